@@ -1,0 +1,179 @@
+//! Refusals: a code for programs, a sentence for people, and the one table of what each code is elsewhere.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Why something was refused, as a word a program can match on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// No such pane, action, grant or route.
+    NotFound,
+    /// The request makes no sense as it is.
+    Invalid,
+    /// No grant, or one that is not known.
+    Unauthorized,
+    /// The grant does not reach this far.
+    Forbidden,
+    /// A hook said no.
+    Vetoed,
+    /// A rule or a person said no.
+    Denied,
+    /// The name is taken or the state does not fit.
+    Conflict,
+    /// Working on something else; try again.
+    Busy,
+    /// It was here and has ended.
+    Gone,
+    /// A stated limit was reached.
+    Limit,
+    /// It did not happen in time.
+    Timeout,
+    /// The server or a part of it cannot be reached now.
+    Unavailable,
+    /// Our fault.
+    Internal,
+}
+
+impl Code {
+    /// Every code, in the order of the table.
+    pub const ALL: [Self; 13] = [
+        Self::NotFound,
+        Self::Invalid,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::Vetoed,
+        Self::Denied,
+        Self::Conflict,
+        Self::Busy,
+        Self::Gone,
+        Self::Limit,
+        Self::Timeout,
+        Self::Unavailable,
+        Self::Internal,
+    ];
+
+    /// The table: the word, the HTTP status, the CLI's exit code.
+    const fn row(self) -> (&'static str, u16, u8) {
+        match self {
+            Self::Internal => ("internal", 500, 1),
+            Self::Invalid => ("invalid", 400, 2),
+            Self::NotFound => ("not_found", 404, 3),
+            Self::Unauthorized => ("unauthorized", 401, 4),
+            Self::Forbidden => ("forbidden", 403, 5),
+            Self::Vetoed => ("vetoed", 403, 6),
+            Self::Denied => ("denied", 403, 7),
+            Self::Conflict => ("conflict", 409, 8),
+            Self::Busy => ("busy", 409, 9),
+            Self::Gone => ("gone", 410, 10),
+            Self::Limit => ("limit", 429, 11),
+            Self::Timeout => ("timeout", 504, 12),
+            Self::Unavailable => ("unavailable", 503, 13),
+        }
+    }
+
+    /// The word, as it stands in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The HTTP status.
+    #[must_use]
+    pub const fn http(self) -> u16 {
+        self.row().1
+    }
+
+    /// The exit code of the command line.
+    #[must_use]
+    pub const fn exit(self) -> u8 {
+        self.row().2
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A refusal: the body of every error answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Refusal {
+    /// A sentence for a person: what was wrong and, where possible, what to do.
+    #[serde(rename = "error")]
+    pub sentence: String,
+    /// A word for a program.
+    pub code: Code,
+    /// More for a program: the offending field, the process that holds a lock, the survivors of a kill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+}
+
+impl Refusal {
+    /// A refusal without details.
+    pub fn new(code: Code, sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), code, details: None }
+    }
+
+    /// The same refusal with details.
+    #[must_use]
+    pub fn with(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// The request makes no sense as it is.
+    pub fn invalid(sentence: impl Into<String>) -> Self {
+        Self::new(Code::Invalid, sentence)
+    }
+
+    /// There is no such thing.
+    pub fn not_found(sentence: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, sentence)
+    }
+
+    /// Our fault.
+    pub fn internal(sentence: impl fmt::Display) -> Self {
+        Self::new(Code::Internal, sentence.to_string())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_word_and_exit_code_and_an_error_status() {
+        let words: HashSet<_> = Code::ALL.iter().map(|code| code.word()).collect();
+        let exits: HashSet<_> = Code::ALL.iter().map(|code| code.exit()).collect();
+        assert_eq!((words.len(), exits.len()), (Code::ALL.len(), Code::ALL.len()));
+        assert!(Code::ALL.iter().all(|code| 400 <= code.http() && 0 < code.exit()));
+    }
+
+    #[test]
+    fn the_word_is_what_json_says() {
+        for code in Code::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.word());
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_the_error_body() {
+        let body = serde_json::to_value(Refusal::not_found("no pane `x`")).unwrap();
+        assert_eq!(body, serde_json::json!({ "error": "no pane `x`", "code": "not_found" }));
+    }
+}

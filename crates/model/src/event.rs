@@ -1,0 +1,128 @@
+//! Facts that happened, and the grammar that picks some of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{EventId, Time};
+
+/// A fact that happened. Written once, never changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Rises by one, never reused.
+    pub id: EventId,
+    /// When it was recorded.
+    pub time: Time,
+    /// `noun:past`, as in `pane:created`.
+    pub name: String,
+    /// What happened to what.
+    pub payload: Value,
+}
+
+/// Which events a reader wants: a comma list of exact names, `prefix:*`, or `*`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Include(Vec<Pattern>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    All,
+    Prefix(String),
+    Exact(String),
+}
+
+/// Why a text is no include list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadInclude(String);
+
+impl Include {
+    /// Everything.
+    #[must_use]
+    pub fn all() -> Self {
+        Self(vec![Pattern::All])
+    }
+
+    /// Whether it can match nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an event of this name is wanted.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        self.0.iter().any(|pattern| match pattern {
+            Pattern::All => true,
+            Pattern::Prefix(prefix) => name.starts_with(prefix.as_str()),
+            Pattern::Exact(exact) => name == exact,
+        })
+    }
+}
+
+impl FromStr for Include {
+    type Err = BadInclude;
+
+    /// Blank entries are skipped, so an empty text wants nothing.
+    fn from_str(text: &str) -> Result<Self, BadInclude> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        entries.map(pattern).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn pattern(entry: &str) -> Result<Pattern, BadInclude> {
+    match entry.strip_suffix('*') {
+        Some("") => Ok(Pattern::All),
+        Some(prefix) if !prefix.contains('*') => Ok(Pattern::Prefix(prefix.to_owned())),
+        None if !entry.contains('*') => Ok(Pattern::Exact(entry.to_owned())),
+        Some(_) | None => Err(BadInclude(entry.to_owned())),
+    }
+}
+
+impl fmt::Display for BadInclude {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is no event pattern: use a name (`pane:exited`), a prefix (`pane:*`) or `*`",
+            self.0.escape_debug()
+        )
+    }
+}
+
+impl std::error::Error for BadInclude {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of this list that the include picks.
+    #[track_caller]
+    fn check(include: &str, picked: &[&str]) {
+        let include: Include = include.parse().unwrap();
+        let names = ["action:start", "action:success", "pane:created", "gap"];
+        let got: Vec<_> = names.into_iter().filter(|name| include.matches(name)).collect();
+        assert_eq!(got, picked);
+    }
+
+    #[test]
+    fn the_three_forms_and_their_lists() {
+        check("*", &["action:start", "action:success", "pane:created", "gap"]);
+        check("action:*", &["action:start", "action:success"]);
+        check("action:success", &["action:success"]);
+        check(" pane:* , gap,", &["pane:created", "gap"]);
+    }
+
+    #[test]
+    fn nothing_asked_for_is_nothing_given() {
+        check("", &[]);
+        assert!("".parse::<Include>().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_star_elsewhere_is_refused() {
+        for text in ["*:created", "pa*ne:*", "pane:**"] {
+            assert!(text.parse::<Include>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! What server and keeper say to each other: length-prefixed frames, versioned, with unknown parts skipped.
+//!
+//! A frame is a little-endian `u32` length, one kind byte, and a body of `length - 1` bytes. Bodies that
+//! carry bytes or one number are binary; the others are JSON objects, whose unknown fields are skipped. An
+//! unknown kind is skipped whole. So an old keeper serves a new server, and the other way round.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::{Exit, PaneId, Size, Time};
+
+/// The protocol's version. Raised only when a frame changes its meaning, never for an addition.
+pub const VERSION: u32 = 1;
+
+/// The longest frame either side accepts.
+pub const MAX_FRAME: usize = 4 << 20;
+
+/// Everything a keeper needs to bring one pane to life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Birth {
+    /// The pane's name.
+    pub id: PaneId,
+    /// The tape file to make.
+    pub tape: String,
+    /// The socket to listen on.
+    pub socket: String,
+    /// The program's file.
+    pub program: String,
+    /// The arguments, the program's own name first.
+    pub argv: Vec<String>,
+    /// The whole environment.
+    pub env: Vec<(String, String)>,
+    /// Where to start it.
+    pub cwd: String,
+    /// How large its terminal is.
+    pub size: Size,
+    /// How many bytes of output to keep.
+    pub capacity: u64,
+    /// End the program after so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// How long a program may take to end when asked, before it is made to.
+    pub grace_ms: u64,
+}
+
+/// Who is at the other end of a keeper's connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// The server: while it is there, bytes it has not taken are not overwritten.
+    Server,
+    /// Somebody who looks on.
+    Viewer,
+}
+
+/// A request's number; the answer carries the same.
+pub type RequestId = u64;
+
+/// What a client says to a keeper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToKeeper {
+    /// Who I am. First frame of every connection.
+    Hello(Hello),
+    /// Bring this pane to life. Only on the connection a keeper is born with.
+    Birth(Box<Birth>),
+    /// Type these bytes.
+    Input(RequestId, Vec<u8>),
+    /// Set the terminal's size.
+    Resize(Resize),
+    /// End the program and all that it started.
+    Kill(Kill),
+    /// I have looked at everything before this offset.
+    Took(u64),
+}
+
+/// What a keeper says to a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromKeeper {
+    /// Who I am; the answer to [`ToKeeper::Hello`], and to a [`ToKeeper::Birth`] that went well.
+    Welcome(Welcome),
+    /// The pane could not be brought to life.
+    Stillborn(Stillborn),
+    /// The tape now ends here.
+    Wrote(u64),
+    /// The program has ended, and the tape holds its last byte.
+    Exited(Ending),
+    /// The answer to a request.
+    Done(Done),
+}
+
+/// See [`ToKeeper::Hello`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hello {
+    /// [`VERSION`] of the client.
+    pub version: u32,
+    /// Who it is.
+    pub role: Role,
+}
+
+/// See [`ToKeeper::Resize`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resize {
+    /// The request.
+    pub id: RequestId,
+    /// The new size.
+    pub size: Size,
+}
+
+/// See [`ToKeeper::Kill`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Kill {
+    /// The request.
+    pub id: RequestId,
+    /// How long to wait between asking and making.
+    pub grace_ms: u64,
+}
+
+/// See [`FromKeeper::Welcome`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Welcome {
+    /// [`VERSION`] of the keeper.
+    pub version: u32,
+    /// The keeper's own process.
+    pub keeper: u32,
+    /// The program's process.
+    pub pid: u32,
+    /// When the program was started.
+    pub started: Time,
+}
+
+/// See [`FromKeeper::Stillborn`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stillborn {
+    /// What went wrong, as a clause.
+    pub reason: String,
+    /// Whether the request was at fault rather than the machine.
+    pub invalid: bool,
+}
+
+/// How a pane's program ended. Written on the tape and told to every client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ending {
+    /// The program's own code or signal.
+    pub exit: Exit,
+    /// Whether we ended it and every process of it is gone.
+    pub killed: bool,
+    /// Whether its time-out ended it.
+    pub timed_out: bool,
+    /// When it ended.
+    pub at: Time,
+}
+
+/// See [`FromKeeper::Done`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Done {
+    /// The request that is answered.
+    pub id: RequestId,
+    /// Why it was not done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refused>,
+    /// Who outlived a kill.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub survivors: Vec<Survivor>,
+}
+
+/// Why a keeper did not do as asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Refused {
+    /// The program has ended.
+    Gone,
+    /// The program does not read, and the queue for it is full.
+    Full,
+    /// The kernel said no.
+    Failed,
+}
+
+/// A process that outlived a kill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Survivor {
+    /// The process.
+    pub pid: u32,
+    /// Its name.
+    pub command: String,
+}
+
+const HELLO: u8 = 1;
+const BIRTH: u8 = 2;
+const INPUT: u8 = 3;
+const RESIZE: u8 = 4;
+const KILL: u8 = 5;
+const TOOK: u8 = 6;
+const WELCOME: u8 = 65;
+const STILLBORN: u8 = 66;
+const WROTE: u8 = 67;
+const EXITED: u8 = 68;
+const DONE: u8 = 69;
+
+/// One side's words: how they become frames and how frames become them.
+pub trait Message: Sized {
+    /// Appends the message as one frame.
+    fn encode(&self, to: &mut Vec<u8>);
+
+    /// Reads one frame's kind and body. `None` is a kind from a newer version, to be skipped.
+    ///
+    /// # Errors
+    /// When a known kind has a body that cannot be read.
+    fn decode(kind: u8, body: &[u8]) -> Result<Option<Self>, BadFrame>;
+}
+
+impl Message for ToKeeper {
+    fn encode(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Hello(hello) => json(to, HELLO, hello),
+            Self::Birth(birth) => json(to, BIRTH, birth),
+            Self::Input(id, bytes) => frame(to, INPUT, &[&id.to_le_bytes(), bytes]),
+            Self::Resize(resize) => json(to, RESIZE, resize),
+            Self::Kill(kill) => json(to, KILL, kill),
+            Self::Took(offset) => frame(to, TOOK, &[&offset.to_le_bytes()]),
+        }
+    }
+
+    fn decode(kind: u8, body: &[u8]) -> Result<Option<Self>, BadFrame> {
+        Ok(Some(match kind {
+            HELLO => Self::Hello(parse(body)?),
+            BIRTH => Self::Birth(parse(body)?),
+            INPUT => {
+                let (id, bytes) = body.split_at_checked(8).ok_or(BadFrame)?;
+                Self::Input(number(id)?, bytes.to_vec())
+            }
+            RESIZE => Self::Resize(parse(body)?),
+            KILL => Self::Kill(parse(body)?),
+            TOOK => Self::Took(number(body)?),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl Message for FromKeeper {
+    fn encode(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Welcome(welcome) => json(to, WELCOME, welcome),
+            Self::Stillborn(stillborn) => json(to, STILLBORN, stillborn),
+            Self::Wrote(end) => frame(to, WROTE, &[&end.to_le_bytes()]),
+            Self::Exited(ending) => json(to, EXITED, ending),
+            Self::Done(done) => json(to, DONE, done),
+        }
+    }
+
+    fn decode(kind: u8, body: &[u8]) -> Result<Option<Self>, BadFrame> {
+        Ok(Some(match kind {
+            WELCOME => Self::Welcome(parse(body)?),
+            STILLBORN => Self::Stillborn(parse(body)?),
+            WROTE => Self::Wrote(number(body)?),
+            EXITED => Self::Exited(parse(body)?),
+            DONE => Self::Done(parse(body)?),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// The other side does not speak this protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadFrame;
+
+impl std::fmt::Display for BadFrame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a frame cannot be read")
+    }
+}
+
+impl std::error::Error for BadFrame {}
+
+/// Cuts a stream of bytes into frames. How the bytes were cut on the way never matters.
+#[derive(Debug, Default)]
+pub struct Frames {
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+impl Frames {
+    /// Adds what arrived.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.read);
+        self.read = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next message that is there whole, kinds of newer versions skipped.
+    ///
+    /// # Errors
+    /// When the other side does not speak this protocol; nothing after that can be read.
+    pub fn take<M: Message>(&mut self) -> Result<Option<M>, BadFrame> {
+        while let Some((kind, body)) = self.whole()? {
+            let message = M::decode(kind, &self.bytes[body.clone()])?;
+            self.read = body.end;
+            if message.is_some() {
+                return Ok(message);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The kind and the place of the body of the next whole frame.
+    fn whole(&self) -> Result<Option<(u8, std::ops::Range<usize>)>, BadFrame> {
+        let rest = &self.bytes[self.read..];
+        let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
+        let length = u32::from_le_bytes(*length) as usize;
+        if length == 0 || MAX_FRAME < length {
+            return Err(BadFrame);
+        }
+        let start = self.read + 5;
+        Ok((length <= rest.len()).then(|| (rest[0], start..start + length - 1)))
+    }
+}
+
+fn frame(to: &mut Vec<u8>, kind: u8, parts: &[&[u8]]) {
+    let body: usize = parts.iter().map(|part| part.len()).sum();
+    let length = u32::try_from(body + 1).expect("frames are far below 4 GiB");
+    to.extend_from_slice(&length.to_le_bytes());
+    to.push(kind);
+    parts.iter().for_each(|part| to.extend_from_slice(part));
+}
+
+fn json(to: &mut Vec<u8>, kind: u8, body: &impl Serialize) {
+    let body = serde_json::to_vec(body).expect("our own types always become JSON");
+    frame(to, kind, &[&body]);
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, BadFrame> {
+    serde_json::from_slice(body).map_err(|_| BadFrame)
+}
+
+fn number(bytes: &[u8]) -> Result<u64, BadFrame> {
+    bytes.try_into().map(u64::from_le_bytes).map_err(|_| BadFrame)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn samples() -> Vec<ToKeeper> {
+        vec![
+            ToKeeper::Hello(Hello { version: 1, role: Role::Viewer }),
+            ToKeeper::Input(7, b"ls\r\0\xff".to_vec()),
+            ToKeeper::Input(8, Vec::new()),
+            ToKeeper::Resize(Resize { id: 9, size: Size { cols: 120, rows: 40 } }),
+            ToKeeper::Kill(Kill { id: 10, grace_ms: 3000 }),
+            ToKeeper::Took(u64::MAX),
+        ]
+    }
+
+    fn all(frames: &mut Frames) -> Vec<ToKeeper> {
+        std::iter::from_fn(|| frames.take().unwrap()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_the_stream_differently_changes_nothing(cuts in prop::collection::vec(1_usize..40, 1..60)) {
+            let mut bytes = Vec::new();
+            samples().iter().for_each(|message| message.encode(&mut bytes));
+            let (mut frames, mut got) = (Frames::default(), Vec::new());
+            let mut rest = &bytes[..];
+            for cut in cuts.into_iter().cycle() {
+                let (now, later) = rest.split_at(cut.min(rest.len()));
+                frames.push(now);
+                got.extend(all(&mut frames));
+                rest = later;
+                if rest.is_empty() { break }
+            }
+            prop_assert_eq!(got, samples());
+        }
+
+        #[test]
+        fn noise_is_refused_and_never_panics(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut frames = Frames::default();
+            frames.push(&noise);
+            while let Ok(Some(_)) = frames.take::<ToKeeper>() {}
+        }
+    }
+
+    #[test]
+    fn kinds_and_fields_of_a_newer_version_are_skipped() {
+        let mut bytes = Vec::new();
+        frame(&mut bytes, 42, &[b"from the future"]);
+        frame(&mut bytes, KILL, &[br#"{"id":1,"graceMs":5,"because":{"of":"you"}}"#]);
+        let mut frames = Frames::default();
+        frames.push(&bytes);
+        assert_eq!(all(&mut frames), [ToKeeper::Kill(Kill { id: 1, grace_ms: 5 })]);
+    }
+
+    #[test]
+    fn a_length_beyond_reason_ends_the_conversation() {
+        for length in [0, u32::try_from(MAX_FRAME).unwrap() + 1, u32::MAX] {
+            let mut frames = Frames::default();
+            frames.push(&length.to_le_bytes());
+            frames.push(&[0; 8]);
+            assert_eq!(frames.take::<ToKeeper>(), Err(BadFrame));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Who may do what: scopes over a set of panes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{PaneId, Time};
+
+/// One kind of power. `admin` holds all the others.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// See panes, output and events.
+    Read,
+    /// Type into panes, resize them, change their meta.
+    Input,
+    /// Start programs.
+    Spawn,
+    /// End programs and forget panes.
+    Kill,
+    /// Answer approvals.
+    Approve,
+    /// Everything, including grants and the server itself.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope, weakest first.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Input, Self::Spawn, Self::Kill, Self::Approve, Self::Admin];
+
+    /// The word, as it stands in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Input => "input",
+            Self::Spawn => "spawn",
+            Self::Kill => "kill",
+            Self::Approve => "approve",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|scope| scope.word() == text).ok_or_else(|| {
+            let words = Self::ALL.map(Self::word).join(", ");
+            format!("`{}` is no scope; the scopes are {words}", text.escape_debug())
+        })
+    }
+}
+
+/// Which panes a grant reaches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PaneSet {
+    /// Every pane, now and later.
+    All,
+    /// These panes and those started from them.
+    Only(BTreeSet<PaneId>),
+}
+
+/// Names one grant. It is no secret; the token is.
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct GrantId(pub String);
+
+impl fmt::Display for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a token stands for. The token itself is nowhere in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Grant {
+    /// Its name.
+    pub id: GrantId,
+    /// What a person called it.
+    pub label: String,
+    /// What it may do.
+    pub scopes: BTreeSet<Scope>,
+    /// On which panes.
+    pub panes: PaneSet,
+    /// The pane it was made for, where it was made for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pane: Option<PaneId>,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it ends by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Time>,
+}

@@ -1,0 +1,18 @@
+//! The words everyone uses: ids, panes, events, codes, grants and the frames between server and keeper.
+//!
+//! Pure: values in, values out. Nothing here knows a runtime, a file, a socket, a process or a clock.
+
+pub mod code;
+pub mod event;
+pub mod frame;
+pub mod grant;
+pub mod id;
+pub mod pane;
+pub mod time;
+
+pub use code::{Code, Refusal};
+pub use event::{Event, Include};
+pub use grant::{Grant, GrantId, PaneSet, Scope};
+pub use id::{EventId, Offset, PaneId};
+pub use pane::{Exit, Guarantee, Meta, PaneInfo, Size, Status, Substrate};
+pub use time::Time;

@@ -1,0 +1,287 @@
+//! A pane as everyone sees it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{PaneId, Time};
+
+/// Free key–value data of a pane. Keys are sorted, so that equal meta reads equal.
+pub type Meta = BTreeMap<String, Value>;
+
+/// How large a terminal is, in character cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// Columns, 2 to 1000.
+    #[schemars(range(min = 2, max = 1000))]
+    pub cols: u16,
+    /// Rows, 1 to 1000.
+    #[schemars(range(min = 1, max = 1000))]
+    pub rows: u16,
+}
+
+impl Size {
+    /// The widest and the tallest a pane can be.
+    pub const MAX: u16 = 1000;
+
+    /// The sentence that refuses this size, where it is refused. One column is too few for a wide character.
+    ///
+    /// # Errors
+    /// When a side is out of range.
+    pub fn check(self) -> Result<Self, String> {
+        let fits = (2..=Self::MAX).contains(&self.cols) && (1..=Self::MAX).contains(&self.rows);
+        if fits {
+            return Ok(self);
+        }
+        Err(format!("a pane cannot be {self}: columns go from 2 to 1000, rows from 1 to 1000"))
+    }
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { cols: 80, rows: 24 }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.cols, self.rows)
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    /// Reads `120x40`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let sides = text.split_once('x').and_then(|(cols, rows)| {
+            Some(Self { cols: cols.parse().ok()?, rows: rows.parse().ok()? })
+        });
+        sides.ok_or_else(|| format!("`{}` is no size; write it as 120x40", text.escape_debug()))?.check()
+    }
+}
+
+/// Where a pane is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The program is being started.
+    Starting,
+    /// The program runs.
+    Running,
+    /// The program ended by itself.
+    Exited,
+    /// We ended it, and every process of it is gone.
+    Killed,
+    /// Its keeper died: how the program ended is not known.
+    Lost,
+}
+
+impl Status {
+    /// Whether the program may still be there.
+    #[must_use]
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Starting | Self::Running)
+    }
+
+    /// The word, as it stands in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Exited => "exited",
+            Self::Killed => "killed",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// What a pane lives on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Substrate {
+    /// A native pty behind a keeper.
+    #[default]
+    Pty,
+}
+
+/// How far what we say of a pane can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Guarantee {
+    /// Every byte and the real exit, by construction.
+    Exact,
+    /// As well as somebody else's pane can be watched.
+    BestEffort,
+}
+
+/// How a program ended, as the kernel told its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Exit {
+    /// It returned this code.
+    Code(u8),
+    /// This signal ended it.
+    Signal(u8),
+}
+
+impl Exit {
+    /// The code, where it returned one.
+    #[must_use]
+    pub fn code(self) -> Option<u8> {
+        match self {
+            Self::Code(code) => Some(code),
+            Self::Signal(_) => None,
+        }
+    }
+
+    /// The signal's name, where one ended it.
+    #[must_use]
+    pub fn signal(self) -> Option<String> {
+        match self {
+            Self::Code(_) => None,
+            Self::Signal(number) => Some(signal_name(number)),
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(number) => f.write_str(&signal_name(*number)),
+        }
+    }
+}
+
+/// `SIGTERM` for 15; `SIG<n>` for those whose number differs between systems.
+fn signal_name(number: u8) -> String {
+    let name = match number {
+        1 => "HUP",
+        2 => "INT",
+        3 => "QUIT",
+        4 => "ILL",
+        5 => "TRAP",
+        6 => "ABRT",
+        8 => "FPE",
+        9 => "KILL",
+        11 => "SEGV",
+        13 => "PIPE",
+        14 => "ALRM",
+        15 => "TERM",
+        other => return platform_signal(other).map_or_else(|| format!("SIG{other}"), |n| format!("SIG{n}")),
+    };
+    format!("SIG{name}")
+}
+
+#[cfg(target_os = "linux")]
+fn platform_signal(number: u8) -> Option<&'static str> {
+    Some(match number {
+        7 => "BUS",
+        10 => "USR1",
+        12 => "USR2",
+        24 => "XCPU",
+        25 => "XFSZ",
+        31 => "SYS",
+        _ => return None,
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn platform_signal(number: u8) -> Option<&'static str> {
+    Some(match number {
+        10 => "BUS",
+        12 => "SYS",
+        24 => "XCPU",
+        25 => "XFSZ",
+        30 => "USR1",
+        31 => "USR2",
+        _ => return None,
+    })
+}
+
+/// A pane as everyone sees it: the answer of `pane:new`, `pane:get` and each entry of `pane:list`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaneInfo {
+    /// Its name.
+    pub id: PaneId,
+    /// What to call it: given, set by the program, or the command.
+    pub title: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Where it was started.
+    pub cwd: String,
+    /// The program's process, once it has started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// How large its terminal is.
+    pub size: Size,
+    /// Where it is in its life.
+    pub status: Status,
+    /// The code it returned, if it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<u8>,
+    /// The signal that ended it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_signal: Option<String>,
+    /// Whether its `timeoutSeconds` ended it.
+    pub timed_out: bool,
+    /// When it was started.
+    pub created_at: Time,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Time>,
+    /// What it lives on.
+    pub substrate: Substrate,
+    /// How far this record can be trusted.
+    pub guarantee: Guarantee,
+    /// Free data.
+    pub meta: Meta,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Whether it is to be left alone by automatic clean-up.
+    pub persist: bool,
+    /// The pane it was started from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<PaneId>,
+    /// Lines it has printed so far.
+    pub lines: u64,
+    /// Bytes it has printed so far.
+    pub bytes: u64,
+    /// Bytes of these that are no longer kept.
+    pub dropped: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_and_refuse() {
+        assert_eq!("120x40".parse(), Ok(Size { cols: 120, rows: 40 }));
+        for text in ["", "80", "80x", "x24", "1x24", "80x0", "80x1001", "-1x5", "80x24x3"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_signal_has_a_name_and_no_code() {
+        assert_eq!(Exit::Signal(15).signal().as_deref(), Some("SIGTERM"));
+        assert_eq!(Exit::Signal(15).code(), None);
+        assert_eq!(Exit::Signal(60).signal().as_deref(), Some("SIG60"));
+        assert_eq!(Exit::Code(7).code(), Some(7));
+    }
+}
