@@ -1,0 +1,224 @@
+//! The tape against a plain `Vec<u8>`.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+
+use paned_model::Exit;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use paned_model::frame::Ending;
+use paned_model::{Size, Time};
+
+struct Case {
+    _dir: TempDir,
+    path: PathBuf,
+    writer: Writer,
+    model: Vec<u8>,
+}
+
+impl Case {
+    fn new(capacity: u64) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tape");
+        let writer = Writer::create(&path, capacity, Time(1)).unwrap();
+        Self { _dir: dir, path, writer, model: Vec::new() }
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        let now = Time(self.model.len() as u64);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let wrote = self.writer.append(rest, now).unwrap();
+            rest = &rest[wrote..];
+        }
+        self.model.extend_from_slice(bytes);
+    }
+
+    fn reader(&self) -> Reader {
+        Reader::open(&self.path).unwrap()
+    }
+
+    /// Everything that is kept, read in pieces.
+    fn kept(&self, piece: usize) -> Vec<u8> {
+        let (reader, mut got) = (self.reader(), Vec::new());
+        let mut buffer = vec![0; piece];
+        let mut offset = reader.first();
+        while offset < reader.end() {
+            let read = reader.read(offset, &mut buffer).unwrap().unwrap();
+            got.extend_from_slice(&buffer[..read]);
+            offset += read as u64;
+        }
+        got
+    }
+
+    /// What must hold after any sequence of appends.
+    fn check(&self, piece: usize) {
+        let reader = self.reader();
+        let kept = self.kept(piece);
+        assert_eq!(reader.end(), self.model.len() as u64);
+        assert_eq!(reader.lines(), count(&self.model));
+        assert!(self.model.ends_with(&kept));
+        assert_eq!(reader.first() + kept.len() as u64, reader.end());
+        let promised = MIN_CAPACITY.min(self.model.len() as u64);
+        assert!(promised <= kept.len() as u64, "{} kept of {promised}", kept.len());
+        self.check_marks(&reader);
+    }
+
+    fn check_marks(&self, reader: &Reader) {
+        for offset in (reader.first()..reader.end()).step_by(1777) {
+            let (start, lines, time) = reader.mark(offset).unwrap().unwrap();
+            assert!(start <= offset && offset < start + BLOCK);
+            assert_eq!(lines, count(&self.model[..start as usize]), "lines before {start}");
+            assert!(time.0 <= start);
+        }
+    }
+}
+
+fn count(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// Bytes that differ everywhere, with line ends now and then.
+fn noise(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        if state.is_multiple_of(23) { b'\n' } else { state.to_le_bytes()[3] }
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn it_holds_the_end_of_all_that_was_written(
+        sizes in prop::collection::vec(0_usize..30_000, 0..24),
+        piece in 1_usize..9_000,
+    ) {
+        let mut case = Case::new(MIN_CAPACITY);
+        for (seed, size) in sizes.into_iter().enumerate() {
+            case.append(&noise(size, seed as u64));
+        }
+        case.check(piece);
+    }
+
+    #[test]
+    fn cutting_the_input_differently_changes_nothing(cut in 1_usize..12_000) {
+        let bytes = noise(200_000, 7);
+        let (mut whole, mut cut_up) = (Case::new(MIN_CAPACITY), Case::new(MIN_CAPACITY));
+        whole.append(&bytes);
+        bytes.chunks(cut).for_each(|piece| cut_up.append(piece));
+        prop_assert_eq!(whole.kept(5000), cut_up.kept(5000));
+        cut_up.check(777);
+    }
+}
+
+#[test]
+fn an_offset_that_was_overwritten_is_told_as_a_gap() {
+    let mut case = Case::new(MIN_CAPACITY);
+    case.append(&noise(1_000_000, 3));
+    let reader = case.reader();
+    let first = reader.first();
+    assert!(0 < first);
+    assert_eq!(reader.read(first - 1, &mut [0; 10]).unwrap(), Err(Gap { first }));
+    assert_eq!(reader.mark(first - 1).unwrap(), Err(Gap { first }));
+    assert_eq!(reader.read(first, &mut [0; 10]).unwrap(), Ok(10));
+    assert_eq!(reader.read(reader.end(), &mut [0; 10]).unwrap(), Ok(0));
+    assert_eq!(reader.read(reader.end() + 99, &mut [0; 10]).unwrap(), Ok(0));
+}
+
+#[test]
+fn a_reader_beside_a_flood_sees_true_bytes_or_a_gap() {
+    let mut case = Case::new(MIN_CAPACITY);
+    // Byte `n` is a function of `n`, so that a torn read would show.
+    let byte = |n: u64| (n / 251 + n % 251).to_le_bytes()[0];
+    let reader = case.reader();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for from in (0..40_000_000_u64).step_by(25_000) {
+                let bytes: Vec<u8> = (from..from + 25_000).map(byte).collect();
+                case.writer.append(&bytes, Time(0)).unwrap();
+            }
+        });
+        let (mut buffer, mut offset, mut seen) = (vec![0; 20_000], 0, 0_u64);
+        while !writing.is_finished() || offset < reader.end() {
+            match reader.read(offset, &mut buffer).unwrap() {
+                Err(gap) => offset = gap.first,
+                Ok(read) => {
+                    let right = (offset..).zip(&buffer[..read]).all(|(n, got)| *got == byte(n));
+                    assert!(right, "torn bytes near {offset}");
+                    offset += read as u64;
+                    seen += read as u64;
+                }
+            }
+        }
+        assert!(0 < seen);
+    });
+}
+
+#[test]
+fn bytes_that_were_not_announced_before_the_writer_died_are_not_there() {
+    let mut case = Case::new(MIN_CAPACITY);
+    case.append(b"whole\n");
+    let file = OpenOptions::new().write(true).open(&case.path).unwrap();
+    let geometry = Geometry::keeping(MIN_CAPACITY);
+    std::os::unix::fs::FileExt::write_all_at(&file, b"half", geometry.data_at(6)).unwrap();
+    assert_eq!(case.kept(100), b"whole\n");
+}
+
+#[test]
+fn the_ending_and_the_size_come_back() {
+    let mut case = Case::new(MIN_CAPACITY);
+    assert_eq!(case.reader().ending(), None);
+    for (killed, timed_out) in [(false, false), (true, false), (true, true)] {
+        for exit in [Exit::Code(0), Exit::Code(255), Exit::Signal(9)] {
+            let ending = Ending { exit, killed, timed_out, at: Time(99) };
+            case.writer.set_ending(ending);
+            assert_eq!(case.reader().ending(), Some(ending));
+        }
+    }
+    case.writer.set_size(Size { cols: 1000, rows: 3 });
+    assert_eq!(case.reader().size(), Size { cols: 1000, rows: 3 });
+}
+
+#[test]
+fn room_counts_up_to_the_byte_that_must_stay() {
+    let mut case = Case::new(MIN_CAPACITY);
+    case.append(&noise(100_000, 1));
+    let from = 60_000;
+    let room = case.writer.room_from(from);
+    case.append(&noise(room as usize, 2));
+    assert!(case.reader().first() <= from);
+    case.append(&noise(BLOCK as usize, 2));
+    assert!(from < case.reader().first());
+}
+
+#[test]
+fn what_is_no_tape_is_refused_with_a_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tape");
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Reader::open(&path).unwrap_err().to_string()
+    };
+    assert!(refused(b"").contains("is no tape"));
+    assert!(refused(&[0; 9000]).contains("is no tape"));
+    std::fs::remove_file(&path).unwrap();
+    drop(Writer::create(&path, MIN_CAPACITY, Time(0)).unwrap());
+    let whole = std::fs::read(&path).unwrap();
+    assert!(refused(&whole[..whole.len() - 1]).contains("is cut short"));
+    let mut newer = whole.clone();
+    newer[8] = 9;
+    assert!(refused(&newer).contains("version 9"));
+}
+
+#[test]
+fn a_file_that_is_there_is_never_overwritten() {
+    let case = Case::new(MIN_CAPACITY);
+    assert!(Writer::create(&case.path, MIN_CAPACITY, Time(0)).is_err());
+}
