@@ -1,0 +1,73 @@
+//! Bringing one pane to life: the tape, the pty, the socket, the program.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use paned_model::Time;
+use paned_model::frame::{Birth, Stillborn};
+use rustix::process::{Pid, chdir};
+
+use crate::clock;
+use crate::pty::{self, Program, Pty};
+use crate::tape::Writer;
+
+/// What a new pane consists of.
+pub(crate) struct Newborn {
+    pub(crate) master: OwnedFd,
+    pub(crate) child: Pid,
+    pub(crate) tape: Writer,
+    pub(crate) listener: UnixListener,
+    pub(crate) socket: PathBuf,
+    pub(crate) started: Time,
+}
+
+/// Brings the pane to life, or says why not and leaves nothing behind.
+pub(crate) fn bear(birth: &Birth) -> Result<Newborn, Stillborn> {
+    let (tape, socket) = (Path::new(&birth.tape), PathBuf::from(&birth.socket));
+    try_bear(birth, tape, &socket).inspect_err(|_| {
+        let _ = fs::remove_file(tape);
+        let _ = fs::remove_file(&socket);
+    })
+}
+
+fn try_bear(birth: &Birth, tape: &Path, socket: &Path) -> Result<Newborn, Stillborn> {
+    let started = clock::now();
+    let machine = |what: &str| {
+        let what = what.to_owned();
+        move |error: io::Error| Stillborn { reason: format!("{what}: {error}"), invalid: false }
+    };
+    let pty = Pty::open(birth.size).map_err(machine("cannot open a pty"))?;
+    let mut tape = Writer::create(tape, birth.capacity, started).map_err(machine("cannot make the tape"))?;
+    tape.set_size(birth.size);
+    let listener = listen(socket).map_err(machine("cannot listen for the server"))?;
+    let pid = start(birth, &pty)?;
+    tape.set_pid(pid);
+    let child = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has a number");
+    Ok(Newborn { master: pty.master, child, tape, listener, socket: socket.to_owned(), started })
+}
+
+fn listen(socket: &Path) -> io::Result<UnixListener> {
+    let listener = UnixListener::bind(socket)?;
+    fs::set_permissions(socket, Permissions::from_mode(0o600))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Starts the program where it wants to be; the keeper itself holds on to no folder.
+fn start(birth: &Birth, pty: &Pty) -> Result<u32, Stillborn> {
+    chdir(&birth.cwd).map_err(|error| Stillborn {
+        reason: format!("cannot start in `{}`: {}", birth.cwd, io::Error::from(error)),
+        invalid: true,
+    })?;
+    let program = Program { file: &birth.program, argv: &birth.argv, env: &birth.env };
+    let started = pty::start(pty, program);
+    let _ = chdir("/");
+    started.map_err(|error| Stillborn {
+        reason: format!("cannot run `{}`: {error}", birth.program),
+        invalid: error.raw_os_error() != Some(libc::EAGAIN) && error.raw_os_error() != Some(libc::ENOMEM),
+    })
+}

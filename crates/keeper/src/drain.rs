@@ -1,0 +1,90 @@
+//! Reading the pty, in gathers.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use paned_model::Time;
+use rustix::io::{Errno, read};
+
+use crate::tape::Writer;
+
+/// How much is gathered before it goes to the tape. One read gives 4 KiB at most, and each wake-up of a
+/// reader costs the same for a byte as for all of this.
+const GATHER: usize = 64 << 10;
+
+/// What the pty had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pty {
+    /// More may be there at once.
+    More,
+    /// All that was printed so far is on the tape.
+    Empty,
+    /// Empty, and nobody has the program's side open.
+    Hung,
+}
+
+/// The way from the pty to the tape.
+pub(crate) struct Drain {
+    buffer: Box<[u8]>,
+    held: usize,
+}
+
+impl Drain {
+    pub(crate) fn new() -> Self {
+        // Large enough to be mapped rather than carved from the heap: pages that no pane ever fills
+        // are never there.
+        Self { buffer: vec![0; 4 * GATHER].into_boxed_slice(), held: 0 }
+    }
+
+    /// Whether bytes wait here because the disk refused them.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.held != 0
+    }
+
+    /// Moves at most `room` bytes, and what the disk refused before, to the tape.
+    ///
+    /// # Errors
+    /// When the disk refuses; nothing is lost, and the call may be made again.
+    pub(crate) fn run(
+        &mut self,
+        pty: BorrowedFd<'_>,
+        tape: &mut Writer,
+        room: u64,
+        now: Time,
+    ) -> io::Result<Pty> {
+        let limit = GATHER.min(usize::try_from(room).unwrap_or(usize::MAX));
+        let state = self.gather(pty, limit);
+        self.store(tape, now)?;
+        Ok(state)
+    }
+
+    fn gather(&mut self, pty: BorrowedFd<'_>, limit: usize) -> Pty {
+        while self.held < limit {
+            match read(pty, &mut self.buffer[self.held..limit]) {
+                // Linux says EIO, others say zero bytes: the program's side is closed, and all was read.
+                Ok(0) => return Pty::Hung,
+                Ok(got) => self.held += got,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Pty::Empty,
+                Err(_) => return Pty::Hung,
+            }
+        }
+        Pty::More
+    }
+
+    fn store(&mut self, tape: &mut Writer, now: Time) -> io::Result<()> {
+        let mut stored = 0;
+        let result = loop {
+            if stored == self.held {
+                break Ok(());
+            }
+            match tape.append(&self.buffer[stored..self.held], now) {
+                Ok(wrote) => stored += wrote,
+                Err(error) => break Err(error),
+            }
+        };
+        self.buffer.copy_within(stored..self.held, 0);
+        self.held -= stored;
+        result
+    }
+}

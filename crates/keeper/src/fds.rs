@@ -1,0 +1,85 @@
+//! Passing descriptors between processes.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::io::{Errno, FdFlags, fcntl_getfd, fcntl_setfd, retry_on_intr};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+
+/// Sends one descriptor.
+///
+/// # Errors
+/// When nobody is at the other end.
+pub fn send(to: &UnixStream, fd: BorrowedFd<'_>) -> io::Result<()> {
+    let fds = [fd];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    // A descriptor needs a byte to travel with.
+    let byte = [IoSlice::new(&[0])];
+    retry_on_intr(|| sendmsg(to, &byte, &mut control, SendFlags::empty()))?;
+    Ok(())
+}
+
+/// Waits for one descriptor; `None` when the other end is closed.
+///
+/// # Errors
+/// When the connection fails.
+pub fn receive(from: &UnixStream) -> io::Result<Option<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let mut parts = [IoSliceMut::new(&mut byte)];
+    let got = loop {
+        match recvmsg(from, &mut parts, &mut control, RecvFlags::empty()) {
+            Err(Errno::INTR) => {}
+            other => break other?,
+        }
+    };
+    if got.bytes == 0 {
+        return Ok(None);
+    }
+    let fd = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    });
+    let fd = fd.ok_or_else(|| io::Error::other("a byte came without its descriptor"))?;
+    fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
+    Ok(Some(fd))
+}
+
+/// Lets a descriptor live through `exec`, for the program that follows this one.
+///
+/// # Errors
+/// When the descriptor is closed.
+pub fn keep_through_exec(fd: impl AsFd) -> io::Result<()> {
+    let flags = fcntl_getfd(&fd)?;
+    Ok(fcntl_setfd(&fd, flags - FdFlags::CLOEXEC)?)
+}
+
+/// Takes over a descriptor that the program before this one kept through `exec`. Each number can be
+/// taken once; one that is not open is refused.
+///
+/// # Errors
+/// When there is no such descriptor, or it is one of the standard three.
+pub fn take_over(number: RawFd) -> io::Result<OwnedFd> {
+    if number <= 2 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: only borrowed for the check, which is answered with an error when nothing is open there.
+    let flags = fcntl_getfd(unsafe { BorrowedFd::borrow_raw(number) })?;
+    if flags.contains(FdFlags::CLOEXEC) {
+        // Opened by this program, so somebody here owns it already.
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // SAFETY: it is open and came through `exec`, so nobody in this program owns it; setting CLOEXEC
+    // below makes a second call for the same number fail above.
+    let fd = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
+    Ok(fd)
+}

@@ -1,0 +1,273 @@
+//! The keeper: one process, one pane, one `poll`.
+//!
+//! It reads the pty into the tape, reaps the program and writes down how it ended, and answers its socket.
+//! It never waits for anybody: not for a server that is slow or gone, not for a program that does not read.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use paned_model::frame::{FromKeeper, Role, ToKeeper};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read};
+use rustix::process::setsid;
+
+use crate::pane::Pane;
+use crate::peer::{Peer, PeerId};
+use crate::{birth, procs, signals};
+
+/// More connections than this are not taken; a pane has one server and a few people who look on.
+const MAX_PEERS: usize = 64;
+/// How long a keeper whose work is done waits for slow listeners.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// Runs a keeper whose first client is at the other end of `birth`, until its pane is over.
+pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
+    let _ = setsid();
+    let (signals, _write_end) = signals::watch()?;
+    procs::adopt_orphans()?;
+    let mut first = Peer::new(0, birth)?;
+    let Some(pane) = await_birth(&mut first)? else { return Ok(()) };
+    let mut keeper = Keeper { pane, peers: vec![first], born: 1, signals, goodbye: None };
+    keeper.greet(0);
+    while !keeper.is_done() {
+        let ready = keeper.wait()?;
+        keeper.handle(&ready);
+        keeper.settle();
+    }
+    keeper.pane.bury();
+    Ok(())
+}
+
+/// The first thing a keeper hears is what to bring to life.
+fn await_birth(first: &mut Peer) -> io::Result<Option<Pane>> {
+    loop {
+        poll(&mut [PollFd::new(&*first, PollFlags::IN)], None)?;
+        let born = first.receive()?.into_iter().find_map(|message| match message {
+            ToKeeper::Birth(birth) => Some(birth),
+            _ => None,
+        });
+        let Some(birth) = born else { continue };
+        first.role = Some(Role::Server);
+        return match birth::bear(&birth) {
+            Ok(newborn) => Ok(Some(Pane::new(&birth, newborn))),
+            Err(stillborn) => first.send(&FromKeeper::Stillborn(stillborn)).map(|()| None),
+        };
+    }
+}
+
+struct Keeper {
+    pane: Pane,
+    peers: Vec<Peer>,
+    /// How many connections there have been; the next one's name.
+    born: PeerId,
+    signals: OwnedFd,
+    goodbye: Option<Instant>,
+}
+
+/// What `poll` found.
+#[derive(Default)]
+struct Ready {
+    signals: bool,
+    listener: bool,
+    pty_in: bool,
+    pty_out: bool,
+    peers: Vec<PeerId>,
+}
+
+impl Keeper {
+    /// Waits for the next thing to do, or for the pane's deadline.
+    fn wait(&self) -> io::Result<Ready> {
+        let mut fds = vec![
+            PollFd::new(&self.signals, PollFlags::IN),
+            PollFd::new(&self.pane.listener, PollFlags::IN),
+        ];
+        for peer in &self.peers {
+            let out = if peer.has_unsent() { PollFlags::OUT } else { PollFlags::empty() };
+            fds.push(PollFd::new(peer, PollFlags::IN | out));
+        }
+        let interest = self.pane.interest();
+        if !interest.is_empty() {
+            fds.push(PollFd::new(&self.pane.master, interest));
+        }
+        match poll(&mut fds, self.patience().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let found: Vec<_> = fds.iter().map(PollFd::revents).collect();
+        Ok(self.read_ready(&found, interest))
+    }
+
+    fn read_ready(&self, found: &[PollFlags], interest: PollFlags) -> Ready {
+        let (fixed, rest) = found.split_at(2);
+        let (peers, pty) = rest.split_at(self.peers.len());
+        let pty = pty.first().copied().unwrap_or(PollFlags::empty());
+        let ended = pty.intersects(PollFlags::HUP | PollFlags::ERR);
+        let stirred = self.peers.iter().zip(peers).filter(|(_, found)| !found.is_empty());
+        Ready {
+            signals: !fixed[0].is_empty(),
+            listener: !fixed[1].is_empty(),
+            pty_in: pty.contains(PollFlags::IN) || ended && interest.contains(PollFlags::IN),
+            pty_out: pty.contains(PollFlags::OUT) || ended,
+            peers: stirred.map(|(peer, _)| peer.id).collect(),
+        }
+    }
+
+    fn patience(&self) -> Option<Timespec> {
+        let deadline = [self.pane.deadline(), self.goodbye].into_iter().flatten().min()?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        Timespec::try_from(left).ok()
+    }
+
+    fn handle(&mut self, ready: &Ready) {
+        let now = Instant::now();
+        if ready.signals {
+            self.hear_signals(now);
+        }
+        if ready.pty_out {
+            self.pane.type_on();
+        }
+        if ready.pty_in {
+            self.pane.drain(now);
+        }
+        self.pane.tick(now);
+        if ready.listener {
+            self.welcome_peers();
+        }
+        for id in &ready.peers {
+            self.hear(*id, now);
+        }
+    }
+
+    fn hear_signals(&mut self, now: Instant) {
+        let mut bytes = [0; 64];
+        while let Ok(got @ 1..) = read(&self.signals, &mut bytes) {
+            let terminated = bytes[..got].iter().any(|byte| i32::from(*byte) == libc::SIGTERM);
+            // The machine goes down, or somebody cleans up: the pane ends properly.
+            if terminated {
+                self.pane.kill(now, None, None);
+            }
+        }
+        self.pane.reap(now);
+    }
+
+    fn welcome_peers(&mut self) {
+        while let Ok((stream, _)) = self.pane.listener.accept() {
+            if self.peers.len() < MAX_PEERS && is_ours(&stream) {
+                self.peers.extend(Peer::new(self.born, stream));
+                self.born += 1;
+            }
+        }
+    }
+
+    /// Everything a client said; one that left or makes no sense is let go.
+    fn hear(&mut self, id: PeerId, now: Instant) {
+        let Some(place) = self.peers.iter().position(|peer| peer.id == id) else { return };
+        let peer = &mut self.peers[place];
+        let heard = peer.flush().and_then(|()| peer.receive());
+        let Ok(messages) = heard else {
+            let gone = self.peers.swap_remove(place);
+            self.pane.lost_peer(gone.role);
+            return;
+        };
+        for message in messages {
+            self.obey(id, message, now);
+        }
+    }
+
+    fn obey(&mut self, id: PeerId, message: ToKeeper, now: Instant) {
+        let answer = match message {
+            ToKeeper::Hello(hello) => {
+                self.introduce(id, hello.role);
+                return self.greet(id);
+            }
+            // A pane is born once.
+            ToKeeper::Birth(_) => return,
+            ToKeeper::Input(request, bytes) => Some(self.pane.accept(request, &bytes)),
+            ToKeeper::Resize(resize) => Some(self.pane.resize(resize.id, resize.size)),
+            ToKeeper::Kill(kill) => {
+                let grace = Duration::from_millis(kill.grace_ms);
+                self.pane.kill(now, Some(grace), Some((id, kill.id)));
+                None
+            }
+            ToKeeper::Took(offset) => {
+                self.took(id, offset);
+                None
+            }
+        };
+        if let Some(done) = answer {
+            self.tell(id, &FromKeeper::Done(done));
+        }
+    }
+
+    /// One server at a time: a new one means that the old one is dead, whatever its socket says.
+    fn introduce(&mut self, id: PeerId, role: Role) {
+        if role == Role::Server {
+            self.peers.retain(|peer| peer.id == id || peer.role != Some(Role::Server));
+            self.pane.found_server();
+        }
+        if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
+            peer.role = Some(role);
+        }
+    }
+
+    fn greet(&mut self, id: PeerId) {
+        self.tell(id, &FromKeeper::Welcome(self.pane.welcome()));
+        if let Some(ending) = self.pane.ending() {
+            self.tell(id, &FromKeeper::Exited(ending));
+        }
+    }
+
+    fn took(&mut self, id: PeerId, offset: u64) {
+        let end = self.pane.end();
+        let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else { return };
+        // A failed write shows again as a failed read, where the client is let go.
+        let _ = peer.heard(end);
+        if peer.role == Some(Role::Server) {
+            self.pane.server_took(offset);
+        }
+    }
+
+    fn tell(&mut self, id: PeerId, message: &FromKeeper) {
+        if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
+            let _ = peer.send(message);
+        }
+    }
+
+    /// Says what is new: bytes, then the ending, then the answers to those who asked for it.
+    fn settle(&mut self) {
+        let end = self.pane.end();
+        for peer in &mut self.peers {
+            let _ = peer.tell(end);
+        }
+        if let Some(ending) = self.pane.try_end() {
+            self.peers.iter_mut().filter(|peer| peer.role.is_some()).for_each(|peer| {
+                let _ = peer.send(&FromKeeper::Exited(ending));
+            });
+        }
+        for (id, done) in self.pane.answers() {
+            self.tell(id, &FromKeeper::Done(done));
+        }
+        if self.pane.is_over() && self.goodbye.is_none() {
+            self.goodbye = Some(Instant::now() + GOODBYE);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let all_said = self.peers.iter().all(|peer| !peer.has_unsent());
+        self.goodbye.is_some_and(|goodbye| all_said || goodbye <= Instant::now())
+    }
+}
+
+/// Whether a client runs as our user. The socket's mode says so already; this holds if it was changed.
+#[cfg(target_os = "linux")]
+fn is_ours(stream: &UnixStream) -> bool {
+    let peer = rustix::net::sockopt::socket_peercred(stream.as_fd());
+    peer.is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_ours(_: &UnixStream) -> bool {
+    true
+}

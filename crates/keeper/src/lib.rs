@@ -1,0 +1,22 @@
+//! The tape, and the process that owns one pty.
+//!
+//! A keeper is one small process per pane. It opens the pty, starts the program, and for the rest of the
+//! pane's life reads the pty into the tape, reaps the program and records how it really ended, and answers
+//! its socket. It outlives every server. It links no async runtime, and is short enough to audit: `keep` is
+//! the loop, `pane` the life, the rest one idea each. This is the one crate with `unsafe` in it.
+
+mod birth;
+pub mod clock;
+mod drain;
+pub mod fds;
+mod flow;
+mod keep;
+mod killing;
+pub mod nursery;
+mod pane;
+mod peer;
+mod procs;
+pub mod pty;
+mod signals;
+pub mod tape;
+mod typing;

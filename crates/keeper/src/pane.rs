@@ -1,0 +1,305 @@
+//! One pane's life: its bytes, its program, its end.
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use paned_model::frame::{Birth, Done, Ending, Refused, RequestId, Role, VERSION, Welcome};
+use paned_model::{Exit, Size, Time};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+
+use crate::birth::Newborn;
+use crate::drain::{self, Drain};
+use crate::flow::Flow;
+use crate::killing::{Killed, Killing, Step};
+use crate::peer::PeerId;
+use crate::procs::{self, Push};
+use crate::tape::Writer;
+use crate::typing::Typing;
+use crate::{clock, pty};
+
+/// How often a full disk is tried again.
+const STALL: Duration = Duration::from_millis(250);
+/// How often a terminal that the living program has closed is looked at again.
+const HUNG: Duration = Duration::from_secs(1);
+
+pub(crate) struct Pane {
+    pub(crate) master: OwnedFd,
+    pub(crate) listener: UnixListener,
+    socket: PathBuf,
+    tape: Writer,
+    child: Pid,
+    started: Time,
+    grace: Duration,
+    drain: Drain,
+    flow: Flow,
+    typing: Typing,
+    /// Do not look at the pty before this.
+    rest_until: Option<Instant>,
+    times_out_at: Option<Instant>,
+    timed_out: bool,
+    killing: Option<Killing>,
+    killed: Option<Killed>,
+    end: End,
+    /// Whether any process of the pane is left.
+    alone: bool,
+}
+
+/// How far the end has come. Each step happens once, in this order.
+enum End {
+    Running,
+    /// The program has ended; what it printed is still being read.
+    Reaped(Exit),
+    /// All of it is on the tape.
+    Drained(Exit),
+    /// Written down.
+    Ended(Ending),
+}
+
+impl Pane {
+    pub(crate) fn new(birth: &Birth, newborn: Newborn) -> Self {
+        let timeout = birth.timeout_ms.map(Duration::from_millis);
+        Self {
+            master: newborn.master,
+            listener: newborn.listener,
+            socket: newborn.socket,
+            tape: newborn.tape,
+            child: newborn.child,
+            started: newborn.started,
+            grace: Duration::from_millis(birth.grace_ms),
+            drain: Drain::new(),
+            flow: Flow::new(),
+            typing: Typing::default(),
+            rest_until: None,
+            times_out_at: timeout.map(|timeout| Instant::now() + timeout),
+            timed_out: false,
+            killing: None,
+            killed: None,
+            end: End::Running,
+            alone: false,
+        }
+    }
+
+    pub(crate) fn welcome(&self) -> Welcome {
+        Welcome {
+            version: VERSION,
+            keeper: std::process::id(),
+            pid: self.child.as_raw_nonzero().get().unsigned_abs(),
+            started: self.started,
+        }
+    }
+
+    /// The offset after the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.tape.end()
+    }
+
+    pub(crate) fn ending(&self) -> Option<Ending> {
+        match self.end {
+            End::Ended(ending) => Some(ending),
+            End::Running | End::Reaped(_) | End::Drained(_) => None,
+        }
+    }
+
+    /// What the pty is to be watched for.
+    pub(crate) fn interest(&self) -> PollFlags {
+        if self.rest_until.is_some() || matches!(self.end, End::Drained(_) | End::Ended(_)) {
+            return PollFlags::empty();
+        }
+        let mut interest = PollFlags::empty();
+        interest.set(PollFlags::IN, self.flow.room(&self.tape) != 0);
+        interest.set(PollFlags::OUT, !self.typing.is_empty());
+        interest
+    }
+
+    /// When [`Pane::tick`] wants to be called.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let looking = self.killing.as_ref().map(Killing::deadline);
+        let holding = self.flow.deadline(&self.tape);
+        [looking, holding, self.rest_until, self.times_out_at].into_iter().flatten().min()
+    }
+
+    /// Time passed.
+    pub(crate) fn tick(&mut self, now: Instant) {
+        self.flow.tick(&self.tape, now);
+        if self.rest_until.is_some_and(|until| until <= now) {
+            self.rest_until = None;
+            self.drain(now);
+        }
+        if self.times_out_at.is_some_and(|at| at <= now) {
+            self.times_out_at = None;
+            self.timed_out = true;
+            self.kill(now, None, None);
+        }
+        if self.killing.as_ref().is_some_and(|killing| killing.deadline() <= now) {
+            self.look(now);
+        }
+    }
+
+    /// Moves what was printed to the tape.
+    pub(crate) fn drain(&mut self, now: Instant) {
+        let room = self.flow.room(&self.tape);
+        let drained = self.drain.run(self.master.as_fd(), &mut self.tape, room, clock::now());
+        match (drained, &self.end) {
+            // The disk is full: the program waits, and nothing is lost.
+            (Err(_), _) => {
+                self.tape.set_stalled();
+                self.rest_until = Some(now + STALL);
+            }
+            (Ok(drain::Pty::More), _) | (Ok(drain::Pty::Empty), End::Running) => {}
+            (Ok(drain::Pty::Empty | drain::Pty::Hung), End::Reaped(exit)) => {
+                self.end = End::Drained(*exit);
+            }
+            // The program lives and has closed its terminal; it may open it again.
+            (Ok(drain::Pty::Hung), End::Running) => self.rest_until = Some(now + HUNG),
+            (Ok(drain::Pty::Empty | drain::Pty::Hung), End::Drained(_) | End::Ended(_)) => {}
+        }
+    }
+
+    /// Takes typed bytes, all or none.
+    pub(crate) fn accept(&mut self, id: RequestId, bytes: &[u8]) -> Done {
+        let refused = match self.end {
+            End::Running if self.typing.accept(bytes) => None,
+            End::Running => Some(Refused::Full),
+            End::Reaped(_) | End::Drained(_) | End::Ended(_) => Some(Refused::Gone),
+        };
+        self.type_on();
+        Done { id, refused, survivors: Vec::new() }
+    }
+
+    /// Gives the program what it takes of what was typed.
+    pub(crate) fn type_on(&mut self) {
+        self.typing.write(self.master.as_fd());
+    }
+
+    pub(crate) fn resize(&mut self, id: RequestId, size: Size) -> Done {
+        let refused = match (size.check(), pty::resize(&self.master, size)) {
+            (Ok(_), Ok(())) => {
+                self.tape.set_size(size);
+                None
+            }
+            (Err(_), _) | (_, Err(_)) => Some(Refused::Failed),
+        };
+        Done { id, refused, survivors: Vec::new() }
+    }
+
+    pub(crate) fn server_took(&mut self, offset: u64) {
+        self.tape.set_taken(offset);
+        self.flow.taken();
+    }
+
+    pub(crate) fn found_server(&mut self) {
+        self.flow.attach();
+    }
+
+    pub(crate) fn lost_peer(&mut self, role: Option<Role>) {
+        if role == Some(Role::Server) {
+            self.flow.detach();
+        }
+    }
+
+    /// Ends the program and all that it started.
+    pub(crate) fn kill(
+        &mut self,
+        now: Instant,
+        grace: Option<Duration>,
+        asked_by: Option<(PeerId, RequestId)>,
+    ) {
+        let grace = grace.unwrap_or(self.grace);
+        if self.killing.is_none() {
+            let how = if grace.is_zero() { Push::Make } else { Push::Ask };
+            procs::push(self.child, how);
+        }
+        let killing = self.killing.get_or_insert_with(|| Killing::new(now, grace));
+        killing.hurry(now, grace);
+        killing.asked_by.extend(asked_by);
+        self.reap(now);
+    }
+
+    /// Collects whoever has ended, and looks whether a kill is over.
+    pub(crate) fn reap(&mut self, now: Instant) {
+        self.alone = loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.child => self.reaped(status, now),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break false,
+                Err(_) => break true,
+            }
+        };
+        if self.alone && self.killing.is_some() {
+            self.kill_is_over(Vec::new());
+        }
+    }
+
+    fn reaped(&mut self, status: WaitStatus, now: Instant) {
+        let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
+        let exit = match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Exit::Code(byte(code)),
+            (None, Some(signal)) => Exit::Signal(byte(signal)),
+            // Stopped or continued; it has not ended.
+            (None, None) => return,
+        };
+        self.end = End::Reaped(exit);
+        self.times_out_at = None;
+        self.rest_until = None;
+        self.drain(now);
+    }
+
+    fn look(&mut self, now: Instant) {
+        self.reap(now);
+        let Some(killing) = &mut self.killing else { return };
+        let left = procs::of_pane(self.child);
+        if left.is_empty() {
+            return self.kill_is_over(left);
+        }
+        match killing.look(now) {
+            Step::Wait => {}
+            Step::Make => drop(procs::push(self.child, Push::Make)),
+            Step::GiveUp => self.kill_is_over(left),
+        }
+    }
+
+    fn kill_is_over(&mut self, left: Vec<procs::Process>) {
+        let Some(killing) = self.killing.take() else { return };
+        let survivors = left.into_iter().map(Into::into).collect();
+        let earlier = self.killed.take().map(|killed| killed.asked_by).unwrap_or_default();
+        let asked_by = earlier.into_iter().chain(killing.asked_by).collect();
+        self.killed = Some(Killed { asked_by, survivors });
+    }
+
+    /// Writes the ending down once everything before it has happened; answers it that one time.
+    pub(crate) fn try_end(&mut self) -> Option<Ending> {
+        let End::Drained(exit) = self.end else { return None };
+        if self.killing.is_some() || self.drain.is_stuck() {
+            return None;
+        }
+        let killed = self.killed.as_ref().is_some_and(|killed| killed.survivors.is_empty());
+        let ending = Ending { exit, killed, timed_out: self.timed_out, at: clock::now() };
+        self.tape.set_ending(ending);
+        self.end = End::Ended(ending);
+        Some(ending)
+    }
+
+    /// The answers to those who asked for a kill that is over.
+    pub(crate) fn answers(&mut self) -> Vec<(PeerId, Done)> {
+        let told = matches!(self.end, End::Running | End::Ended(_)) && self.killing.is_none();
+        let Some(killed) = self.killed.as_mut().filter(|_| told) else { return Vec::new() };
+        let done = |id| Done { id, refused: None, survivors: killed.survivors.clone() };
+        let asked_by = std::mem::take(&mut killed.asked_by);
+        asked_by.into_iter().map(|(peer, id)| (peer, done(id))).collect()
+    }
+
+    /// Whether nothing of the pane is left to look after.
+    pub(crate) fn is_over(&self) -> bool {
+        self.alone && self.killing.is_none() && matches!(self.end, End::Ended(_))
+    }
+
+    /// Takes the socket away. The tape stays.
+    pub(crate) fn bury(&self) {
+        let _ = fs::remove_file(&self.socket);
+    }
+}

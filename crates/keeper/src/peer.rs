@@ -1,0 +1,99 @@
+//! One connection of a keeper: frames in, frames out, never waiting.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use paned_model::frame::{FromKeeper, Frames, Message, Role, ToKeeper};
+
+/// A client that asks for so much without listening to the answers is let go.
+const MAX_UNSENT: usize = 1 << 20;
+
+/// A number that names a connection for as long as the keeper lives.
+pub(crate) type PeerId = u64;
+
+pub(crate) struct Peer {
+    pub(crate) id: PeerId,
+    pub(crate) role: Option<Role>,
+    stream: UnixStream,
+    frames: Frames,
+    unsent: Vec<u8>,
+    /// The end of the tape as this client was last told, and whether it has heard that.
+    told: u64,
+    listening: bool,
+}
+
+impl Peer {
+    pub(crate) fn new(id: PeerId, stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        let (frames, unsent) = (Frames::default(), Vec::new());
+        Ok(Self { id, role: None, stream, frames, unsent, told: 0, listening: true })
+    }
+
+    /// Every message that is there. An error is the end of the connection; what was said before it comes
+    /// first, by itself.
+    pub(crate) fn receive(&mut self) -> io::Result<Vec<ToKeeper>> {
+        let mut messages = Vec::new();
+        let mut bytes = [0; 16 << 10];
+        loop {
+            match self.stream.read(&mut bytes) {
+                Ok(0) if messages.is_empty() => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(0) => return Ok(messages),
+                Ok(got) => self.frames.push(&bytes[..got]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(messages),
+                Err(error) => return Err(error),
+            }
+            while let Some(message) = self.frames.take().map_err(io::Error::other)? {
+                messages.push(message);
+            }
+        }
+    }
+
+    /// Says something, at once if the client takes it.
+    pub(crate) fn send(&mut self, message: &FromKeeper) -> io::Result<()> {
+        message.encode(&mut self.unsent);
+        if MAX_UNSENT < self.unsent.len() {
+            return Err(ErrorKind::OutOfMemory.into());
+        }
+        self.flush()
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        while !self.unsent.is_empty() {
+            match self.stream.write(&self.unsent) {
+                Ok(sent) => drop(self.unsent.drain(..sent)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn has_unsent(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// Tells where the tape ends, unless the client has not yet answered to the last time: one wake-up
+    /// is on its way at most, however fast the program prints.
+    pub(crate) fn tell(&mut self, end: u64) -> io::Result<()> {
+        if self.role.is_none() || !self.listening || end <= self.told {
+            return Ok(());
+        }
+        (self.told, self.listening) = (end, false);
+        self.send(&FromKeeper::Wrote(end))
+    }
+
+    /// The client has heard; it may be told again.
+    pub(crate) fn heard(&mut self, end: u64) -> io::Result<()> {
+        self.listening = true;
+        self.tell(end)
+    }
+}
+
+impl AsFd for Peer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}

@@ -1,0 +1,178 @@
+//! Opening a pty and starting a program on it, without forking.
+
+use std::ffi::{CString, NulError};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::ptr;
+
+use paned_model::Size;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// The program's side has this name; ours is a descriptor.
+#[derive(Debug)]
+pub struct Pty {
+    /// Our side: what the program prints can be read here. Never blocks.
+    pub master: OwnedFd,
+    /// The path of the program's side.
+    pub slave: CString,
+}
+
+impl Pty {
+    /// Opens a fresh pty of this size.
+    ///
+    /// # Errors
+    /// When the system has no more of them.
+    pub fn open(size: Size) -> io::Result<Self> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        fcntl_setfd(&master, FdFlags::CLOEXEC)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let slave = ptsname(&master, Vec::new())?;
+        resize(&master, size)?;
+        fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
+        Ok(Self { master, slave })
+    }
+}
+
+/// Sets the terminal's size; the program is told by the kernel.
+///
+/// # Errors
+/// When the pty is gone.
+pub fn resize(master: &OwnedFd, size: Size) -> io::Result<()> {
+    let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
+    Ok(tcsetwinsize(master, size)?)
+}
+
+/// A program to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// Its file.
+    pub file: &'a str,
+    /// Its arguments, its own name first.
+    pub argv: &'a [String],
+    /// Its whole environment.
+    pub env: &'a [(String, String)],
+}
+
+/// Starts a program as the leader of a new session with the pty as its terminal, in the current
+/// directory, with every signal as a fresh login has it. Answers its process.
+///
+/// `posix_spawn` rather than `fork`: it costs the same whatever the size of this process.
+///
+/// # Errors
+/// When the program cannot be run; the error is the one of `exec`.
+pub fn start(pty: &Pty, program: Program<'_>) -> io::Result<u32> {
+    let nul = |_: NulError| io::Error::new(io::ErrorKind::InvalidInput, "a NUL byte in a text");
+    let file = CString::new(program.file).map_err(nul)?;
+    let argv = program.argv.iter().map(|text| CString::new(text.as_str()));
+    let argv = argv.collect::<Result<Vec<_>, _>>().map_err(nul)?;
+    let env = program.env.iter().map(|(name, value)| CString::new(format!("{name}={value}")));
+    let env = env.collect::<Result<Vec<_>, _>>().map_err(nul)?;
+    let (argv, env) = (pointers(&argv), pointers(&env));
+    let attributes = Attributes::fresh_session()?;
+    let files = FileActions::stdio_on(&pty.slave)?;
+    let mut pid = 0;
+    // SAFETY: every pointer is to a value that lives across the call; both lists end with null.
+    let error = unsafe {
+        libc::posix_spawn(
+            &raw mut pid,
+            file.as_ptr(),
+            &raw const files.0,
+            &raw const attributes.0,
+            argv.as_ptr(),
+            env.as_ptr(),
+        )
+    };
+    check(error)?;
+    Ok(pid.unsigned_abs())
+}
+
+/// The null-ended list C wants.
+fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
+    texts.iter().map(|text| text.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
+}
+
+struct Attributes(libc::posix_spawnattr_t);
+
+impl Attributes {
+    /// A session of its own, no signal blocked, none ignored.
+    fn fresh_session() -> io::Result<Self> {
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: initialises the value, and is called once.
+        check(unsafe { libc::posix_spawnattr_init(attributes.as_mut_ptr()) })?;
+        // SAFETY: the call above has initialised it.
+        let mut this = Self(unsafe { attributes.assume_init() });
+        let flags = SETSID | libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
+        let flags = libc::c_short::try_from(flags).expect("the flags of posix_spawn fit a short");
+        let (none, all) = (signals(false), signals(true));
+        // SAFETY: both are initialised.
+        check(unsafe { libc::posix_spawnattr_setsigmask(&raw mut this.0, &raw const none) })?;
+        // SAFETY: both are initialised.
+        check(unsafe { libc::posix_spawnattr_setsigdefault(&raw mut this.0, &raw const all) })?;
+        // SAFETY: it is initialised.
+        check(unsafe { libc::posix_spawnattr_setflags(&raw mut this.0, flags) })?;
+        Ok(this)
+    }
+}
+
+impl Drop for Attributes {
+    fn drop(&mut self) {
+        // SAFETY: it is initialised and not used again.
+        unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
+    }
+}
+
+#[cfg(target_os = "linux")]
+const SETSID: libc::c_int = libc::POSIX_SPAWN_SETSID as libc::c_int;
+/// In the system's header since 10.15, but not in the bindings.
+#[cfg(target_os = "macos")]
+const SETSID: libc::c_int = 0x0400;
+
+fn signals(full: bool) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: either call initialises the set.
+    unsafe {
+        if full { libc::sigfillset(set.as_mut_ptr()) } else { libc::sigemptyset(set.as_mut_ptr()) };
+        set.assume_init()
+    }
+}
+
+struct FileActions(libc::posix_spawn_file_actions_t);
+
+impl FileActions {
+    /// The terminal as standard input, output and error. Opening it first as the leader of a session
+    /// without a terminal makes it the session's controlling one.
+    fn stdio_on(slave: &CString) -> io::Result<Self> {
+        let mut actions = MaybeUninit::uninit();
+        // SAFETY: initialises the value, and is called once.
+        check(unsafe { libc::posix_spawn_file_actions_init(actions.as_mut_ptr()) })?;
+        // SAFETY: the call above has initialised it.
+        let mut this = Self(unsafe { actions.assume_init() });
+        let to = &raw mut this.0;
+        // SAFETY: initialised; the path is copied by the call.
+        check(unsafe {
+            libc::posix_spawn_file_actions_addopen(to, 0, slave.as_ptr(), libc::O_RDWR, 0)
+        })?;
+        for copy in [1, 2] {
+            // SAFETY: initialised.
+            check(unsafe { libc::posix_spawn_file_actions_adddup2(to, 0, copy) })?;
+        }
+        Ok(this)
+    }
+}
+
+impl Drop for FileActions {
+    fn drop(&mut self) {
+        // SAFETY: it is initialised and not used again.
+        unsafe { libc::posix_spawn_file_actions_destroy(&raw mut self.0) };
+    }
+}
+
+/// These calls answer the error's number instead of setting `errno`.
+fn check(error: libc::c_int) -> io::Result<()> {
+    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
+}
