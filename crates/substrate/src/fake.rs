@@ -1,0 +1,218 @@
+//! Panes in memory, moved by a test's hand: the same facts in the same order, and no outside at all.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use paned_model::frame::{Ending, Refused, Survivor};
+use paned_model::{Exit, PaneId, Size, Time};
+use tokio::sync::mpsc;
+
+use crate::{Boxed, Command, Error, Fact, Found, Gap, Link, Order, Output, State, Substrate};
+
+/// A substrate in memory. Clones are the same one, so that a second kernel finds the first one's panes.
+#[derive(Clone, Debug, Default)]
+pub struct Fake {
+    panes: Arc<Mutex<BTreeMap<PaneId, Arc<FakePane>>>>,
+}
+
+/// One pane of a [`Fake`].
+#[derive(Debug)]
+pub struct FakePane {
+    /// How it was ordered.
+    pub order: Order,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    printed: Vec<u8>,
+    typed: Vec<u8>,
+    taken: u64,
+    size: Option<Size>,
+    ending: Option<Ending>,
+    lost: bool,
+    survivors: Vec<Survivor>,
+    outbox: Option<mpsc::Sender<Fact>>,
+}
+
+impl Fake {
+    /// A pane by its name.
+    #[must_use]
+    pub fn pane(&self, id: &str) -> Option<Arc<FakePane>> {
+        let id: PaneId = id.parse().ok()?;
+        self.lock().get(&id).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PaneId, Arc<FakePane>>> {
+        self.panes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self, order: Order) -> Result<Link, Error> {
+        if order.program.ends_with("/refused") {
+            return Err(Error::Refused("cannot run it".into()));
+        }
+        let id = order.id.clone();
+        let pane = Arc::new(FakePane { order, inner: Mutex::default() });
+        if self.lock().insert(id.clone(), pane.clone()).is_some() {
+            return Err(Error::Taken(id));
+        }
+        Ok(pane.link())
+    }
+}
+
+impl Substrate for Fake {
+    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
+        Box::pin(async move { self.start(order) })
+    }
+
+    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
+        let found = self.lock().values().map(FakePane::found).collect();
+        Box::pin(async move { Ok(found) })
+    }
+
+    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
+        self.lock().remove(&id);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl FakePane {
+    /// The program prints.
+    pub fn print(&self, bytes: &[u8]) {
+        let mut inner = self.lock();
+        inner.printed.extend_from_slice(bytes);
+        inner.tell(Fact::Wrote);
+    }
+
+    /// The program ends by itself.
+    pub fn exit(&self, exit: Exit) {
+        self.lock().end(Ending { exit, killed: false, timed_out: false, at: Time(7) });
+    }
+
+    /// The keeper dies.
+    pub fn lose(&self) {
+        let mut inner = self.lock();
+        inner.lost = true;
+        inner.tell(Fact::Lost);
+        inner.outbox = None;
+    }
+
+    /// What was typed so far.
+    #[must_use]
+    pub fn typed(&self) -> Vec<u8> {
+        self.lock().typed.clone()
+    }
+
+    /// What the kernel says it has looked at.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.lock().taken
+    }
+
+    /// From now on a kill leaves these behind.
+    pub fn survive(&self, survivors: Vec<Survivor>) {
+        self.lock().survivors = survivors;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn found(self: &Arc<Self>) -> Found {
+        let (ending, lost) = (self.ending(), self.lock().lost);
+        let state = match ending {
+            Some(ending) => State::Ended(self.clone(), ending),
+            None if lost => State::Lost(Some(self.clone())),
+            None => State::Alive(self.link()),
+        };
+        Found { id: self.order.id.clone(), record: self.order.record.clone(), state }
+    }
+
+    fn link(self: &Arc<Self>) -> Link {
+        let (commands, mut inbox) = mpsc::channel(64);
+        let (outbox, facts) = mpsc::channel(64);
+        self.lock().outbox = Some(outbox);
+        let pane = self.clone();
+        tokio::spawn(async move {
+            while let Some(command) = inbox.recv().await {
+                pane.obey(command);
+            }
+        });
+        Link { pid: 4242, started: Time(1), output: self.clone(), commands, facts }
+    }
+
+    fn obey(&self, command: Command) {
+        let mut inner = self.lock();
+        let gone = if inner.ending.is_some() { Err(Refused::Gone) } else { Ok(()) };
+        match command {
+            Command::Took(offset) => inner.taken = offset,
+            Command::Input(bytes, reply) => {
+                inner.typed.extend(bytes);
+                let _ = reply.send(gone);
+            }
+            Command::Resize(size, reply) => {
+                inner.size = Some(size);
+                let _ = reply.send(gone);
+            }
+            Command::Kill(_, reply) => {
+                let survivors = inner.survivors.clone();
+                if survivors.is_empty() {
+                    let exit = Exit::Signal(15);
+                    inner.end(Ending { exit, killed: true, timed_out: false, at: Time(8) });
+                }
+                let _ = reply.send(survivors);
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn tell(&self, fact: Fact) {
+        if let Some(outbox) = &self.outbox {
+            let _ = outbox.try_send(fact);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if self.ending.is_none() {
+            self.ending = Some(ending);
+            self.tell(Fact::Exited(ending));
+        }
+    }
+}
+
+impl Output for FakePane {
+    fn first(&self) -> u64 {
+        0
+    }
+
+    fn end(&self) -> u64 {
+        self.lock().printed.len() as u64
+    }
+
+    fn lines(&self) -> u64 {
+        self.lock().printed.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    fn taken(&self) -> u64 {
+        self.lock().taken
+    }
+
+    fn size(&self) -> Size {
+        self.lock().size.unwrap_or(self.order.size)
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.lock().ending
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+        let inner = self.lock();
+        let from = inner.printed.len().min(offset as usize);
+        let rest = &inner.printed[from..];
+        let wanted = rest.len().min(buffer.len());
+        buffer[..wanted].copy_from_slice(&rest[..wanted]);
+        Ok(Ok(wanted))
+    }
+}

@@ -1,0 +1,166 @@
+//! The outside: what panes live on.
+//!
+//! [`Substrate`] is what the rest of the house compiles against; [`native`] keeps panes in keepers on this
+//! machine, [`fake`] in memory for tests. This room acts and reports facts; it judges nothing and holds no
+//! table: the kernel does.
+#![forbid(unsafe_code)]
+
+pub mod fake;
+pub mod native;
+mod output;
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::frame::{Ending, Refused, Survivor};
+use paned_model::{Code, PaneId, Refusal, Size, Time};
+use tokio::sync::{mpsc, oneshot};
+
+pub use output::{Gap, Output};
+
+/// A future that can be sent anywhere.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What panes live on.
+pub trait Substrate: Send + Sync + 'static {
+    /// Starts a program. When it cannot, nothing of the pane is left.
+    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>>;
+
+    /// Everything that was there before us, living or not.
+    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>>;
+
+    /// Forgets a pane that has ended, with its output.
+    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>>;
+}
+
+/// A pane to start. Everything in it has been checked.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Its name.
+    pub id: PaneId,
+    /// The program's file.
+    pub program: String,
+    /// Its arguments, its own name first.
+    pub argv: Vec<String>,
+    /// Its whole environment.
+    pub env: Vec<(String, String)>,
+    /// Where to start it.
+    pub cwd: String,
+    /// How large its terminal is.
+    pub size: Size,
+    /// How many bytes of its output to keep.
+    pub capacity: u64,
+    /// End it after so long.
+    pub timeout: Option<Duration>,
+    /// How long it may take to end when asked.
+    pub grace: Duration,
+    /// What the kernel wants to know again when it finds the pane later.
+    pub record: String,
+}
+
+/// A living connection to a pane. Dropping the sender of commands lets the pane go, alive.
+#[derive(Debug)]
+pub struct Link {
+    /// The program's process.
+    pub pid: u32,
+    /// When it was started.
+    pub started: Time,
+    /// What it has printed.
+    pub output: Arc<dyn Output>,
+    /// How to tell it something.
+    pub commands: mpsc::Sender<Command>,
+    /// What happens to it.
+    pub facts: mpsc::Receiver<Fact>,
+}
+
+/// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
+#[derive(Debug)]
+pub enum Command {
+    /// Type these bytes.
+    Input(Vec<u8>, oneshot::Sender<Result<(), Refused>>),
+    /// Set the terminal's size.
+    Resize(Size, oneshot::Sender<Result<(), Refused>>),
+    /// End the program and all that it started; answers who is left.
+    Kill(Duration, oneshot::Sender<Vec<Survivor>>),
+    /// Everything before this offset has been looked at.
+    Took(u64),
+}
+
+/// What happens to a pane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// It printed. Told again only after [`Command::Took`].
+    Wrote,
+    /// It ended, and its output is whole. Told once.
+    Exited(Ending),
+    /// Its keeper is gone without saying how it ended. Nothing follows.
+    Lost,
+}
+
+/// A pane that was there before us.
+#[derive(Debug)]
+pub struct Found {
+    /// Its name.
+    pub id: PaneId,
+    /// What the kernel said of it.
+    pub record: String,
+    /// What has become of it.
+    pub state: State,
+}
+
+/// What has become of a pane that was found.
+#[derive(Debug)]
+pub enum State {
+    /// It can be reached.
+    Alive(Link),
+    /// It ended, and nothing of it runs.
+    Ended(Arc<dyn Output>, Ending),
+    /// Its keeper is gone; what it printed is there, unless that is damaged too.
+    Lost(Option<Arc<dyn Output>>),
+}
+
+/// Why the outside did not do as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is a pane of this name.
+    #[error("there is a pane `{0}` already")]
+    Taken(PaneId),
+    /// The program cannot be run as asked.
+    #[error("{0}")]
+    Refused(String),
+    /// The machine has no more to give, or is broken.
+    #[error("{0}")]
+    Machine(String),
+    /// It did not happen in time.
+    #[error("{what} took longer than {} s", limit.as_secs())]
+    Timeout {
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        limit: Duration,
+    },
+    /// The system said no.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let code = match error {
+            Error::Taken(_) => Code::Conflict,
+            Error::Refused(_) => Code::Invalid,
+            Error::Machine(_) => Code::Unavailable,
+            Error::Timeout { .. } => Code::Timeout,
+            Error::Io { .. } => Code::Internal,
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,200 @@
+//! The connection to one keeper, and the task that owns it.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::Arc;
+
+use paned_model::frame::{
+    Done, FromKeeper, Frames, Kill, Message, Refused, RequestId, Resize, Survivor, ToKeeper,
+    Welcome,
+};
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{Command, Fact, Link, Output};
+
+/// A keeper never has more to tell than this: one wake-up, one ending, one loss.
+const FACTS: usize = 4;
+const COMMANDS: usize = 64;
+
+/// Frames over a socket.
+#[derive(Debug)]
+pub(super) struct Wire {
+    stream: UnixStream,
+    frames: Frames,
+    unsent: Vec<u8>,
+}
+
+impl Wire {
+    pub(super) fn new(stream: StdStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self::over(UnixStream::from_std(stream)?))
+    }
+
+    pub(super) fn over(stream: UnixStream) -> Self {
+        Self { stream, frames: Frames::default(), unsent: Vec::new() }
+    }
+
+    /// Puts a message on the way; [`Wire::hear`] sends it.
+    pub(super) fn say(&mut self, message: &ToKeeper) {
+        message.encode(&mut self.unsent);
+    }
+
+    /// Sends what the socket takes without waiting.
+    pub(super) fn flush_now(&mut self) -> io::Result<()> {
+        while !self.unsent.is_empty() {
+            match self.stream.try_write(&self.unsent) {
+                Ok(sent) => drop(self.unsent.drain(..sent)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message; sends meanwhile. May be dropped and called again: nothing is lost.
+    pub(super) async fn hear(&mut self) -> io::Result<FromKeeper> {
+        loop {
+            if let Some(message) = self.frames.take().map_err(io::Error::other)? {
+                return Ok(message);
+            }
+            self.flush_now()?;
+            if self.unsent.is_empty() {
+                self.stream.readable().await?;
+            } else {
+                let both = tokio::io::Interest::READABLE | tokio::io::Interest::WRITABLE;
+                self.stream.ready(both).await?;
+            }
+            self.receive()?;
+        }
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
+        let mut bytes = [0; 4096];
+        match self.stream.try_read(&mut bytes) {
+            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+            Ok(got) => {
+                self.frames.push(&bytes[..got]);
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Starts the task that owns the connection.
+pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Link {
+    let (commands, inbox) = mpsc::channel(COMMANDS);
+    let (outbox, facts) = mpsc::channel(FACTS);
+    let task = Task {
+        wire,
+        output: output.clone(),
+        outbox,
+        waiting: HashMap::new(),
+        requests: 0,
+        exited: false,
+    };
+    tokio::spawn(task.run(inbox));
+    Link { pid: welcome.pid, started: welcome.started, output, commands, facts }
+}
+
+struct Task {
+    wire: Wire,
+    output: Arc<dyn Output>,
+    outbox: mpsc::Sender<Fact>,
+    waiting: HashMap<RequestId, Waiting>,
+    requests: RequestId,
+    exited: bool,
+}
+
+/// Somebody who waits for an answer.
+enum Waiting {
+    ForConsent(oneshot::Sender<Result<(), Refused>>),
+    ForSurvivors(oneshot::Sender<Vec<Survivor>>),
+}
+
+enum Event {
+    Said(io::Result<FromKeeper>),
+    Asked(Option<Command>),
+}
+
+impl Task {
+    async fn run(mut self, mut inbox: mpsc::Receiver<Command>) {
+        loop {
+            let event = tokio::select! {
+                said = self.wire.hear() => Event::Said(said),
+                asked = inbox.recv() => Event::Asked(asked),
+            };
+            match event {
+                Event::Said(Ok(message)) => self.hear(message),
+                Event::Said(Err(_)) => return self.part(),
+                Event::Asked(Some(command)) => self.ask(command),
+                // The kernel lets the pane go; the keeper goes on without us.
+                Event::Asked(None) => return,
+            }
+        }
+    }
+
+    fn hear(&mut self, message: FromKeeper) {
+        match message {
+            FromKeeper::Wrote(_) => self.tell(Fact::Wrote),
+            FromKeeper::Exited(ending) if !self.exited => {
+                self.exited = true;
+                self.tell(Fact::Exited(ending));
+            }
+            FromKeeper::Done(done) => self.answer(done),
+            FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_) => {}
+        }
+    }
+
+    /// The keeper is gone: with its work done, or killed. The tape knows which.
+    fn part(&mut self) {
+        match self.output.ending() {
+            Some(_) if self.exited => {}
+            Some(ending) => self.tell(Fact::Exited(ending)),
+            None => self.tell(Fact::Lost),
+        }
+    }
+
+    fn tell(&self, fact: Fact) {
+        // There is room for everything a keeper can say before it is answered.
+        let _ = self.outbox.try_send(fact);
+    }
+
+    fn ask(&mut self, command: Command) {
+        self.requests += 1;
+        let id = self.requests;
+        let message = match command {
+            Command::Took(offset) => ToKeeper::Took(offset),
+            Command::Input(bytes, reply) => {
+                self.waiting.insert(id, Waiting::ForConsent(reply));
+                ToKeeper::Input(id, bytes)
+            }
+            Command::Resize(size, reply) => {
+                self.waiting.insert(id, Waiting::ForConsent(reply));
+                ToKeeper::Resize(Resize { id, size })
+            }
+            Command::Kill(grace, reply) => {
+                self.waiting.insert(id, Waiting::ForSurvivors(reply));
+                let grace_ms = grace.as_millis().try_into().unwrap_or(u64::MAX);
+                ToKeeper::Kill(Kill { id, grace_ms })
+            }
+        };
+        self.wire.say(&message);
+    }
+
+    fn answer(&mut self, done: Done) {
+        // Whoever asked may have stopped waiting.
+        match self.waiting.remove(&done.id) {
+            Some(Waiting::ForConsent(reply)) => {
+                let _ = reply.send(done.refused.map_or(Ok(()), Err));
+            }
+            Some(Waiting::ForSurvivors(reply)) => {
+                let _ = reply.send(done.survivors);
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Native panes: one keeper each, found again by their folders.
+//!
+//! ```text
+//! <state>/panes/<id>/pane.json    what the kernel said of it, written before the keeper is born
+//! <state>/panes/<id>/tape         what it printed and how it ended, written by the keeper
+//! <state>/panes/<id>/keeper.sock  where the keeper listens, as long as it lives
+//! ```
+
+mod adopt;
+mod link;
+mod nursery;
+mod places;
+
+use std::io;
+use std::os::unix::net::UnixStream as StdStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_keeper::tape::Reader;
+use paned_model::PaneId;
+use paned_model::frame::{Birth, FromKeeper, Kill, ToKeeper, Welcome};
+use tokio::time::timeout;
+
+use crate::{Boxed, Error, Found, Link, Order, Substrate};
+use link::Wire;
+pub use nursery::Nursery;
+use places::Places;
+
+/// How long a keeper may take to come to life.
+const BIRTH: Duration = Duration::from_secs(10);
+
+/// Native panes in one state folder.
+#[derive(Debug)]
+pub struct Native {
+    places: Places,
+    nursery: Nursery,
+}
+
+impl Native {
+    /// Panes in this state folder, with keepers from this nursery.
+    #[must_use]
+    pub fn new(state: PathBuf, nursery: Nursery) -> Self {
+        Self { places: Places::new(state), nursery }
+    }
+
+    async fn start(&self, order: Order) -> Result<Link, Error> {
+        let id = order.id.clone();
+        self.places.make(&id, &order.record)?;
+        let born = self.bear(order).await;
+        if born.is_err() {
+            self.places.remove(&id).await?;
+        }
+        born
+    }
+
+    async fn bear(&self, order: Order) -> Result<Link, Error> {
+        let tape = self.places.tape(&order.id);
+        let birth = self.birth(order);
+        let mut wire = self.wire()?;
+        wire.say(&ToKeeper::Birth(Box::new(birth)));
+        let Ok(welcome) = timeout(BIRTH, welcome(&mut wire)).await else {
+            // Should it come to life after all, this is the first thing it hears.
+            wire.say(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
+            let _ = wire.flush_now();
+            return Err(Error::Timeout { what: "starting the pane", limit: BIRTH });
+        };
+        let welcome = welcome?;
+        let reader = Reader::open(&tape).map_err(|error| Error::Machine(error.to_string()))?;
+        Ok(link::start(wire, welcome, Arc::new(reader)))
+    }
+
+    fn wire(&self) -> Result<Wire, Error> {
+        let failed = |source| Error::Io { what: "reach a keeper".into(), source };
+        let (ours, theirs) = StdStream::pair().map_err(failed)?;
+        self.nursery.send(&theirs).map_err(failed)?;
+        Wire::new(ours).map_err(failed)
+    }
+
+    fn birth(&self, order: Order) -> Birth {
+        let path = |path: PathBuf| path.to_string_lossy().into_owned();
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Birth {
+            tape: path(self.places.tape(&order.id)),
+            socket: path(self.places.socket(&order.id)),
+            id: order.id,
+            program: order.program,
+            argv: order.argv,
+            env: order.env,
+            cwd: order.cwd,
+            size: order.size,
+            capacity: order.capacity,
+            timeout_ms: order.timeout.map(millis),
+            grace_ms: millis(order.grace),
+        }
+    }
+}
+
+impl Substrate for Native {
+    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
+        Box::pin(self.start(order))
+    }
+
+    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
+        Box::pin(adopt::all(&self.places))
+    }
+
+    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
+        Box::pin(async move { self.places.remove(&id).await })
+    }
+}
+
+/// Waits for the keeper's first word.
+async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
+    loop {
+        match wire.hear().await {
+            Ok(FromKeeper::Welcome(welcome)) => return Ok(welcome),
+            Ok(FromKeeper::Stillborn(stillborn)) if stillborn.invalid => {
+                return Err(Error::Refused(stillborn.reason));
+            }
+            Ok(FromKeeper::Stillborn(stillborn)) => return Err(Error::Machine(stillborn.reason)),
+            Ok(FromKeeper::Wrote(_) | FromKeeper::Exited(_) | FromKeeper::Done(_)) => {}
+            Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(Error::Machine("the keeper died while the pane was started".into()));
+            }
+            Err(source) => return Err(Error::Io { what: "hear the keeper".into(), source }),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The server's end of a nursery: started on first use, started again when it died.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use paned_keeper::fds;
+
+/// Starts keepers. The process behind it ends when this is dropped; its keepers do not.
+#[derive(Debug)]
+pub struct Nursery {
+    program: PathBuf,
+    args: Vec<OsString>,
+    log: PathBuf,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    socket: UnixStream,
+}
+
+impl Nursery {
+    /// A nursery that runs this program with these arguments; what its keepers complain about goes to
+    /// the end of `log`.
+    #[must_use]
+    pub fn new(program: PathBuf, args: Vec<OsString>, log: PathBuf) -> Self {
+        Self { program, args, log, running: Mutex::new(None) }
+    }
+
+    /// Gives a new keeper this end of a socket. Does not wait for the keeper.
+    pub(super) fn send(&self, socket: &UnixStream) -> io::Result<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(nursery) = running.as_mut() {
+            if fds::send(&nursery.socket, socket.as_fd()).is_ok() {
+                return Ok(());
+            }
+            tracing::warn!("the nursery is gone; starting another");
+            let _ = nursery.child.kill();
+            let _ = nursery.child.wait();
+        }
+        let nursery = running.insert(self.start()?);
+        fds::send(&nursery.socket, socket.as_fd())
+    }
+
+    fn start(&self) -> io::Result<Running> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(&self.log)?;
+        let child = Command::new(&self.program)
+            .args(&self.args)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()?;
+        Ok(Running { child, socket: ours })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Its socket closes with us, which is its sign to end; reaping it here keeps no zombie.
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+        let _ = self.child.wait();
+    }
+}
