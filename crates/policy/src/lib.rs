@@ -1,0 +1,7 @@
+//! Judgements: who may do what, and which requests may come in at all.
+//!
+//! Pure: values in, verdicts out. Nothing here knows a runtime, a file, a socket, a process or a clock.
+#![forbid(unsafe_code)]
+
+pub mod guard;
+pub mod permit;

@@ -1,0 +1,104 @@
+//! Whether a grant reaches an action and a pane.
+
+use std::fmt;
+
+use paned_model::{Grant, PaneId, PaneSet, Scope, Time};
+
+/// Why a grant does not reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// It lacks this scope.
+    Scope(Scope),
+    /// It does not reach this pane.
+    Pane(PaneId),
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scope(scope) => write!(f, "this grant lacks the scope `{scope}`"),
+            Self::Pane(pane) => write!(f, "this grant does not reach the pane `{pane}`"),
+        }
+    }
+}
+
+/// Whether the grant holds a scope. `admin` holds them all.
+///
+/// # Errors
+/// When it does not.
+pub fn scope(grant: &Grant, needed: Scope) -> Result<(), Denial> {
+    let holds = |scope| grant.scopes.contains(&scope);
+    if holds(needed) || holds(Scope::Admin) { Ok(()) } else { Err(Denial::Scope(needed)) }
+}
+
+/// Whether the grant reaches a pane, given the pane itself, its parent, its parent's parent and so on.
+///
+/// # Errors
+/// When it does not.
+pub fn reach(grant: &Grant, lineage: &[PaneId]) -> Result<(), Denial> {
+    match (&grant.panes, lineage) {
+        (PaneSet::All, _) | (_, []) => Ok(()),
+        (PaneSet::Only(panes), lineage) if lineage.iter().any(|id| panes.contains(id)) => Ok(()),
+        (PaneSet::Only(_), [pane, ..]) => Err(Denial::Pane(pane.clone())),
+    }
+}
+
+/// Whether the grant has ended by itself.
+#[must_use]
+pub fn is_over(grant: &Grant, now: Time) -> bool {
+    grant.expires_at.is_some_and(|at| at <= now)
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::GrantId;
+
+    use super::*;
+
+    fn grant(scopes: &[Scope], panes: Option<&[&str]>) -> Grant {
+        let only = |ids: &[&str]| PaneSet::Only(ids.iter().map(|id| id.parse().unwrap()).collect());
+        Grant {
+            id: GrantId("g".into()),
+            label: String::new(),
+            scopes: scopes.iter().copied().collect(),
+            panes: panes.map_or(PaneSet::All, only),
+            pane: None,
+            created_at: Time(0),
+            expires_at: Some(Time(100)),
+        }
+    }
+
+    /// A lineage written as `child<parent<grandparent`.
+    #[track_caller]
+    fn check(panes: Option<&[&str]>, lineage: &str, reached: bool) {
+        let lineage: Vec<PaneId> = lineage.split('<').map(|id| id.parse().unwrap()).collect();
+        assert_eq!(reach(&grant(&[], panes), &lineage).is_ok(), reached);
+    }
+
+    #[test]
+    fn a_grant_reaches_its_panes_and_what_was_started_from_them() {
+        check(None, "a", true);
+        check(Some(&["a"]), "a", true);
+        check(Some(&["a"]), "c<b<a", true);
+        check(Some(&["a"]), "b", false);
+        check(Some(&["b"]), "a", false);
+        check(Some(&[]), "a", false);
+    }
+
+    #[test]
+    fn admin_holds_every_scope_and_the_others_hold_only_themselves() {
+        for held in Scope::ALL {
+            for needed in Scope::ALL {
+                let expect = held == needed || held == Scope::Admin;
+                assert_eq!(scope(&grant(&[held], None), needed).is_ok(), expect, "{held} {needed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_grant_ends_at_its_moment() {
+        let grant = grant(&[], None);
+        assert!(!is_over(&grant, Time(99)));
+        assert!(is_over(&grant, Time(100)));
+    }
+}
