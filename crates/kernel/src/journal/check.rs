@@ -1,0 +1,88 @@
+//! Looks at the files before SQLite does: whether there is a database, and whether it can be whole.
+//!
+//! Cheap, because it is done at every start: it reads the header, and the log only when the file is short.
+//! Damage inside a page is found later, by SQLite or by the sum of a row.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::Error;
+
+/// The size of our pages.
+const PAGE: usize = 4096;
+const HEADER: usize = 100;
+/// A log starts with this, and has so much before the content of each page.
+const LOG_HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+
+/// What is at the journal's path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Files {
+    /// No database yet.
+    Fresh,
+    /// One that looks whole from outside.
+    Present,
+}
+
+/// Looks at the files. A header that is not ours and pages that are nowhere are damage.
+pub(super) fn files(path: &Path) -> Result<Files, Error> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Files::Fresh),
+        Err(error) => return Err(error.into()),
+    };
+    let len = file.metadata()?.len();
+    if len == 0 {
+        return Ok(Files::Fresh);
+    }
+    let mut header = [0; HEADER];
+    file.read_exact(&mut header).map_err(|_| Error::Damaged("the header is cut short"))?;
+    let pages = page_count(&header)?;
+    let present = u32::try_from(len / PAGE as u64).unwrap_or(u32::MAX);
+    // A kill in the middle of a checkpoint leaves a short file whose other pages are still in the log.
+    if present < pages && !log_has(path, present + 1..=pages)? {
+        return Err(Error::Damaged("the file is cut short"));
+    }
+    Ok(Files::Present)
+}
+
+/// How many pages the header promises, if it is one of ours.
+fn page_count(header: &[u8; HEADER]) -> Result<u32, Error> {
+    let version = header[18];
+    let ours = header.starts_with(b"SQLite format 3\0")
+        && header[16..18] == [0x10, 0]
+        && (1..=2).contains(&version)
+        && header[19] == version
+        && header[20..24] == [0, 64, 32, 32];
+    if !ours {
+        return Err(Error::Damaged("the header is not one of ours"));
+    }
+    Ok(number(&header[28..32]))
+}
+
+/// Whether the write-ahead log holds all these pages.
+fn log_has(path: &Path, mut pages: impl Iterator<Item = u32>) -> Result<bool, Error> {
+    let log = match fs::read(beside(path, "-wal")) {
+        Ok(log) => log,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let frames = log.get(LOG_HEADER..).unwrap_or_default().chunks_exact(FRAME_HEADER + PAGE);
+    let held: HashSet<u32> = frames.map(|frame| number(&frame[..4])).collect();
+    Ok(pages.all(|page| held.contains(&page)))
+}
+
+/// Four bytes, the greatest first.
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
+}
+
+/// The path with something appended to its name.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}

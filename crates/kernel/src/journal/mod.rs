@@ -1,0 +1,223 @@
+//! The journal: the durable, ordered log of events, and the small records that change together with them.
+//!
+//! [`Journal::record`] numbers events and queues them; one writer thread commits all that is queued as
+//! one transaction and only then publishes it, so an id that anyone has seen is in the file. Readers
+//! pull from an id: out of memory when they are near the end, out of the store when they are far behind.
+//!
+//! A killed process loses nothing that was published. A power cut may lose the last moments (SQLite
+//! runs with `synchronous=NORMAL`), but their ids are not given again: a mark beside the database sees to
+//! it. While the disk refuses writes, what was recorded stays queued in memory, without a bound, and is
+//! tried again; [`Journal::committed`] answers with the error meanwhile, and [`Journal::trouble`] says
+//! why, so that the kernel can refuse new work.
+//!
+//! It never waits for a reader, never touches SQLite on a task, and never knows what an event means.
+
+mod check;
+mod error;
+mod high;
+mod interest;
+mod queue;
+mod reader;
+mod rows;
+mod salvage;
+mod shared;
+mod sqlite;
+mod store;
+mod tail;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use paned_model::{EventId, Include, Time};
+
+pub use error::Error;
+pub use queue::Ticket;
+pub use reader::{Batch, Reader};
+use shared::{Setup, Shared};
+use sqlite::Sqlite;
+use store::Memory;
+
+/// One event as it is stored and served. The payload is JSON text already, so that a thousand readers cost
+/// one serialisation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Rises by one, never reused.
+    pub id: EventId,
+    /// When it was recorded.
+    pub time: Time,
+    /// `noun:past`, as in `pane:created`.
+    pub name: String,
+    /// JSON text.
+    pub payload: String,
+}
+
+/// An event that has no id yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// `noun:past`, as in `pane:created`.
+    pub name: String,
+    /// JSON text.
+    pub payload: String,
+}
+
+/// What happens to a small durable record, in the same transaction as the events that tell of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Write it, over an older one of the same kind and key.
+    Put {
+        /// Which table of the kernel it belongs to.
+        kind: &'static str,
+        /// Which of its kind.
+        key: String,
+        /// JSON text.
+        value: String,
+    },
+    /// Forget it, if it is there.
+    Delete {
+        /// Which table of the kernel it belongs to.
+        kind: &'static str,
+        /// Which of its kind.
+        key: String,
+    },
+}
+
+/// A small durable record as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Which table of the kernel it belongs to.
+    pub kind: String,
+    /// Which of its kind.
+    pub key: String,
+    /// JSON text.
+    pub value: String,
+}
+
+/// What was found when a journal was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// All records, by kind and key.
+    pub records: Vec<Record>,
+    /// The oldest event that is kept.
+    pub first: Option<EventId>,
+    /// The id that new events go on after.
+    pub last: EventId,
+    /// Set when the files were damaged.
+    pub recovery: Option<Recovery>,
+}
+
+/// What was saved from damaged files. Ids between `last` and [`Opened::last`] are lost or were never given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// What was wrong.
+    pub cause: String,
+    /// How many events could be read.
+    pub kept: u64,
+    /// The last of them.
+    pub last: Option<EventId>,
+    /// Where the damaged files are now.
+    pub aside: Vec<PathBuf>,
+}
+
+/// A cheap handle to the journal. Dropping the last one writes what is queued and ends the writer.
+#[derive(Clone)]
+pub struct Journal {
+    owner: Arc<Owner>,
+}
+
+struct Owner {
+    shared: Arc<Shared>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Journal {
+    /// Opens the journal at this path, or makes one. Keeps about the newest `keep` events. Blocks: call it
+    /// before there are tasks, or from a blocking one.
+    pub fn open(path: &Path, keep: u64, now: fn() -> Time) -> Result<(Self, Opened), Error> {
+        let (store, opened) = Sqlite::open(path)?;
+        let last = opened.last;
+        let shared = Arc::new(Shared::new(Setup { store: Box::new(store), last, keep, now }));
+        let writer = writer::spawn(Arc::clone(&shared))?;
+        Ok((Self::with(shared, Some(writer)), opened))
+    }
+
+    /// A journal in memory that commits within `record`, without a thread: for tests.
+    #[must_use]
+    pub fn memory() -> Self {
+        let store = Box::new(Memory::default());
+        let setup = Setup { store, last: EventId(0), keep: u64::MAX, now: wall_clock };
+        Self::with(Arc::new(Shared::new(setup)), None)
+    }
+
+    fn with(shared: Arc<Shared>, writer: Option<JoinHandle<()>>) -> Self {
+        Self { owner: Arc::new(Owner { shared, writer: Mutex::new(writer) }) }
+    }
+
+    /// Numbers the events and queues them and the changes as one transaction. Never waits, so it may be
+    /// called from anywhere.
+    pub fn record(&self, drafts: Vec<Draft>, changes: Vec<Change>) -> Ticket {
+        self.owner.shared.record(drafts, changes)
+    }
+
+    /// Waits until that `record` is in the journal. While the disk refuses, answers
+    /// [`Error::Unwritten`] at once: the events stay queued and are tried again.
+    pub async fn committed(&self, ticket: Ticket) -> Result<(), Error> {
+        self.owner.shared.committed(ticket).await
+    }
+
+    /// The id of the last committed event.
+    #[must_use]
+    pub fn last(&self) -> EventId {
+        self.owner.shared.progress().last
+    }
+
+    /// Why nothing can be committed at present, if that is so.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.owner.shared.progress().trouble()
+    }
+
+    /// Whether any living reader asked for events of this name.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        self.owner.shared.interest.wants(name)
+    }
+
+    /// Reads the events after this id, or those from now on.
+    #[must_use]
+    pub fn read(&self, after: Option<EventId>, include: Include) -> Reader {
+        Reader::new(Arc::clone(&self.owner.shared), after, include)
+    }
+
+    /// Writes what is queued, leaves a clean file and ends the writer. Later records are refused.
+    pub async fn close(&self) -> Result<(), Error> {
+        self.owner.shared.end();
+        self.owner.shared.closed().await
+    }
+}
+
+impl Drop for Owner {
+    /// Waits for the writer, which is busy with at most one transaction and one checkpoint.
+    fn drop(&mut self) {
+        self.shared.end();
+        if let Some(writer) = lock(&self.writer).take() {
+            // A panic of the writer was reported by the panic hook already.
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Every value behind our locks is whole between any two statements, so a panic elsewhere does not spoil it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wall_clock() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

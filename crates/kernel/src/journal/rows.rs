@@ -1,0 +1,214 @@
+//! The statements: events, records and the state row as SQLite holds them. Knows no files and no threads.
+//!
+//! Every row carries a sum of its content, because SQLite notices a broken page but not a changed letter.
+
+use std::sync::Arc;
+
+use paned_model::{EventId, Time};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::store::Span;
+use super::{Change, Entry, Error, Record};
+
+const SCHEMA: &str = "
+    CREATE TABLE state (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        last INTEGER NOT NULL,
+        count INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY,
+        time INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        sum INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE records (
+        row INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        sum INTEGER NOT NULL,
+        UNIQUE (kind, key)
+    ) STRICT;
+    INSERT INTO state VALUES (1, 0, 0);
+    PRAGMA user_version = 1;";
+
+/// The one row that outlives all events, so that trimming them does not reset the ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// The last id that was given.
+    pub(super) last: EventId,
+    /// How many events are held.
+    pub(super) count: u64,
+}
+
+/// Makes the tables.
+pub(super) fn create(db: &Connection) -> Result<(), Error> {
+    Ok(db.execute_batch(&format!("BEGIN; {SCHEMA} COMMIT;"))?)
+}
+
+/// Reads the state row.
+pub(super) fn state(db: &Connection) -> Result<State, Error> {
+    let mut find = db.prepare_cached("SELECT last, count FROM state")?;
+    let (last, count) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(State { last: EventId(unsigned(last)?), count: unsigned(count)? })
+}
+
+/// Writes the state row.
+pub(super) fn set_state(db: &Connection, State { last, count }: State) -> Result<(), Error> {
+    let mut update = db.prepare_cached("UPDATE state SET last = ?1, count = ?2")?;
+    update.execute([signed(last.0), signed(count)])?;
+    Ok(())
+}
+
+/// Writes an event; the same one again does no harm.
+pub(super) fn put_entry(db: &Connection, entry: &Entry) -> Result<(), Error> {
+    let mut insert =
+        db.prepare_cached("INSERT OR REPLACE INTO events VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let Entry { id, time, name, payload } = entry;
+    insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
+    Ok(())
+}
+
+/// Writes or deletes a record.
+pub(super) fn apply(db: &Connection, change: &Change) -> Result<(), Error> {
+    match change {
+        Change::Put { kind, key, value } => put_record(db, [kind, key, value]),
+        Change::Delete { kind, key } => {
+            let mut delete =
+                db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?;
+            delete.execute([*kind, key.as_str()])?;
+            Ok(())
+        }
+    }
+}
+
+/// Writes a record: kind, key and value.
+pub(super) fn put_record(db: &Connection, record: [&str; 3]) -> Result<(), Error> {
+    let mut upsert = db.prepare_cached(
+        "INSERT INTO records (kind, key, value, sum) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
+    )?;
+    let [kind, key, value] = record;
+    upsert.execute(params![kind, key, value, sum(&record.map(str::as_bytes))])?;
+    Ok(())
+}
+
+/// Forgets the oldest so many events.
+pub(super) fn forget(db: &Connection, oldest: u64) -> Result<(), Error> {
+    let mut delete = db.prepare_cached(
+        "DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ?1)",
+    )?;
+    delete.execute([signed(oldest)])?;
+    Ok(())
+}
+
+/// Reads the span's events into a list, which on an error holds those before it.
+pub(super) fn entries(
+    db: &Connection,
+    span: Span,
+    into: &mut Vec<Arc<Entry>>,
+) -> Result<(), Error> {
+    let mut find = db.prepare_cached(
+        "SELECT id, time, name, payload, sum FROM events
+         WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+    )?;
+    let mut rows = find.query([span.after.0, span.upto.0, span.max as u64].map(signed))?;
+    while let Some(row) = rows.next()? {
+        into.push(Arc::new(entry(row)?));
+    }
+    Ok(())
+}
+
+/// The first event after this row number.
+pub(super) fn entry_after(db: &Connection, row: i64) -> Result<Option<(i64, Entry)>, Error> {
+    let mut find = db.prepare_cached(
+        "SELECT id, time, name, payload, sum FROM events WHERE id > ?1 ORDER BY id LIMIT 1",
+    )?;
+    let mut rows = find.query([row])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    Ok(Some((row.get(0)?, entry(row)?)))
+}
+
+/// The first record after this row number.
+pub(super) fn record_after(db: &Connection, row: i64) -> Result<Option<(i64, Record)>, Error> {
+    let mut find = db.prepare_cached(
+        "SELECT row, kind, key, value, sum FROM records WHERE row > ?1 ORDER BY row LIMIT 1",
+    )?;
+    let mut rows = find.query([row])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    Ok(Some((row.get(0)?, record(row)?)))
+}
+
+/// All records, by kind and key.
+pub(super) fn records(db: &Connection) -> Result<Vec<Record>, Error> {
+    let mut find =
+        db.prepare_cached("SELECT row, kind, key, value, sum FROM records ORDER BY kind, key")?;
+    let mut rows = find.query([])?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        records.push(record(row)?);
+    }
+    Ok(records)
+}
+
+/// The ids of the oldest and of the newest event.
+pub(super) fn ends(db: &Connection) -> Result<Option<(EventId, EventId)>, Error> {
+    let oldest = entry_after(db, i64::MIN)?.map(|(_, entry)| entry.id);
+    let mut find = db.prepare_cached(
+        "SELECT id, time, name, payload, sum FROM events ORDER BY id DESC LIMIT 1",
+    )?;
+    let newest = find.query_row([], |row| Ok(entry(row))).optional()?.transpose()?;
+    Ok(oldest.zip(newest.map(|entry| entry.id)))
+}
+
+fn entry(row: &Row<'_>) -> Result<Entry, Error> {
+    let (id, time) = (EventId(unsigned(row.get(0)?)?), Time(unsigned(row.get(1)?)?));
+    let entry = Entry { id, time, name: row.get(2)?, payload: row.get(3)? };
+    verify(row, entry_sum(&entry))?;
+    Ok(entry)
+}
+
+fn record(row: &Row<'_>) -> Result<Record, Error> {
+    let record = Record { kind: row.get(1)?, key: row.get(2)?, value: row.get(3)? };
+    verify(row, sum(&[record.kind.as_bytes(), record.key.as_bytes(), record.value.as_bytes()]))?;
+    Ok(record)
+}
+
+fn verify(row: &Row<'_>, sum: i64) -> Result<(), Error> {
+    match row.get::<_, i64>(4)? == sum {
+        true => Ok(()),
+        false => Err(Error::Damaged("a row does not match its sum")),
+    }
+}
+
+fn entry_sum(Entry { id, time, name, payload }: &Entry) -> i64 {
+    let (id, time) = (id.0.to_be_bytes(), signed(time.0).to_be_bytes());
+    sum(&[&id, &time, name.as_bytes(), payload.as_bytes()])
+}
+
+/// FNV-1a over the parts and their lengths: finds accidents, not forgers.
+fn sum(parts: &[&[u8]]) -> i64 {
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |byte: &u8| sum = (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    for part in parts {
+        part.iter().for_each(&mut add);
+        (part.len() as u64).to_be_bytes().iter().for_each(&mut add);
+    }
+    sum.cast_signed()
+}
+
+/// SQLite's numbers are signed. What does not fit is the time of a broken clock, and must not stop
+/// the writing.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> Result<u64, Error> {
+    u64::try_from(number).map_err(|_| Error::Damaged("a number is negative"))
+}

@@ -1,0 +1,216 @@
+//! What the handle, the writer and the readers share: the queue on one side of a commit, the tail on
+//! the other. No method waits, except those of the writer's thread and the async ones.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use paned_model::{EventId, Time};
+use tokio::sync::watch;
+
+use super::interest::Interest;
+use super::queue::{Queue, Ticket};
+use super::store::{Group, Store};
+use super::tail::Tail;
+use super::{Change, Draft, Error, lock};
+
+/// What a journal is made of.
+pub(super) struct Setup {
+    pub(super) store: Box<dyn Store>,
+    pub(super) last: EventId,
+    pub(super) keep: u64,
+    pub(super) now: fn() -> Time,
+}
+
+/// How far the commits are: a level, which cannot be missed.
+#[derive(Clone, Debug)]
+pub(super) struct Progress {
+    /// The last committed event.
+    pub(super) last: EventId,
+    turn: u64,
+    health: Health,
+}
+
+#[derive(Clone, Debug)]
+enum Health {
+    Well,
+    /// The last attempt failed; there will be another.
+    Failing(Arc<str>),
+    /// There will be no more commits. Holds why the end was not clean.
+    Ended(Option<Arc<str>>),
+}
+
+/// See the module.
+pub(super) struct Shared {
+    queue: Mutex<Queue>,
+    /// Wakes the writer: there is something in the queue, or the end.
+    wake: Condvar,
+    progress: watch::Sender<Progress>,
+    /// The last committed events.
+    pub(super) tail: Mutex<Tail>,
+    /// What the living readers asked for.
+    pub(super) interest: Interest,
+    /// Where committed events are.
+    pub(super) store: Box<dyn Store>,
+    keep: u64,
+    now: fn() -> Time,
+}
+
+impl Shared {
+    /// Nothing queued, nothing in memory.
+    pub(super) fn new(Setup { store, last, keep, now }: Setup) -> Self {
+        let progress = Progress { last, turn: 0, health: Health::Well };
+        Self {
+            queue: Mutex::new(Queue::new(last)),
+            wake: Condvar::new(),
+            progress: watch::Sender::new(progress),
+            tail: Mutex::new(Tail::new(last)),
+            interest: Interest::default(),
+            store,
+            keep,
+            now,
+        }
+    }
+
+    /// Queues for the writer; commits at once when the store is instant.
+    pub(super) fn record(&self, drafts: Vec<Draft>, changes: Vec<Change>) -> Ticket {
+        let mut queue = lock(&self.queue);
+        let was_empty = queue.is_empty();
+        // Under the lock, so that the order of times is the order of ids.
+        let ticket = queue.push(drafts, changes, (self.now)());
+        if self.store.is_instant() {
+            // Still under the lock, so that the order of commits is the order of ids.
+            self.settle(&queue.take());
+        } else if was_empty {
+            self.wake.notify_one();
+        }
+        ticket
+    }
+
+    /// Commits, then publishes. On an error nothing has happened.
+    pub(super) fn commit(&self, group: &Group) -> Result<(), Error> {
+        self.store.append(group)?;
+        lock(&self.tail).extend(&group.entries);
+        self.progress.send_modify(|progress| {
+            progress.last = group.entries.last().map_or(progress.last, |entry| entry.id);
+            progress.turn = group.turn;
+            progress.health = Health::Well;
+        });
+        self.store.trim(self.keep).unwrap_or_else(
+            |error| tracing::warn!(%error, "old events stay in the journal for now"),
+        );
+        Ok(())
+    }
+
+    /// Commits to a store that cannot fail.
+    fn settle(&self, group: &Group) {
+        if group.turn > 0
+            && let Err(error) = self.commit(group)
+        {
+            self.fail(&error);
+        }
+    }
+
+    /// An attempt to commit failed.
+    pub(super) fn fail(&self, error: &Error) {
+        let cause = error.to_string().into();
+        self.progress.send_modify(|progress| progress.health = Health::Failing(cause));
+    }
+
+    /// Everything that waits, as soon as something does; nothing at the end.
+    pub(super) fn take(&self) -> Option<Group> {
+        let queue = lock(&self.queue);
+        let idle = |queue: &mut Queue| queue.is_empty() && !queue.is_ended();
+        let mut queue = self.wake.wait_while(queue, idle).unwrap_or_else(PoisonError::into_inner);
+        (!queue.is_empty()).then(|| queue.take())
+    }
+
+    /// Waits a while, or until the end. Answers whether the end has come.
+    pub(super) fn pause(&self, pause: Duration) -> bool {
+        let queue = lock(&self.queue);
+        let waited = self.wake.wait_timeout_while(queue, pause, |queue| !queue.is_ended());
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_ended()
+    }
+
+    /// Takes in nothing more, and lets the writer finish.
+    pub(super) fn end(&self) {
+        lock(&self.queue).end();
+        self.wake.notify_all();
+        if self.store.is_instant() {
+            self.ended(None);
+        }
+    }
+
+    /// There will be no more commits.
+    pub(super) fn ended(&self, error: Option<Error>) {
+        let cause = error.map(|error| error.to_string().into());
+        self.progress.send_modify(|progress| progress.health = Health::Ended(cause));
+    }
+
+    /// How far the commits are.
+    pub(super) fn progress(&self) -> Progress {
+        self.progress.borrow().clone()
+    }
+
+    /// Wakes on every commit.
+    pub(super) fn watch(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// The last id that was assigned, committed or not.
+    pub(super) fn assigned(&self) -> EventId {
+        lock(&self.queue).last()
+    }
+
+    /// Waits until that call is committed, or until it is known that it is not.
+    pub(super) async fn committed(&self, ticket: Ticket) -> Result<(), Error> {
+        let mut progress = self.watch();
+        let settled = |progress: &Progress| progress.has(ticket) || !progress.is_well();
+        match progress.wait_for(settled).await {
+            Ok(progress) => progress.verdict(ticket),
+            Err(_) => Err(Error::Closed),
+        }
+    }
+
+    /// Waits until the writer has ended.
+    pub(super) async fn closed(&self) -> Result<(), Error> {
+        let mut progress = self.watch();
+        let end = progress.wait_for(Progress::is_ended).await;
+        match end.as_deref() {
+            Ok(Progress { health: Health::Ended(Some(cause)), .. }) => {
+                Err(Error::Unwritten(cause.to_string()))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Progress {
+    /// Whether there will be no more commits.
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.health, Health::Ended(_))
+    }
+
+    /// Why nothing is committed at present.
+    pub(super) fn trouble(&self) -> Option<String> {
+        match &self.health {
+            Health::Failing(cause) => Some(cause.to_string()),
+            Health::Well | Health::Ended(_) => None,
+        }
+    }
+
+    fn is_well(&self) -> bool {
+        matches!(self.health, Health::Well)
+    }
+
+    fn has(&self, ticket: Ticket) -> bool {
+        self.turn >= ticket.turn
+    }
+
+    fn verdict(&self, ticket: Ticket) -> Result<(), Error> {
+        match &self.health {
+            _ if self.has(ticket) => Ok(()),
+            Health::Failing(cause) => Err(Error::Unwritten(cause.to_string())),
+            Health::Well | Health::Ended(_) => Err(Error::Closed),
+        }
+    }
+}
