@@ -1,0 +1,69 @@
+//! `grant:create`
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use paned_model::{Grant, GrantId, PaneId, PaneSet, Refusal, Scope, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::grants::{Stored, random_name};
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct GrantCreate;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// What it may do.
+    #[schemars(length(min = 1))]
+    scopes: BTreeSet<Scope>,
+    /// On which panes, and those started from them; on all when left out.
+    panes: Option<BTreeSet<PaneId>>,
+    /// What to call it.
+    #[serde(default)]
+    label: String,
+    /// How long it holds; for ever when left out.
+    expires_in_seconds: Option<NonZeroU32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    /// What was granted.
+    grant: Grant,
+    /// The token. It is shown this once.
+    token: String,
+}
+
+impl Action for GrantCreate {
+    const NAME: &'static str = "grant:create";
+    const DOC: &'static str =
+        "Make a token with some scopes over some panes; it is shown this once.";
+    const SCOPE: Scope = Scope::Admin;
+    const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["token"];
+    type Params = Params;
+    type Answer = Created;
+
+    async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
+        if params.scopes.is_empty() {
+            return Err(Refusal::invalid(
+                "a grant without scopes can do nothing; name at least one",
+            ));
+        }
+        let now = context.kernel.now();
+        let expires = |seconds: NonZeroU32| Time(now.0 + u64::from(seconds.get()) * 1000);
+        let (stored, token) = Stored::new(Grant {
+            id: GrantId(random_name(10)),
+            label: params.label,
+            scopes: params.scopes,
+            panes: params.panes.map_or(PaneSet::All, PaneSet::Only),
+            pane: None,
+            created_at: now,
+            expires_at: params.expires_in_seconds.map(expires),
+        });
+        let grant = stored.grant.clone();
+        context.kernel.admit(stored);
+        Ok(Created { grant, token: token.reveal().to_owned() })
+    }
+}

@@ -1,0 +1,71 @@
+//! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
+
+mod event_emit;
+mod grant_create;
+mod grant_list;
+mod grant_revoke;
+mod meta;
+mod pane_close;
+mod pane_delete_meta;
+mod pane_get;
+mod pane_get_meta;
+mod pane_kill;
+mod pane_list;
+mod pane_new;
+mod pane_remove;
+mod pane_resize;
+mod pane_set_meta;
+mod pane_update_meta;
+mod pane_write;
+mod server_status;
+mod server_stop;
+mod server_upgrade;
+mod shell_run;
+
+use paned_model::PaneId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::Registry;
+
+/// Every action there is.
+pub(crate) fn registry() -> Registry {
+    Registry::new()
+        .with::<event_emit::EventEmit>()
+        .with::<grant_create::GrantCreate>()
+        .with::<grant_list::GrantList>()
+        .with::<grant_revoke::GrantRevoke>()
+        .with::<pane_close::PaneClose>()
+        .with::<pane_delete_meta::PaneDeleteMeta>()
+        .with::<pane_get::PaneGet>()
+        .with::<pane_get_meta::PaneGetMeta>()
+        .with::<pane_kill::PaneKill>()
+        .with::<pane_list::PaneList>()
+        .with::<pane_new::PaneNew>()
+        .with::<pane_remove::PaneRemove>()
+        .with::<pane_resize::PaneResize>()
+        .with::<pane_set_meta::PaneSetMeta>()
+        .with::<pane_update_meta::PaneUpdateMeta>()
+        .with::<pane_write::PaneWrite>()
+        .with::<server_status::ServerStatus>()
+        .with::<server_stop::ServerStop>()
+        .with::<server_upgrade::ServerUpgrade>()
+        .with::<shell_run::ShellRun>()
+}
+
+/// Parameters that name a pane and nothing else.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct OnPane {
+    /// The pane.
+    pane_id: PaneId,
+}
+
+/// No parameters.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// Nothing to say.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Empty {}

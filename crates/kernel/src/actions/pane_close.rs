@@ -1,0 +1,62 @@
+//! `pane:close`
+
+use std::time::Duration;
+
+use paned_model::frame::Survivor;
+use paned_model::{Code, PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::pane_kill::kill;
+use super::pane_remove::forget;
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneClose;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// End it at once, and forget it even if some process of it cannot be ended.
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Closed {
+    /// Processes that could not be ended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    survivors: Vec<Survivor>,
+}
+
+impl Action for PaneClose {
+    const NAME: &'static str = "pane:close";
+    const DOC: &'static str = "End a pane's program and forget the pane.";
+    const SCOPE: Scope = Scope::Kill;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Closed;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, Params { pane_id, force }: Params) -> Result<Closed, Refusal> {
+        let kernel = &context.kernel;
+        let pane = kernel.panes().get(&pane_id)?;
+        let grace = if force { Duration::ZERO } else { kernel.limits().grace };
+        let (_, survivors) = kill(kernel, &pane, grace).await?;
+        if !survivors.is_empty() && !force {
+            let sentence = format!(
+                "the pane `{pane_id}` was kept: {} of its processes could not be ended; `force` forgets it all the same",
+                survivors.len()
+            );
+            let details = json!({ "survivors": survivors });
+            return Err(Refusal::new(Code::Busy, sentence).with(details));
+        }
+        forget(kernel, &pane).await?;
+        Ok(Closed { survivors })
+    }
+}

@@ -1,0 +1,38 @@
+//! `pane:delete-meta`
+
+use paned_model::{PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::meta::{self, Changed};
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneDeleteMeta;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// Which entries; those that are not there are no mistake.
+    keys: Vec<String>,
+}
+
+impl Action for PaneDeleteMeta {
+    const NAME: &'static str = "pane:delete-meta";
+    const DOC: &'static str = "Remove entries of a pane's meta.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Changed;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
+        meta::change(&context.kernel, &params.pane_id, |meta| {
+            meta.retain(|key, _| !params.keys.contains(key));
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! `pane:new`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{
+    Grant, GrantId, Meta, PaneId, PaneInfo, PaneSet, Refusal, Scope, Size, Substrate,
+};
+use paned_substrate::Order;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::meta;
+use crate::dispatch::draft;
+use crate::grants::{Stored, Token, random_name};
+use crate::panes::launch::{self, Identity};
+use crate::panes::pane::Reach;
+use crate::panes::record::Title;
+use crate::panes::task::Task;
+use crate::panes::{Pane, Record};
+use crate::registry::{Action, Context, Kind};
+use crate::{Caller, Kernel};
+
+const LONGEST_TITLE: usize = 256;
+
+pub(super) struct PaneNew;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// Its name; one is made up when left out.
+    id: Option<PaneId>,
+    /// The program and its arguments; the user's login shell when left out.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// Where to start it, absolute; the user's home when left out.
+    cwd: Option<String>,
+    /// Variables on top of the server's environment.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// How large its terminal is; 80 columns and 24 rows when left out.
+    size: Option<Size>,
+    /// What to call it; the program's own title, or the command, when left out.
+    title: Option<String>,
+    /// Free data.
+    #[serde(default)]
+    meta: Meta,
+    /// Free labels.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Whether automatic clean-up leaves it alone.
+    #[serde(default)]
+    persist: bool,
+    /// What it lives on.
+    #[serde(default)]
+    #[expect(dead_code, reason = "one substrate so far; reading it refuses the others by name")]
+    substrate: Substrate,
+    /// End it after so many seconds.
+    timeout_seconds: Option<NonZeroU32>,
+}
+
+impl Action for PaneNew {
+    const NAME: &'static str = "pane:new";
+    const DOC: &'static str = "Start a program in a new pane.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["env"];
+    type Params = Params;
+    type Answer = PaneInfo;
+
+    async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
+        let Context { kernel, caller } = context;
+        let plan = Plan::new(&kernel, &caller, params)?;
+        let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
+        kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
+        // A task of its own: a caller who goes away in the middle leaves nothing half-made.
+        let start = tokio::spawn(start(kernel, pane, plan.order()));
+        start.await.map_err(Refusal::internal)?
+    }
+}
+
+async fn start(kernel: Kernel, pane: Arc<Pane>, order: Order) -> Result<PaneInfo, Refusal> {
+    let link = match kernel.substrate().spawn(order).await {
+        Ok(link) => link,
+        Err(error) => {
+            kernel.panes().remove(&pane);
+            return Err(error.into());
+        }
+    };
+    pane.link(&link);
+    let info = {
+        let state = pane.lock();
+        kernel.grants().insert(state.record.grant.clone());
+        let created = draft("pane:created", &json!({ "paneId": pane.id }));
+        kernel.journal().record(vec![created], vec![state.record.put()]);
+        drop(state);
+        pane.info()
+    };
+    let task = Task::new(kernel.clone(), pane, link.output, link.commands);
+    tokio::spawn(task.run(link.facts));
+    Ok(info)
+}
+
+/// A pane whose parameters were all found good.
+struct Plan {
+    record: Record,
+    program: PathBuf,
+    env: Vec<(String, String)>,
+    size: Size,
+    timeout: Option<Duration>,
+    capacity: u64,
+    grace: Duration,
+}
+
+impl Plan {
+    fn new(kernel: &Kernel, caller: &Caller, params: Params) -> Result<Self, Refusal> {
+        let size = params.size.unwrap_or_default().check().map_err(Refusal::invalid)?;
+        meta::check(&params.meta, kernel.limits().meta)?;
+        let id = params.id.unwrap_or_else(|| fresh_id(kernel));
+        for (name, value) in &params.env {
+            launch::check_variable(name, value)?;
+        }
+        let (grant, token) = grant(kernel, &id);
+        let who = Identity { id: &id, address: &kernel.setup().address, token: &token };
+        let env = launch::environment(&kernel.setup().env, params.env, &who);
+        let variable =
+            |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        let cwd = launch::find_folder(params.cwd.as_deref(), variable("HOME"))?;
+        let argv = argv(params.argv, variable("SHELL"))?;
+        let program = launch::find_program(&argv[0], variable("PATH"), &cwd)?;
+        let record = Record {
+            title: title(params.title, &argv)?,
+            id,
+            argv,
+            cwd: cwd.to_string_lossy().into_owned(),
+            meta: params.meta,
+            tags: params.tags,
+            persist: params.persist,
+            parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
+            created_at: kernel.now(),
+            grant,
+            end: None,
+        };
+        let timeout =
+            params.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
+        let (capacity, grace) = (kernel.limits().tape, kernel.limits().grace);
+        Ok(Self { record, program, env, size, timeout, capacity, grace })
+    }
+
+    fn order(self) -> Order {
+        Order {
+            record: self.record.json(),
+            id: self.record.id,
+            program: self.program.to_string_lossy().into_owned(),
+            argv: self.record.argv,
+            env: self.env,
+            cwd: self.record.cwd,
+            size: self.size,
+            capacity: self.capacity,
+            timeout: self.timeout,
+            grace: self.grace,
+        }
+    }
+}
+
+fn fresh_id(kernel: &Kernel) -> PaneId {
+    let ids = std::iter::repeat_with(|| format!("p-{}", random_name(6)));
+    let mut ids = ids.filter_map(|id| id.parse().ok());
+    ids.find(|id| !kernel.panes().contains(id)).expect("random names do not run out")
+}
+
+/// A narrow grant for the pane's own program: itself and what it starts.
+fn grant(kernel: &Kernel, id: &PaneId) -> (Stored, Token) {
+    Stored::new(Grant {
+        id: GrantId(random_name(10)),
+        label: format!("pane {id}"),
+        scopes: BTreeSet::from([Scope::Read, Scope::Input, Scope::Spawn, Scope::Kill]),
+        panes: PaneSet::Only(BTreeSet::from([id.clone()])),
+        pane: Some(id.clone()),
+        created_at: kernel.now(),
+        expires_at: None,
+    })
+}
+
+fn argv(asked: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, Refusal> {
+    let login = || vec![shell.unwrap_or("/bin/sh").to_owned(), "-l".to_owned()];
+    let argv = asked.unwrap_or_else(login);
+    if argv.is_empty() {
+        return Err(Refusal::invalid("`argv` is empty; leave it out for a login shell"));
+    }
+    argv.iter().try_for_each(|arg| launch::check_text("argv", arg))?;
+    Ok(argv)
+}
+
+fn title(asked: Option<String>, argv: &[String]) -> Result<Title, Refusal> {
+    let Some(title) = asked else {
+        let command = argv.join(" ").replace(char::is_control, " ");
+        return Ok(Title::Command(command.chars().take(LONGEST_TITLE).collect()));
+    };
+    if title.chars().any(char::is_control) || LONGEST_TITLE < title.chars().count() {
+        let sentence = format!("`title` must be one line of at most {LONGEST_TITLE} characters");
+        return Err(Refusal::invalid(sentence));
+    }
+    Ok(Title::Given(title))
+}

@@ -1,0 +1,49 @@
+//! `pane:remove`
+
+use std::sync::Arc;
+
+use paned_model::{Code, PaneId, Refusal, Scope};
+use serde_json::json;
+
+use super::{Empty, OnPane};
+use crate::Kernel;
+use crate::dispatch::draft;
+use crate::panes::{Pane, Record};
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneRemove;
+
+impl Action for PaneRemove {
+    const NAME: &'static str = "pane:remove";
+    const DOC: &'static str = "Forget a pane that has ended, with its output.";
+    const SCOPE: Scope = Scope::Kill;
+    const KIND: Kind = Kind::Change;
+    type Params = OnPane;
+    type Answer = Empty;
+
+    fn pane(params: &OnPane) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {
+        let pane = context.kernel.panes().get(&pane_id)?;
+        if pane.lock().status().is_live() {
+            let sentence =
+                format!("the pane `{pane_id}` is running; `pane:close` ends and forgets it");
+            return Err(Refusal::new(Code::Conflict, sentence));
+        }
+        forget(&context.kernel, &pane).await?;
+        Ok(Empty {})
+    }
+}
+
+/// Forgets a pane: its files first, so that being interrupted leaves at most a record without a pane,
+/// which the next start clears away.
+pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
+    kernel.substrate().forget(pane.id.clone()).await?;
+    kernel.grants().remove(&pane.lock().record.grant.grant.id);
+    kernel.panes().remove(pane);
+    let removed = draft("pane:removed", &json!({ "paneId": pane.id }));
+    kernel.journal().record(vec![removed], vec![Record::delete(&pane.id)]);
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! `pane:set-meta`
+
+use paned_model::{PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::meta::{self, Changed};
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneSetMeta;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// Which entry.
+    key: String,
+    /// What it becomes.
+    value: Value,
+}
+
+impl Action for PaneSetMeta {
+    const NAME: &'static str = "pane:set-meta";
+    const DOC: &'static str = "Set one entry of a pane's meta.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Changed;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
+        meta::change(&context.kernel, &params.pane_id, |meta| {
+            meta.insert(params.key, params.value);
+        })
+    }
+}

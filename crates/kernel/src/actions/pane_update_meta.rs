@@ -1,0 +1,43 @@
+//! `pane:update-meta`
+
+use paned_model::{Meta, PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::meta::{self, Changed};
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneUpdateMeta;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// Entries to set.
+    #[serde(default)]
+    set: Meta,
+    /// Entries to remove, before the others are set.
+    #[serde(default)]
+    delete_keys: Vec<String>,
+}
+
+impl Action for PaneUpdateMeta {
+    const NAME: &'static str = "pane:update-meta";
+    const DOC: &'static str = "Remove and set entries of a pane's meta in one step.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Changed;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
+        meta::change(&context.kernel, &params.pane_id, |meta| {
+            meta.retain(|key, _| !params.delete_keys.contains(key));
+            meta.extend(params.set);
+        })
+    }
+}

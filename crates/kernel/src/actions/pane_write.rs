@@ -1,0 +1,94 @@
+//! `pane:write`
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use paned_model::frame::Refused;
+use paned_model::{Code, PaneId, Refusal, Scope};
+use paned_substrate::Command;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::panes::Pane;
+use crate::panes::pane::gone;
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneWrite;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// What to type, exactly: no Enter is added.
+    text: Option<String>,
+    /// What to type as base64, for bytes that are no text.
+    base64: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Written {
+    /// How many bytes were typed.
+    bytes: usize,
+}
+
+impl Action for PaneWrite {
+    const NAME: &'static str = "pane:write";
+    const DOC: &'static str = "Type exactly these bytes into a pane.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["text", "base64"];
+    type Params = Params;
+    type Answer = Written;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Written, Refusal> {
+        let pane = context.kernel.panes().get(&params.pane_id)?;
+        let bytes = bytes(params.text, params.base64)?;
+        let limit = context.kernel.limits().input;
+        if limit < bytes.len() {
+            let sentence =
+                format!("{} bytes at once are too many; the limit is {limit}", bytes.len());
+            return Err(Refusal::new(Code::Limit, sentence));
+        }
+        let count = bytes.len();
+        write(&pane, bytes).await?;
+        Ok(Written { bytes: count })
+    }
+}
+
+fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusal> {
+    match (text, base64) {
+        (Some(text), None) => Ok(text.into_bytes()),
+        (None, Some(base64)) => BASE64_STANDARD
+            .decode(base64)
+            .map_err(|error| Refusal::invalid(format!("`base64` cannot be read: {error}"))),
+        (None, None) => Err(Refusal::invalid("say what to type, as `text` or as `base64`")),
+        (Some(_), Some(_)) => {
+            Err(Refusal::invalid("say what to type as `text` or as `base64`, not both"))
+        }
+    }
+}
+
+/// Types bytes, all of them or none.
+pub(super) async fn write(pane: &Pane, bytes: Vec<u8>) -> Result<(), Refusal> {
+    let status = pane.lock().status();
+    if !status.is_live() {
+        return Err(gone(&pane.id, status));
+    }
+    let (reply, answer) = oneshot::channel();
+    let sent = pane.commands()?.send(Command::Input(bytes, reply)).await;
+    match (sent, answer.await) {
+        (Ok(()), Ok(Ok(()))) => Ok(()),
+        (Ok(()), Ok(Err(Refused::Full))) => Err(Refusal::new(
+            Code::Limit,
+            format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
+        )),
+        (Ok(()), Ok(Err(Refused::Gone | Refused::Failed)) | Err(_)) | (Err(_), _) => {
+            Err(gone(&pane.id, pane.lock().status()))
+        }
+    }
+}

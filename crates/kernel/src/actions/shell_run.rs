@@ -1,0 +1,50 @@
+//! `shell:run`
+
+use std::process::Stdio;
+
+use paned_model::{Refusal, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::process::Command;
+
+use super::Empty;
+use crate::panes::launch;
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct ShellRun;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// The command, for `sh -c`.
+    command: String,
+    /// Where to run it, absolute; the user's home when left out.
+    cwd: Option<String>,
+}
+
+impl Action for ShellRun {
+    const NAME: &'static str = "shell:run";
+    const DOC: &'static str = "Run a shell command in the background; its output is discarded.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Empty;
+
+    async fn run(context: Context, params: Params) -> Result<Empty, Refusal> {
+        if params.command.trim().is_empty() {
+            return Err(Refusal::invalid("`command` is empty"));
+        }
+        launch::check_text("command", &params.command)?;
+        let env = &context.kernel.setup().env;
+        let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
+        let cwd = launch::find_folder(params.cwd.as_deref(), home)?;
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(params.command).current_dir(cwd).process_group(0);
+        command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(Refusal::internal)?;
+        // Only so that it does not stay behind as a zombie; nobody asked how it ends.
+        tokio::spawn(async move { child.wait().await });
+        Ok(Empty {})
+    }
+}

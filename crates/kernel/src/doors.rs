@@ -1,0 +1,236 @@
+//! The other three doors: events, output, view; and who is let in.
+
+use std::sync::Arc;
+
+use paned_model::{Code, EventId, Include, Offset, PaneId, Refusal, Scope};
+use paned_policy::permit;
+use paned_substrate::Output;
+use paned_term::View;
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use crate::journal::{Batch, Entry, Reader};
+use crate::panes::Pane;
+use crate::{Caller, Kernel};
+
+/// A screen that is further behind than this is brought up to date away from the other tasks.
+const MUCH: u64 = 256 << 10;
+
+pub(crate) fn unauthorized() -> Refusal {
+    Refusal::new(
+        Code::Unauthorized,
+        "this needs a valid grant: send `Authorization: Bearer <token>`",
+    )
+}
+
+impl Kernel {
+    /// Lets in whoever has this token.
+    ///
+    /// # Errors
+    /// When no grant, or one that is over, goes with it.
+    pub fn authenticate(&self, token: &str) -> Result<Caller, Refusal> {
+        let grant = self.grants().find(token).ok_or_else(unauthorized)?;
+        let caller = Caller { pane: grant.pane.clone(), grant };
+        self.check_alive(&caller)?;
+        Ok(caller)
+    }
+
+    /// The owner: whoever came in by a way that only the owner has. A pane's token says from which pane.
+    #[must_use]
+    pub fn owner(&self, pane_token: Option<&str>) -> Caller {
+        let pane = pane_token.and_then(|token| self.grants().find(token)?.pane.clone());
+        Caller { grant: Arc::new(Self::owner_grant(self.started_at())), pane }
+    }
+
+    /// Whether a caller who was let in still is.
+    #[must_use]
+    pub fn is_let_in(&self, caller: &Caller) -> bool {
+        let held = caller.grant.id.0 == "owner" || self.grants().holds(&caller.grant.id);
+        held && !permit::is_over(&caller.grant, self.now())
+    }
+
+    /// Waits until a caller is let in no more. Open streams end then.
+    pub async fn shut_out(&self, caller: &Caller) {
+        let mut changed: watch::Receiver<u64> = self.grants().watch();
+        while self.is_let_in(caller) {
+            let left = caller.grant.expires_at.map(|at| at.since(self.now()));
+            let over = async {
+                match left {
+                    Some(left) => tokio::time::sleep(std::time::Duration::from_millis(left)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                _ = changed.changed() => {}
+                () = over => {}
+            }
+        }
+    }
+
+    /// The events after an id, or those from now on: those that are wanted and that the caller may see.
+    ///
+    /// # Errors
+    /// When the caller may see none.
+    pub fn events(
+        &self,
+        after: Option<EventId>,
+        include: Include,
+        caller: &Caller,
+    ) -> Result<Feed, Refusal> {
+        self.check_alive(caller)?;
+        may_read(caller)?;
+        let reader = self.journal().read(after, include);
+        Ok(Feed { reader, kernel: self.clone(), caller: caller.clone() })
+    }
+
+    /// What a pane has printed, from an offset on.
+    ///
+    /// # Errors
+    /// When there is no such pane, or the caller may not see it.
+    pub fn output(&self, pane: &PaneId, from: Offset, caller: &Caller) -> Result<Printed, Refusal> {
+        let pane = self.readable(pane, caller)?;
+        let output = pane.output().ok_or_else(|| no_output(&pane))?;
+        let stirred = pane.watch();
+        Ok(Printed { pane, output, at: from, stirred })
+    }
+
+    /// A pane's screen, as everything it printed up to now makes it.
+    ///
+    /// # Errors
+    /// When there is no such pane, or the caller may not see it.
+    pub async fn view(&self, pane: &PaneId, caller: &Caller) -> Result<View, Refusal> {
+        let pane = self.readable(pane, caller)?;
+        let output = pane.output().ok_or_else(|| no_output(&pane))?;
+        let (size, preamble) = (output.size(), pane.lock().preamble.clone());
+        let mut lens = pane.lens.lock().await;
+        if lens.behind(output.as_ref()) < MUCH {
+            return lens.view(output.as_ref(), size, &preamble).map_err(Refusal::internal);
+        }
+        drop(lens);
+        let view = tokio::task::spawn_blocking(move || {
+            pane.lens.blocking_lock().view(output.as_ref(), size, &preamble)
+        });
+        view.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
+    }
+
+    fn readable(&self, id: &PaneId, caller: &Caller) -> Result<Arc<Pane>, Refusal> {
+        self.check_alive(caller)?;
+        may_read(caller)?;
+        self.may_reach(id, caller)?;
+        self.panes().get(id)
+    }
+
+    /// Whether a caller's grant reaches a pane.
+    pub(crate) fn may_reach(&self, id: &PaneId, caller: &Caller) -> Result<(), Refusal> {
+        let denied = |denial: permit::Denial| Refusal::new(Code::Forbidden, denial.to_string());
+        permit::reach(&caller.grant, &self.panes().lineage(id)).map_err(denied)
+    }
+}
+
+fn may_read(caller: &Caller) -> Result<(), Refusal> {
+    let denied = |denial: permit::Denial| Refusal::new(Code::Forbidden, denial.to_string());
+    permit::scope(&caller.grant, Scope::Read).map_err(denied)
+}
+
+fn no_output(pane: &Pane) -> Refusal {
+    Refusal::new(Code::Unavailable, format!("the output of pane `{}` cannot be read", pane.id))
+}
+
+/// A caller's events. Pulls; costs nothing while nobody asks.
+pub struct Feed {
+    reader: Reader,
+    kernel: Kernel,
+    caller: Caller,
+}
+
+impl Feed {
+    /// The next events, at most `max`. Waits while there are none.
+    pub async fn next(&mut self, max: usize) -> Batch {
+        loop {
+            match self.reader.next(max).await {
+                Batch::Entries(entries) => {
+                    let entries = self.seen(entries);
+                    if !entries.is_empty() {
+                        return Batch::Entries(entries);
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Those the caller's grant reaches: all of them, or those about its panes.
+    fn seen(&self, entries: Vec<Arc<Entry>>) -> Vec<Arc<Entry>> {
+        if self.caller.grant.panes == paned_model::PaneSet::All {
+            return entries;
+        }
+        entries.into_iter().filter(|entry| self.is_about_ours(entry)).collect()
+    }
+
+    fn is_about_ours(&self, entry: &Entry) -> bool {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct About {
+            pane_id: PaneId,
+        }
+        let about = serde_json::from_str::<About>(&entry.payload);
+        about.is_ok_and(|about| self.kernel.may_reach(&about.pane_id, &self.caller).is_ok())
+    }
+}
+
+/// A pane's output from an offset on. Pulls; a slow reader never holds up the pane.
+pub struct Printed {
+    pane: Arc<Pane>,
+    output: Arc<dyn Output>,
+    at: Offset,
+    stirred: watch::Receiver<u64>,
+}
+
+/// What a reader of output is given.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes, from this offset on.
+    Bytes(Offset, Vec<u8>),
+    /// Bytes between these offsets are no longer kept.
+    Gap(Offset, Offset),
+    /// The program has ended, and everything it printed was given.
+    End,
+}
+
+impl Printed {
+    /// The next piece, at most `max` bytes. Waits while there is none.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub async fn next(&mut self, max: usize) -> Result<Piece, Refusal> {
+        loop {
+            // Before the look, so that nothing printed between look and wait is missed.
+            self.stirred.mark_unchanged();
+            let over = !self.pane.lock().status().is_live();
+            if let Some(piece) = self.read(max)? {
+                return Ok(piece);
+            }
+            if over || self.stirred.changed().await.is_err() {
+                return Ok(Piece::End);
+            }
+        }
+    }
+
+    fn read(&mut self, max: usize) -> Result<Option<Piece>, Refusal> {
+        let wanted = self.output.end().saturating_sub(self.at.0).min(max as u64);
+        let mut bytes = vec![0; usize::try_from(wanted).unwrap_or(max)];
+        let from = self.at;
+        match self.output.read(from.0, &mut bytes).map_err(Refusal::internal)? {
+            Ok(0) => Ok(None),
+            Ok(read) => {
+                bytes.truncate(read);
+                self.at = Offset(from.0 + read as u64);
+                Ok(Some(Piece::Bytes(from, bytes)))
+            }
+            Err(gap) => {
+                self.at = Offset(gap.first);
+                Ok(Some(Piece::Gap(from, self.at)))
+            }
+        }
+    }
+}

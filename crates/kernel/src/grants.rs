@@ -1,0 +1,182 @@
+//! Who was let in: tokens by their hashes.
+//!
+//! A token is `paned_<grant>_<secret>`. The secret has 256 bits and is nowhere but with its owner; here is
+//! its SHA-256, compared in constant time.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use paned_model::{Grant, GrantId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tokio::sync::watch;
+
+/// A grant with the hash of its secret, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    pub(crate) grant: Grant,
+    hash: String,
+}
+
+/// A token: shown once to whoever asked for it, and never in a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// The text to send as `Authorization: Bearer …`.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The grant it is for, and its secret.
+    fn parts(text: &str) -> Option<(GrantId, &str)> {
+        let (id, secret) = text.strip_prefix("paned_")?.split_once('_')?;
+        Some((GrantId(id.to_owned()), secret))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// A name of `length` characters that nobody can guess or confuse.
+pub(crate) fn random_name(length: usize) -> String {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bytes = vec![0; length];
+    fill(&mut bytes);
+    bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
+}
+
+fn fill(bytes: &mut [u8]) {
+    getrandom::fill(bytes).expect("the system gives random bytes");
+}
+
+impl Stored {
+    /// A new secret for a grant.
+    pub(crate) fn new(grant: Grant) -> (Self, Token) {
+        let mut secret = [0; 32];
+        fill(&mut secret);
+        let secret = BASE64_URL_SAFE_NO_PAD.encode(secret);
+        let token = Token(format!("paned_{}_{secret}", grant.id));
+        (Self { grant, hash: hash(&secret) }, token)
+    }
+
+    /// The grant that a token which was kept in a file must be for, if it has the form of one.
+    pub(crate) fn of_token(text: &str, grant: impl FnOnce(GrantId) -> Grant) -> Option<Self> {
+        let (id, secret) = Token::parts(text)?;
+        Some(Self { hash: hash(secret), grant: grant(id) })
+    }
+}
+
+fn hash(secret: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(secret.as_bytes()))
+}
+
+/// Every grant that holds.
+pub(crate) struct Grants {
+    grants: Mutex<HashMap<GrantId, (Arc<Grant>, String)>>,
+    /// Rises with every change, so that open streams look again.
+    changed: watch::Sender<u64>,
+}
+
+impl Grants {
+    pub(crate) fn new() -> Self {
+        Self { grants: Mutex::default(), changed: watch::Sender::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, (Arc<Grant>, String)>> {
+        self.grants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn insert(&self, stored: Stored) {
+        let id = stored.grant.id.clone();
+        self.lock().insert(id, (Arc::new(stored.grant), stored.hash));
+    }
+
+    /// Forgets a grant; open streams that live on it are woken.
+    pub(crate) fn remove(&self, id: &GrantId) -> Option<Arc<Grant>> {
+        let removed = self.lock().remove(id).map(|(grant, _)| grant);
+        self.changed.send_modify(|count| *count += 1);
+        removed
+    }
+
+    pub(crate) fn holds(&self, id: &GrantId) -> bool {
+        self.lock().contains_key(id)
+    }
+
+    pub(crate) fn list(&self) -> Vec<Arc<Grant>> {
+        let mut grants: Vec<_> = self.lock().values().map(|(grant, _)| grant.clone()).collect();
+        grants.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        grants
+    }
+
+    /// The grant a token is for.
+    pub(crate) fn find(&self, token: &str) -> Option<Arc<Grant>> {
+        let (id, secret) = Token::parts(token)?;
+        let offered = hash(secret);
+        let grants = self.lock();
+        let (grant, hash) = grants.get(&id)?;
+        bool::from(hash.as_bytes().ct_eq(offered.as_bytes())).then(|| grant.clone())
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::{PaneSet, Time};
+
+    use super::*;
+
+    fn grant(id: &str) -> Grant {
+        Grant {
+            id: GrantId(id.into()),
+            label: String::new(),
+            scopes: std::collections::BTreeSet::new(),
+            panes: PaneSet::All,
+            pane: None,
+            created_at: Time(0),
+            expires_at: None,
+        }
+    }
+
+    #[test]
+    fn only_the_whole_token_opens() {
+        let grants = Grants::new();
+        let (stored, token) = Stored::new(grant("abc"));
+        grants.insert(stored);
+        let text = token.reveal();
+        assert!(grants.find(text).is_some());
+        for wrong in
+            ["", "paned_", "paned_abc_", &text[..text.len() - 1], &text[1..], &format!("{text}x")]
+        {
+            assert!(grants.find(wrong).is_none(), "{wrong}");
+        }
+        grants.remove(&GrantId("abc".into()));
+        assert!(grants.find(text).is_none());
+    }
+
+    #[test]
+    fn the_secret_is_in_no_stored_or_printed_form() {
+        let (stored, token) = Stored::new(grant("abc"));
+        let secret = token.reveal().rsplit('_').next().unwrap().to_owned();
+        assert!(!format!("{stored:?} {token:?}").contains(&secret));
+        assert!(!serde_json::to_string(&stored).unwrap().contains(&secret));
+    }
+
+    #[test]
+    fn a_token_from_a_file_makes_the_same_grant_again() {
+        let (stored, token) = Stored::new(grant("abc"));
+        let again = Stored::of_token(token.reveal(), |id| Grant { id, ..grant("x") });
+        assert_eq!(again, Some(stored));
+    }
+}

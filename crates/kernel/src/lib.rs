@@ -1,0 +1,150 @@
+//! Panes, actions, events, journal, grants: the kernel owns all shared state.
+//!
+//! Above it there are four doors only: [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
+//! [`Kernel::view`]. Faces, extensions and tests are equal callers.
+#![forbid(unsafe_code)]
+
+mod actions;
+mod caller;
+mod dispatch;
+mod doors;
+mod grants;
+mod hooks;
+pub mod journal;
+mod panes;
+mod registry;
+mod setup;
+mod start;
+
+use std::sync::Arc;
+
+use paned_model::{Refusal, Time};
+use paned_substrate::Substrate;
+use serde::Serialize;
+use tokio::sync::watch;
+
+pub use caller::Caller;
+pub use dispatch::Answer;
+pub use doors::{Feed, Piece, Printed};
+pub use grants::Token;
+pub use hooks::{Hook, Start, Verdict};
+use journal::Journal;
+pub use paned_term::View;
+pub use registry::{Action, Context, Definition, Kind, Registry};
+pub use setup::{Address, Limits, Setup};
+pub use start::{Error, Started};
+
+use grants::Grants;
+use hooks::Hooks;
+
+/// A cheap handle to the house.
+#[derive(Clone)]
+pub struct Kernel {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    setup: Setup,
+    started_at: Time,
+    journal: Journal,
+    substrate: Arc<dyn Substrate>,
+    registry: Registry,
+    panes: panes::Table,
+    grants: Grants,
+    hooks: Hooks,
+    wish: watch::Sender<Option<Wish>>,
+}
+
+/// What somebody wants of the server as a whole. Whoever built the house fulfils it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Stop serving. Panes live on.
+    Stop,
+    /// Go on as the program that is now in our file's place.
+    Upgrade,
+}
+
+impl Kernel {
+    /// Every action there is.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.inner.registry
+    }
+
+    /// How the house was set up.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.inner.setup
+    }
+
+    /// Has somebody asked before actions run.
+    pub fn add_hook(&self, hook: Arc<dyn Hook>) {
+        self.inner.hooks.add(hook);
+    }
+
+    /// Waits until somebody wants something of the server as a whole.
+    pub async fn wished(&self) -> Wish {
+        let mut wishes = self.inner.wish.subscribe();
+        loop {
+            if let Some(wish) = *wishes.borrow_and_update() {
+                return wish;
+            }
+            if wishes.changed().await.is_err() {
+                return Wish::Stop;
+            }
+        }
+    }
+
+    /// Says goodbye and closes the journal. Panes live on.
+    pub async fn stop(&self) {
+        self.emit("server:shutdown", &serde_json::json!({}));
+        if let Err(error) = self.inner.journal.close().await {
+            tracing::error!(%error, "the journal was not closed cleanly");
+        }
+    }
+
+    pub(crate) fn wish(&self, wish: Wish) {
+        self.inner.wish.send_replace(Some(wish));
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        (self.inner.setup.now)()
+    }
+
+    pub(crate) fn started_at(&self) -> Time {
+        self.inner.started_at
+    }
+
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.inner.journal
+    }
+
+    pub(crate) fn panes(&self) -> &panes::Table {
+        &self.inner.panes
+    }
+
+    pub(crate) fn grants(&self) -> &Grants {
+        &self.inner.grants
+    }
+
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.inner.hooks
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.inner.setup.limits
+    }
+
+    pub(crate) fn substrate(&self) -> &dyn Substrate {
+        self.inner.substrate.as_ref()
+    }
+
+    /// Records an event. Never waits.
+    pub(crate) fn emit(&self, name: &str, payload: &impl Serialize) -> paned_model::EventId {
+        self.journal().record(vec![dispatch::draft(name, payload)], Vec::new()).last
+    }
+
+    pub(crate) fn check_alive(&self, caller: &Caller) -> Result<(), Refusal> {
+        if self.is_let_in(caller) { Ok(()) } else { Err(doors::unauthorized()) }
+    }
+}

@@ -1,0 +1,15 @@
+//! Panes: the table, each pane's own task, and how they are started and found again.
+
+pub(crate) mod adopt;
+pub(crate) mod end;
+pub(crate) mod launch;
+pub(crate) mod lens;
+pub(crate) mod pane;
+pub(crate) mod record;
+pub(crate) mod table;
+pub(crate) mod task;
+pub(crate) mod throttle;
+
+pub(crate) use pane::Pane;
+pub(crate) use record::Record;
+pub(crate) use table::Table;

@@ -1,0 +1,174 @@
+//! One pane in the table: what is known of it, and how to reach it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use paned_model::{
+    Code, Exit, Guarantee, Meta, PaneId, PaneInfo, Refusal, Size, Status, Substrate, Time,
+};
+use paned_substrate::{Command, Link, Output};
+use tokio::sync::{mpsc, watch};
+
+use super::lens::Lens;
+use super::record::{Record, Title};
+
+/// One pane. Its parts are reached through short methods that never wait.
+pub(crate) struct Pane {
+    pub(crate) id: PaneId,
+    pub(crate) created_at: Time,
+    state: Mutex<State>,
+    /// Rises whenever it printed, ended or was resized.
+    stirred: watch::Sender<u64>,
+    /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
+    pub(crate) lens: tokio::sync::Mutex<Lens>,
+}
+
+/// What is known of a pane. Journal records are made under this lock, so that their order is the order of
+/// the changes.
+pub(crate) struct State {
+    pub(crate) record: Record,
+    pub(crate) size: Size,
+    pub(crate) reach: Reach,
+    /// What a fresh screen must hear first when the beginning of the output is no longer kept.
+    pub(crate) preamble: Vec<u8>,
+}
+
+/// How far a pane can be reached.
+pub(crate) enum Reach {
+    /// It is being started.
+    Starting,
+    /// Its keeper is there.
+    Linked { pid: u32, output: Arc<dyn Output>, commands: mpsc::Sender<Command> },
+    /// Only what it printed is there, unless that is damaged.
+    Unlinked { output: Option<Arc<dyn Output>> },
+}
+
+impl Pane {
+    pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
+        let (id, created_at) = (record.id.clone(), record.created_at);
+        let state = Mutex::new(State { record, size, reach, preamble: Vec::new() });
+        let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
+        Self { id, created_at, state, stirred, lens }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes whoever waits for news of it.
+    pub(crate) fn stir(&self) {
+        self.stirred.send_modify(|count| *count += 1);
+    }
+
+    /// A level that rises with news of it.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.stirred.subscribe()
+    }
+
+    pub(crate) fn info(&self) -> PaneInfo {
+        self.lock().info()
+    }
+
+    pub(crate) fn link(&self, link: &Link) {
+        let (output, commands) = (link.output.clone(), link.commands.clone());
+        self.lock().reach = Reach::Linked { pid: link.pid, output, commands };
+    }
+
+    /// The keeper is gone.
+    pub(crate) fn unlink(&self) {
+        let mut state = self.lock();
+        let output = state.output();
+        state.reach = Reach::Unlinked { output };
+    }
+
+    pub(crate) fn output(&self) -> Option<Arc<dyn Output>> {
+        self.lock().output()
+    }
+
+    /// How to tell it something.
+    pub(crate) fn commands(&self) -> Result<mpsc::Sender<Command>, Refusal> {
+        let state = self.lock();
+        match &state.reach {
+            Reach::Linked { commands, .. } => Ok(commands.clone()),
+            Reach::Starting => {
+                Err(Refusal::new(Code::Busy, format!("the pane `{}` is being started", self.id)))
+            }
+            Reach::Unlinked { .. } => Err(gone(&self.id, state.status())),
+        }
+    }
+}
+
+/// The refusal to do something to a pane that has ended.
+pub(crate) fn gone(id: &PaneId, status: Status) -> Refusal {
+    Refusal::new(
+        Code::Gone,
+        format!("the program in pane `{id}` is not running any more ({status})"),
+    )
+}
+
+impl State {
+    pub(crate) fn status(&self) -> Status {
+        match (&self.record.end, &self.reach) {
+            (Some(end), _) => end.status,
+            (None, Reach::Starting) => Status::Starting,
+            (None, Reach::Linked { .. } | Reach::Unlinked { .. }) => Status::Running,
+        }
+    }
+
+    pub(crate) fn output(&self) -> Option<Arc<dyn Output>> {
+        match &self.reach {
+            Reach::Starting => None,
+            Reach::Linked { output, .. } => Some(output.clone()),
+            Reach::Unlinked { output } => output.clone(),
+        }
+    }
+
+    fn info(&self) -> PaneInfo {
+        let record = &self.record;
+        let output = self.output();
+        let end = record.end;
+        let exit = end.and_then(|end| end.exit);
+        PaneInfo {
+            id: record.id.clone(),
+            title: record.title.text().to_owned(),
+            argv: record.argv.clone(),
+            cwd: record.cwd.clone(),
+            pid: match self.reach {
+                Reach::Linked { pid, .. } if end.is_none() => Some(pid),
+                Reach::Linked { .. } | Reach::Starting | Reach::Unlinked { .. } => None,
+            },
+            size: self.size,
+            status: self.status(),
+            exit_code: exit.and_then(Exit::code),
+            exit_signal: exit.and_then(Exit::signal),
+            timed_out: end.is_some_and(|end| end.timed_out),
+            created_at: record.created_at,
+            ended_at: end.map(|end| end.at),
+            substrate: Substrate::Pty,
+            guarantee: Guarantee::Exact,
+            meta: record.meta.clone(),
+            tags: record.tags.clone(),
+            persist: record.persist,
+            parent: record.parent.clone(),
+            lines: output.as_ref().map_or(0, |output| output.lines()),
+            bytes: output.as_ref().map_or(0, |output| output.end()),
+            dropped: output.as_ref().map_or(0, |output| output.first()),
+        }
+    }
+
+    /// Takes the program's word for its title; answers whether that changed anything.
+    pub(crate) fn retitle(&mut self, title: String) -> bool {
+        let changed = match &self.record.title {
+            Title::Given(_) => false,
+            Title::Command(_) => !title.is_empty(),
+            Title::Program(current) => *current != title && !title.is_empty(),
+        };
+        if changed {
+            self.record.title = Title::Program(title);
+        }
+        changed
+    }
+
+    pub(crate) fn meta(&self) -> &Meta {
+        &self.record.meta
+    }
+}

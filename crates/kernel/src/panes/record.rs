@@ -1,0 +1,76 @@
+//! What is remembered of a pane: in the journal's records, and beside its tape as it was first.
+
+use paned_model::{Exit, Meta, PaneId, Status, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::grants::Stored;
+use crate::journal::Change;
+
+/// The kind of a pane's record in the journal.
+pub(crate) const KIND: &str = "pane";
+
+/// What is remembered of a pane. That it is there means that `pane:created` was told; that it has an end
+/// means that the end was told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    pub(crate) id: PaneId,
+    pub(crate) title: Title,
+    pub(crate) argv: Vec<String>,
+    pub(crate) cwd: String,
+    pub(crate) meta: Meta,
+    pub(crate) tags: Vec<String>,
+    pub(crate) persist: bool,
+    pub(crate) parent: Option<PaneId>,
+    pub(crate) created_at: Time,
+    /// The grant its program was given.
+    pub(crate) grant: Stored,
+    pub(crate) end: Option<End>,
+}
+
+/// What a pane is called, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Title {
+    /// After its command.
+    Command(String),
+    /// By its program.
+    Program(String),
+    /// By whoever started it; the program does not change that.
+    Given(String),
+}
+
+impl Title {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Command(text) | Self::Program(text) | Self::Given(text) => text,
+        }
+    }
+}
+
+/// How a pane ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct End {
+    pub(crate) status: Status,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) timed_out: bool,
+    pub(crate) at: Time,
+}
+
+impl Record {
+    /// The record as JSON.
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(self).expect("our own types always become JSON")
+    }
+
+    /// The change that remembers it.
+    pub(crate) fn put(&self) -> Change {
+        Change::Put { kind: KIND, key: self.id.to_string(), value: self.json() }
+    }
+
+    /// The change that forgets it.
+    pub(crate) fn delete(id: &PaneId) -> Change {
+        Change::Delete { kind: KIND, key: id.to_string() }
+    }
+}

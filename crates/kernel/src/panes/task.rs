@@ -1,0 +1,208 @@
+//! The task that owns one living pane: it hears the keeper's facts, looks at what was printed, and tells.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::frame::Ending;
+use paned_model::{Status, Time};
+use paned_substrate::{Command, Fact, Output};
+use paned_term::{Signal, Signals};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::Pane;
+use super::end;
+use super::record::End;
+use super::throttle::Throttle;
+use crate::Kernel;
+use crate::dispatch::draft;
+
+/// How much is looked at in one go.
+const PIECE: usize = 64 << 10;
+/// A title or a bell is told at most so often; a spinner in a title would fill the journal.
+const OFTEN: Duration = Duration::from_secs(1);
+
+pub(crate) struct Task {
+    kernel: Kernel,
+    pane: Arc<Pane>,
+    output: Arc<dyn Output>,
+    commands: mpsc::Sender<Command>,
+    signals: Signals,
+    looked: u64,
+    titles: Throttle<()>,
+    bells: Throttle<u64>,
+    rung: u64,
+}
+
+enum Event {
+    Fact(Option<Fact>),
+    Deadline,
+}
+
+impl Task {
+    pub(crate) fn new(
+        kernel: Kernel,
+        pane: Arc<Pane>,
+        output: Arc<dyn Output>,
+        commands: mpsc::Sender<Command>,
+    ) -> Self {
+        let looked = output.taken().max(output.first());
+        let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
+        let signals = Signals::new();
+        Self { kernel, pane, output, commands, signals, looked, titles, bells, rung: 0 }
+    }
+
+    pub(crate) async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
+        self.look().await;
+        loop {
+            let deadline =
+                [self.titles.deadline(), self.bells.deadline()].into_iter().flatten().min();
+            let event = tokio::select! {
+                fact = facts.recv() => Event::Fact(fact),
+                () = sleep_until(deadline) => Event::Deadline,
+            };
+            match event {
+                Event::Fact(Some(Fact::Wrote)) => self.look().await,
+                Event::Fact(Some(Fact::Exited(ending))) => self.ended(ending).await,
+                Event::Fact(Some(Fact::Lost)) => self.lost(),
+                Event::Fact(None) => return self.part(),
+                Event::Deadline => self.tell(),
+            }
+        }
+    }
+
+    /// Looks at everything that was printed, and says so to the keeper.
+    async fn look(&mut self) {
+        let mut buffer = vec![0; PIECE];
+        while self.looked < self.output.end() {
+            match self.output.read(self.looked, &mut buffer) {
+                Ok(Ok(0)) => break,
+                Ok(Ok(read)) => self.hear(&buffer[..read]).await,
+                Ok(Err(gap)) => self.skip_to(gap.first),
+                Err(error) => {
+                    tracing::error!(pane = %self.pane.id, %error, "the output of a pane cannot be read");
+                    break;
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+        // A sequence that is not whole yet is looked at again should we be gone by then.
+        let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
+        if 0 < self.output.first() {
+            self.pane.lock().preamble = self.signals.preamble();
+        }
+        let _ = self.commands.send(Command::Took(settled)).await;
+        self.tell();
+        self.pane.stir();
+    }
+
+    fn skip_to(&mut self, first: u64) {
+        tracing::warn!(pane = %self.pane.id, from = self.looked, to = first, "output was overwritten unseen");
+        self.looked = first;
+        self.signals = Signals::new();
+    }
+
+    async fn hear(&mut self, bytes: &[u8]) {
+        let (mut title, mut asked) = (None, false);
+        let rung = &mut self.rung;
+        self.signals.feed(bytes, |signal| match signal {
+            Signal::Title(text) => title = Some(text),
+            Signal::Bell => *rung += 1,
+            Signal::Query => asked = true,
+        });
+        let from = self.looked;
+        self.looked += bytes.len() as u64;
+        if let Some(title) = title {
+            self.retitle(title);
+        }
+        if asked {
+            self.answer(from).await;
+        }
+        if 0 < self.rung {
+            self.bells.push(self.rung);
+        }
+    }
+
+    fn retitle(&mut self, title: String) {
+        if self.pane.lock().retitle(title) {
+            self.titles.push(());
+        }
+    }
+
+    /// The program asked its terminal something; we are its terminal.
+    async fn answer(&mut self, from: u64) {
+        let size = self.output.size();
+        let mut lens = self.pane.lens.lock().await;
+        let replies = lens.replies(self.output.as_ref(), size, from);
+        drop(lens);
+        match replies {
+            Ok(replies) if !replies.is_empty() => {
+                let (reply, _) = tokio::sync::oneshot::channel();
+                let _ = self.commands.send(Command::Input(replies, reply)).await;
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(pane = %self.pane.id, %error, "cannot parse output"),
+        }
+    }
+
+    /// Tells of titles and bells whose time has come.
+    fn tell(&mut self) {
+        let now = Instant::now();
+        if self.titles.tick(now).is_some() {
+            self.tell_title();
+        }
+        if let Some(count) = self.bells.tick(now) {
+            self.tell_bells(count);
+        }
+    }
+
+    fn tell_title(&self) {
+        let state = self.pane.lock();
+        let payload = json!({ "paneId": self.pane.id, "title": state.record.title.text() });
+        let journal = self.kernel.journal();
+        journal.record(vec![draft("pane:title", &payload)], vec![state.record.put()]);
+    }
+
+    fn tell_bells(&mut self, count: u64) {
+        self.rung = 0;
+        self.kernel.emit("pane:bell", &json!({ "paneId": self.pane.id, "count": count }));
+    }
+
+    /// Bytes, then the end, then the event: in this order for everyone.
+    async fn ended(&mut self, ending: Ending) {
+        self.look().await;
+        if self.titles.flush().is_some() {
+            self.tell_title();
+        }
+        if let Some(count) = self.bells.flush() {
+            self.tell_bells(count);
+        }
+        let status = if ending.killed { Status::Killed } else { Status::Exited };
+        let end =
+            End { status, exit: Some(ending.exit), timed_out: ending.timed_out, at: ending.at };
+        end::record(&self.kernel, &self.pane, end);
+    }
+
+    fn lost(&mut self) {
+        end::record(&self.kernel, &self.pane, end::lost(self.now()));
+        self.part();
+    }
+
+    /// The keeper is gone; so is our way to it.
+    fn part(&self) {
+        self.pane.unlink();
+        self.pane.stir();
+    }
+
+    fn now(&self) -> Time {
+        self.kernel.now()
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,193 @@
+//! Actions: each is defined in one place, and every face is derived from that definition.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use paned_model::{PaneId, Refusal, Scope};
+use paned_substrate::Boxed;
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::{Caller, Kernel};
+
+/// Whether an action changes anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It only answers. Told as an event only while somebody listens.
+    Question,
+    /// It changes something. Always told, and answered once it is in the journal.
+    Change,
+}
+
+/// A named, typed change or question.
+pub trait Action: 'static {
+    /// `noun:verb`.
+    const NAME: &'static str;
+    /// One sentence.
+    const DOC: &'static str;
+    /// What a caller needs.
+    const SCOPE: Scope;
+    /// Whether it changes anything.
+    const KIND: Kind;
+    /// Fields of parameters and answer that no event or log may show.
+    const SECRETS: &'static [&'static str] = &[];
+    /// What it is told.
+    type Params: DeserializeOwned + JsonSchema + Send;
+    /// What it answers.
+    type Answer: Serialize + JsonSchema + Send;
+
+    /// The pane it is about, where it is about one.
+    fn pane(_params: &Self::Params) -> Option<&PaneId> {
+        None
+    }
+
+    /// Does it.
+    fn run(
+        context: Context,
+        params: Self::Params,
+    ) -> impl Future<Output = Result<Self::Answer, Refusal>> + Send;
+}
+
+/// What an action works with.
+#[derive(Clone)]
+pub struct Context {
+    /// The house.
+    pub kernel: Kernel,
+    /// Who asks.
+    pub caller: Caller,
+}
+
+/// One action as the faces see it.
+pub struct Definition {
+    /// `noun:verb`.
+    pub name: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// What a caller needs.
+    pub scope: Scope,
+    /// Whether it changes anything.
+    pub kind: Kind,
+    pub(crate) secrets: &'static [&'static str],
+    params: fn(&mut SchemaGenerator) -> Value,
+    answer: fn(&mut SchemaGenerator) -> Value,
+    pub(crate) run: fn(Context, &[u8]) -> Result<Run, Refusal>,
+}
+
+/// An action that knows its parameters and may be permitted and started.
+pub(crate) struct Run {
+    pub(crate) pane: Option<PaneId>,
+    pub(crate) start: Boxed<'static, Result<Box<RawValue>, Refusal>>,
+}
+
+impl Definition {
+    fn of<A: Action>() -> Self {
+        Self {
+            name: A::NAME,
+            doc: A::DOC,
+            scope: A::SCOPE,
+            kind: A::KIND,
+            secrets: A::SECRETS,
+            params: schema::<A::Params>,
+            answer: schema::<A::Answer>,
+            run: prepare::<A>,
+        }
+    }
+
+    /// The parameters' JSON Schema. Named types go into the generator.
+    #[must_use]
+    pub fn params(&self, generator: &mut SchemaGenerator) -> Value {
+        (self.params)(generator)
+    }
+
+    /// The answer's JSON Schema. Named types go into the generator.
+    #[must_use]
+    pub fn answer(&self, generator: &mut SchemaGenerator) -> Value {
+        (self.answer)(generator)
+    }
+
+    /// Both schemas, each whole by itself.
+    #[must_use]
+    pub fn schemas(&self) -> (Value, Value) {
+        let whole = |make: fn(&mut SchemaGenerator) -> Value| {
+            let settings = SchemaSettings::draft2020_12().with(|set| set.inline_subschemas = true);
+            make(&mut settings.into_generator())
+        };
+        (whole(self.params), whole(self.answer))
+    }
+}
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    let mut schema = T::json_schema(generator).to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("$schema");
+    }
+    schema
+}
+
+fn prepare<A: Action>(context: Context, params: &[u8]) -> Result<Run, Refusal> {
+    let params: A::Params = parse(params)?;
+    let pane = A::pane(&params).cloned();
+    let start = Box::pin(async move {
+        let answer = A::run(context, params).await?;
+        serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
+    });
+    Ok(Run { pane, start })
+}
+
+/// Reads parameters. Nothing at all is the same as no parameters.
+fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
+    let params = if params.trim_ascii().is_empty() { b"{}" } else { params };
+    if !params.trim_ascii_start().starts_with(b"{") {
+        return Err(Refusal::invalid("parameters are a JSON object"));
+    }
+    let mut json = serde_json::Deserializer::from_slice(params);
+    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let place = error.path().to_string();
+        let refusal = Refusal::invalid(match place.as_str() {
+            "." | "?" => error.inner().to_string(),
+            place => format!("`{place}`: {}", error.inner()),
+        });
+        refusal.with(serde_json::json!({ "path": place }))
+    })?;
+    json.end().map_err(|error| Refusal::invalid(error.to_string()))?;
+    Ok(parsed)
+}
+
+/// Every action by its name.
+pub struct Registry {
+    actions: BTreeMap<&'static str, Definition>,
+}
+
+impl Registry {
+    pub(crate) fn new() -> Self {
+        Self { actions: BTreeMap::new() }
+    }
+
+    pub(crate) fn with<A: Action>(mut self) -> Self {
+        let earlier = self.actions.insert(A::NAME, Definition::of::<A>());
+        debug_assert!(earlier.is_none(), "two actions are called {}", A::NAME);
+        self
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Definition> {
+        self.actions.values()
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn get(&self, name: &str) -> Result<&Definition, Refusal> {
+        self.actions.get(name).ok_or_else(|| {
+            let name = name.escape_debug();
+            Refusal::not_found(format!(
+                "no action `{name}`; GET /actions and `paned list` show them all"
+            ))
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! How the house is set up: said once, when it is built.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use paned_model::Time;
+
+/// How the house is set up.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The version of paned.
+    pub version: &'static str,
+    /// Where it can be reached.
+    pub address: Address,
+    /// The environment that panes start from.
+    pub env: Vec<(String, String)>,
+    /// The owner's token, kept in a file for programs of the same user.
+    pub token_file: Option<PathBuf>,
+    /// What it refuses to go beyond.
+    pub limits: Limits,
+    /// The clock.
+    pub now: fn() -> Time,
+}
+
+/// Where the server can be reached.
+#[derive(Clone, Debug, Default)]
+pub struct Address {
+    /// Over TCP.
+    pub url: Option<String>,
+    /// The port of that.
+    pub port: Option<u16>,
+    /// Over a unix socket.
+    pub socket: Option<String>,
+}
+
+/// What is refused beyond this.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Panes at once, ended ones included.
+    pub panes: usize,
+    /// Bytes of output kept for each pane.
+    pub tape: u64,
+    /// Bytes of meta of one pane, as JSON.
+    pub meta: usize,
+    /// Bytes typed in one call.
+    pub input: usize,
+    /// How long a program may take to end when asked.
+    pub grace: Duration,
+    /// How long a hook may think.
+    pub hook: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            panes: 1000,
+            tape: 16 << 20,
+            meta: 64 << 10,
+            input: 1 << 20,
+            grace: Duration::from_secs(3),
+            hook: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Dispatch: what is refused, what is told, in which order.
+
+use paned_model::Code;
+use serde_json::json;
+
+use crate::house::{House, code, names, next};
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_told_before_and_after_and_in_between_is_the_fact() {
+    let house = House::new().await;
+    let mut feed = house.feed("*");
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    let told = names(&mut feed, 4).await;
+    assert_eq!(told, ["server:started", "action:start", "pane:created", "action:success"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_change_is_told_as_an_error_with_its_code() {
+    let house = House::new().await;
+    let mut feed = house.feed("action:error");
+    let refused = house.act("pane:close", json!({ "paneId": "nobody" })).await;
+    assert_eq!(code(refused).0, Code::NotFound);
+    let told = next(&mut feed).await;
+    let payload: serde_json::Value = serde_json::from_str(&told.payload).unwrap();
+    assert_eq!(payload["actionName"], "pane:close");
+    assert_eq!(payload["params"]["paneId"], "nobody");
+    assert_eq!(payload["errorInfo"]["code"], "not_found");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_told_only_while_somebody_listens() {
+    let house = House::new().await;
+    house.act("pane:list", json!({})).await.unwrap();
+    let mut feed = house.feed("action:*");
+    house.act("pane:list", json!({ "tag": "x" })).await.unwrap();
+    let told = next(&mut feed).await;
+    assert_eq!((told.name.as_str(), told.id.0), ("action:start", 2));
+    assert!(told.payload.contains("\"tag\":\"x\""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_are_dense_and_rise() {
+    let house = House::new().await;
+    let mut feed = house.feed("*");
+    for n in 0..20 {
+        house.act("event:emit", json!({ "name": "t:n", "payload": n })).await.unwrap();
+    }
+    for id in 1..=61 {
+        assert_eq!(next(&mut feed).await.id.0, id);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn parameters_are_refused_with_the_place_of_the_mistake() {
+    let house = House::new().await;
+    for (params, sentence) in [
+        (json!({ "argv": ["sh"], "sise": {} }), "unknown field `sise`"),
+        (
+            json!({ "argv": ["sh"], "size": { "cols": "x", "rows": 2 } }),
+            "`size.cols`: invalid type",
+        ),
+        (json!({ "argv": "sh" }), "`argv`: invalid type: string"),
+        (json!({ "argv": [] }), "`argv` is empty"),
+        (json!({ "argv": ["sh", 5] }), "`argv[1]`: invalid type"),
+        (json!({ "id": "a/b" }), "`a/b` is no pane id"),
+        (json!({ "argv": ["sh"], "size": { "cols": 1, "rows": 24 } }), "a pane cannot be 1x24"),
+        (json!({ "argv": ["no-such-program"] }), "no program `no-such-program` on PATH"),
+        (json!({ "argv": ["sh"], "cwd": "/etc/passwd" }), "`cwd` is no folder"),
+        (json!({ "argv": ["sh"], "env": { "A=B": "" } }), "is no variable's name"),
+        (json!({ "argv": ["sh", "a\u{0}b"] }), "holds a NUL"),
+        (json!({ "argv": ["sh"], "title": "a\nb" }), "`title` must be one line"),
+        (json!({ "argv": ["sh"], "timeoutSeconds": 0 }), "`timeoutSeconds`"),
+        (json!({ "argv": ["sh"], "substrate": "screen" }), "unknown variant `screen`"),
+    ] {
+        let (refused, got) = code(house.act("pane:new", params).await);
+        assert_eq!(refused, Code::Invalid, "{got}");
+        assert!(got.contains(sentence), "{got}");
+    }
+    assert_eq!(house.act("pane:list", json!({})).await.unwrap(), json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_object_or_no_action_is_refused() {
+    let house = House::new().await;
+    assert_eq!(code(house.act("pane:list", json!([1])).await).1, "parameters are a JSON object");
+    assert_eq!(code(house.act("pane:fly", json!({})).await).0, Code::NotFound);
+    let dispatch = |body: &'static [u8]| house.kernel.dispatch("pane:list", body, &house.owner);
+    assert!(dispatch(b"").await.is_ok());
+    assert!(dispatch(b"  ").await.is_ok());
+    assert!(dispatch(b"{} x").await.is_err());
+    assert!(dispatch(b"{").await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_are_in_no_event() {
+    let house = House::new().await;
+    let mut feed = house.feed("*");
+    let env = json!({ "KEY": "hunter2" });
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"], "env": env })).await.unwrap();
+    house.act("pane:write", json!({ "paneId": "a", "text": "hunter2\r" })).await.unwrap();
+    let made = house.act("grant:create", json!({ "scopes": ["read"] })).await.unwrap();
+    house.act("event:emit", json!({ "name": "t:last" })).await.unwrap();
+    let token = made["token"].as_str().unwrap();
+    loop {
+        let entry = next(&mut feed).await;
+        assert!(!entry.payload.contains("hunter2"), "{}", entry.payload);
+        assert!(!entry.payload.contains(token), "{}", entry.payload);
+        if entry.name == "t:last" {
+            break;
+        }
+    }
+}

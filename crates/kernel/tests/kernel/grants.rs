@@ -1,0 +1,84 @@
+//! Who may do what.
+
+use std::time::Duration;
+
+use paned_model::{Code, EventId};
+use serde_json::json;
+
+use crate::house::{House, code};
+
+async fn let_in(house: &House, params: serde_json::Value) -> (String, paned_kernel::Caller) {
+    let made = house.act("grant:create", params).await.unwrap();
+    let caller = house.kernel.authenticate(made["token"].as_str().unwrap()).unwrap();
+    (made["grant"]["id"].as_str().unwrap().to_owned(), caller)
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_action_needs_exactly_its_scope() {
+    let house = House::new().await;
+    let mut callers = Vec::new();
+    for scope in ["read", "input", "spawn", "kill", "approve"] {
+        callers.push((scope, let_in(&house, json!({ "scopes": [scope] })).await.1));
+    }
+    for action in house.kernel.registry().iter() {
+        for (scope, caller) in &callers {
+            let outcome = house.act_as(caller, action.name, json!({ "nonsense": 1 })).await;
+            let expect =
+                if action.scope.word() == *scope { Code::Invalid } else { Code::Forbidden };
+            assert_eq!(code(outcome).0, expect, "{} with {scope}", action.name);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_narrow_grant_sees_its_panes_and_theirs_only() {
+    let house = House::new().await;
+    for id in ["a", "b"] {
+        house.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
+    }
+    let (_, caller) = let_in(&house, json!({ "scopes": ["read", "input"], "panes": ["a"] })).await;
+    let listed = house.act_as(&caller, "pane:list", json!({})).await.unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert!(house.act_as(&caller, "pane:get", json!({ "paneId": "a" })).await.is_ok());
+    let other = house.act_as(&caller, "pane:write", json!({ "paneId": "b", "text": "x" })).await;
+    assert_eq!(code(other).0, Code::Forbidden);
+    assert!(house.kernel.view(&"b".parse().unwrap(), &caller).await.is_err());
+    let mut feed = house.kernel.events(Some(EventId(0)), "*".parse().unwrap(), &caller).unwrap();
+    house.pane("b").exit(paned_model::Exit::Code(0));
+    house.pane("a").exit(paned_model::Exit::Code(0));
+    for name in ["pane:created", "pane:exited"] {
+        let entry = crate::house::next(&mut feed).await;
+        assert_eq!((entry.name.as_str(), entry.payload.contains("\"a\"")), (name, true));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pane_is_known_by_its_token_and_owns_what_it_starts() {
+    let house = House::new().await;
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    let order = &house.pane("a").order;
+    let token = &order.env.iter().find(|(name, _)| name == "PANED_TOKEN").unwrap().1;
+    let caller = house.kernel.authenticate(token).unwrap();
+    assert_eq!(caller.pane, Some("a".parse().unwrap()));
+    let child =
+        house.act_as(&caller, "pane:new", json!({ "id": "c", "argv": ["sh"] })).await.unwrap();
+    assert_eq!(child["parent"], "a");
+    assert!(house.act_as(&caller, "pane:kill", json!({ "paneId": "c" })).await.is_ok());
+    assert_eq!(house.kernel.owner(Some(token)).pane, Some("a".parse().unwrap()));
+    assert_eq!(house.kernel.owner(Some("paned_a_b")).pane, None);
+    house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!(house.kernel.authenticate(token).unwrap_err().code, Code::Unauthorized);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_revoked_grant_is_cut_off_at_once() {
+    let house = House::new().await;
+    let (id, caller) = let_in(&house, json!({ "scopes": ["read"] })).await;
+    let kernel = house.kernel.clone();
+    let watched = caller.clone();
+    let shut_out = tokio::spawn(async move { kernel.shut_out(&watched).await });
+    house.act("grant:revoke", json!({ "id": id })).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(1), shut_out).await.unwrap().unwrap();
+    assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
+    assert_eq!(code(house.act("grant:revoke", json!({ "id": id })).await).0, Code::NotFound);
+}

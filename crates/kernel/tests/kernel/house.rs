@@ -1,0 +1,94 @@
+//! A kernel over the fake substrate, and short ways to use it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_kernel::journal::{Batch, Entry, Journal, Opened, Record};
+use paned_kernel::{Address, Caller, Feed, Kernel, Limits, Setup};
+use paned_model::{Code, EventId, Refusal, Time};
+use paned_substrate::fake::{Fake, FakePane};
+use serde_json::Value;
+
+pub(crate) struct House {
+    pub(crate) kernel: Kernel,
+    pub(crate) fake: Fake,
+    pub(crate) owner: Caller,
+}
+
+pub(crate) fn setup() -> Setup {
+    Setup {
+        version: "0.0.0",
+        address: Address::default(),
+        env: vec![("PATH".into(), "/bin:/usr/bin".into()), ("HOME".into(), "/".into())],
+        token_file: None,
+        limits: Limits { panes: 5, hook: Duration::from_secs(5), ..Limits::default() },
+        now: || Time(1_000),
+    }
+}
+
+pub(crate) fn empty() -> Opened {
+    Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None }
+}
+
+impl House {
+    pub(crate) async fn new() -> Self {
+        Self::over(Fake::default(), Vec::new()).await
+    }
+
+    /// A kernel that finds these panes and remembers these records.
+    pub(crate) async fn over(fake: Fake, records: Vec<Record>) -> Self {
+        let opened = Opened { records, ..empty() };
+        let started =
+            Kernel::start(setup(), Journal::memory(), opened, Arc::new(fake.clone())).await;
+        let (kernel, _) = started.unwrap();
+        let owner = kernel.owner(None);
+        Self { kernel, fake, owner }
+    }
+
+    pub(crate) async fn act(&self, name: &str, params: Value) -> Result<Value, Refusal> {
+        self.act_as(&self.owner, name, params).await
+    }
+
+    pub(crate) async fn act_as(
+        &self,
+        who: &Caller,
+        name: &str,
+        params: Value,
+    ) -> Result<Value, Refusal> {
+        let answer = self.kernel.dispatch(name, params.to_string().as_bytes(), who).await?;
+        Ok(serde_json::from_str(answer.get()).unwrap())
+    }
+
+    #[track_caller]
+    pub(crate) fn feed(&self, include: &str) -> Feed {
+        self.kernel.events(Some(EventId(0)), include.parse().unwrap(), &self.owner).unwrap()
+    }
+
+    pub(crate) fn pane(&self, id: &str) -> Arc<FakePane> {
+        self.fake.pane(id).unwrap()
+    }
+}
+
+/// The next event, which must come soon.
+pub(crate) async fn next(feed: &mut Feed) -> Arc<Entry> {
+    let batch = tokio::time::timeout(Duration::from_secs(60), feed.next(1)).await;
+    match batch.expect("an event within a minute") {
+        Batch::Entries(mut entries) => entries.remove(0),
+        other => panic!("no event but {other:?}"),
+    }
+}
+
+/// The names of the next events.
+pub(crate) async fn names(feed: &mut Feed, count: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    for _ in 0..count {
+        names.push(next(feed).await.name.clone());
+    }
+    names
+}
+
+#[track_caller]
+pub(crate) fn code(outcome: Result<Value, Refusal>) -> (Code, String) {
+    let refusal = outcome.unwrap_err();
+    (refusal.code, refusal.sentence)
+}

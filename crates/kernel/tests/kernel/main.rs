@@ -1,0 +1,9 @@
+//! The kernel through its public doors, over the fake substrate, in paused time.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod actions;
+mod grants;
+mod hooks;
+mod house;
+mod panes;
+mod restart;

@@ -1,0 +1,254 @@
+//! Panes: what is known of them, and when.
+
+use paned_kernel::Piece;
+use paned_model::frame::Survivor;
+use paned_model::{Code, Exit, Offset};
+use serde_json::{Value, json};
+
+use crate::house::{House, code, names, next};
+
+async fn with_pane(id: &str) -> House {
+    let house = House::new().await;
+    house.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
+    house
+}
+
+async fn get(house: &House, id: &str) -> Value {
+    house.act("pane:get", json!({ "paneId": id })).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_pane_is_all_that_was_asked_for() {
+    let house = House::new().await;
+    let params = json!({
+        "argv": ["sh", "-c", "true"], "cwd": "/tmp", "size": { "cols": 100, "rows": 30 },
+        "meta": { "k": [1] }, "tags": ["t"], "title": "mine", "persist": true,
+    });
+    let info = house.act("pane:new", params).await.unwrap();
+    let id = info["id"].as_str().unwrap();
+    assert!(id.starts_with("p-"), "{id}");
+    assert_eq!(info["status"], "running");
+    assert_eq!(
+        (&info["title"], &info["cwd"], &info["persist"]),
+        (&json!("mine"), &json!("/tmp"), &json!(true))
+    );
+    assert_eq!(info["size"], json!({ "cols": 100, "rows": 30 }));
+    assert_eq!(info["meta"], json!({ "k": [1] }));
+    assert_eq!(get(&house, id).await, info);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_is_taken_once_and_there_is_a_limit() {
+    let house = with_pane("a").await;
+    let again = house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await;
+    assert_eq!(code(again), (Code::Conflict, "there is a pane `a` already".into()));
+    for _ in 0..4 {
+        house.act("pane:new", json!({ "argv": ["sh"] })).await.unwrap();
+    }
+    assert_eq!(code(house.act("pane:new", json!({ "argv": ["sh"] })).await).0, Code::Limit);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pane_that_could_not_be_started_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("refused");
+    std::fs::write(&program, "").unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let house = House::new().await;
+    let outcome = house.act("pane:new", json!({ "id": "a", "argv": [program] })).await;
+    assert_eq!(code(outcome), (Code::Invalid, "cannot run it".into()));
+    assert_eq!(house.act("pane:list", json!({})).await.unwrap(), json!([]));
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_then_the_end_then_the_event() {
+    let house = with_pane("a").await;
+    let mut feed = house.feed("pane:exited");
+    house.pane("a").print(b"last words\n");
+    house.pane("a").exit(Exit::Code(7));
+    let told: Value = serde_json::from_str(&next(&mut feed).await.payload).unwrap();
+    assert_eq!((&told["paneId"], &told["exitCode"]), (&json!("a"), &json!(7)));
+    let info = get(&house, "a").await;
+    assert_eq!((&info["status"], &info["exitCode"]), (&json!("exited"), &json!(7)));
+    assert_eq!((&info["bytes"], &info["lines"]), (&json!(11), &json!(1)));
+    assert_eq!(house.pane("a").taken(), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pane_whose_keeper_died_is_lost_without_a_code() {
+    let house = with_pane("a").await;
+    let mut feed = house.feed("pane:*");
+    house.pane("a").lose();
+    assert_eq!(names(&mut feed, 2).await, ["pane:created", "pane:lost"]);
+    let info = get(&house, "a").await;
+    assert_eq!((&info["status"], info.get("exitCode")), (&json!("lost"), None));
+    let write = house.act("pane:write", json!({ "paneId": "a", "text": "x" })).await;
+    assert_eq!(code(write).0, Code::Gone);
+}
+
+#[tokio::test(start_paused = true)]
+async fn killed_means_that_all_are_gone() {
+    let house = with_pane("a").await;
+    let mut feed = house.feed("pane:killed,pane:exited,pane:survived");
+    house.pane("a").survive(vec![Survivor { pid: 9, command: "stubborn".into() }]);
+    let answer = house.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!(answer["status"], "running");
+    assert_eq!(answer["survivors"], json!([{ "pid": 9, "command": "stubborn" }]));
+    let close = house.act("pane:close", json!({ "paneId": "a" })).await;
+    assert_eq!(code(close).0, Code::Busy);
+    house.pane("a").survive(Vec::new());
+    let answer = house.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!((&answer["status"], &answer["exitSignal"]), (&json!("killed"), &json!("SIGTERM")));
+    let told = names(&mut feed, 4).await;
+    assert_eq!(told, ["pane:survived", "pane:survived", "pane:killed", "pane:exited"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_forgets_and_removing_needs_an_end() {
+    let house = with_pane("a").await;
+    let remove = house.act("pane:remove", json!({ "paneId": "a" })).await;
+    assert_eq!(code(remove).0, Code::Conflict);
+    assert_eq!(house.act("pane:close", json!({ "paneId": "a" })).await.unwrap(), json!({}));
+    assert_eq!(code(house.act("pane:get", json!({ "paneId": "a" })).await).0, Code::NotFound);
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    house.pane("a").exit(Exit::Code(0));
+    let mut feed = house.feed("pane:exited");
+    next(&mut feed).await;
+    next(&mut feed).await;
+    house.act("pane:remove", json!({ "paneId": "a" })).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_typed_arrives_exactly() {
+    let house = with_pane("a").await;
+    let bytes =
+        house.act("pane:write", json!({ "paneId": "a", "text": "l\u{e4}\r\n" })).await.unwrap();
+    assert_eq!(bytes, json!({ "bytes": 5 }));
+    house.act("pane:write", json!({ "paneId": "a", "base64": "AP8=" })).await.unwrap();
+    assert_eq!(house.pane("a").typed(), b"l\xc3\xa4\r\n\x00\xff");
+    for (params, sentence) in [
+        (json!({ "paneId": "a" }), "say what to type"),
+        (json!({ "paneId": "a", "text": "", "base64": "" }), "not both"),
+        (json!({ "paneId": "a", "base64": "?" }), "`base64` cannot be read"),
+    ] {
+        assert!(code(house.act("pane:write", params).await).1.contains(sentence));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn meta_changes_only_when_it_does() {
+    let house = with_pane("a").await;
+    let set = |key: &str, value: i32| json!({ "paneId": "a", "key": key, "value": value });
+    let answer = house.act("pane:set-meta", set("x", 1)).await.unwrap();
+    assert_eq!(
+        answer,
+        json!({ "id": "a", "previousMeta": {}, "meta": { "x": 1 }, "changed": true })
+    );
+    let answer = house.act("pane:set-meta", set("x", 1)).await.unwrap();
+    assert_eq!(answer["changed"], false);
+    let update = json!({ "paneId": "a", "set": { "y": 2 }, "deleteKeys": ["x", "none"] });
+    let answer = house.act("pane:update-meta", update).await.unwrap();
+    assert_eq!(answer["previousMeta"], json!({ "x": 1 }));
+    assert_eq!(answer["meta"], json!({ "y": 2 }));
+    let answer =
+        house.act("pane:delete-meta", json!({ "paneId": "a", "keys": ["y"] })).await.unwrap();
+    assert_eq!((&answer["meta"], &answer["changed"]), (&json!({}), &json!(true)));
+    let found = house.act("pane:get-meta", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!(found, json!({ "id": "a", "meta": {} }));
+    let large = json!({ "paneId": "a", "key": "x", "value": "y".repeat(70_000) });
+    assert_eq!(code(house.act("pane:set-meta", large).await).0, Code::Limit);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_program_names_its_pane_unless_somebody_else_did() {
+    let house = with_pane("a").await;
+    let mut feed = house.feed("pane:title,pane:bell");
+    house.pane("a").print(b"\x1b]0;one\x07\x07");
+    assert!(next(&mut feed).await.payload.contains("\"title\":\"one\""));
+    assert!(next(&mut feed).await.payload.contains("\"count\":1"));
+    for n in 0..100 {
+        house.pane("a").print(format!("\x1b]2;spin {n}\x1b\\").as_bytes());
+        tokio::task::yield_now().await;
+    }
+    // A spinner is told at most once a second, and its last word is never lost.
+    let told = next(&mut feed).await;
+    assert!(told.payload.contains("\"title\":\"spin 99\""), "{}", told.payload);
+    assert_eq!(get(&house, "a").await["title"], "spin 99");
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"], "title": "mine" })).await.unwrap();
+    house.pane("b").print(b"\x1b]0;theirs\x07");
+    house.pane("b").exit(Exit::Code(0));
+    next(&mut house.feed("pane:exited")).await;
+    assert_eq!(get(&house, "b").await["title"], "mine");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_asks_its_terminal_is_answered_once() {
+    let house = with_pane("a").await;
+    house.pane("a").print(b"ab\x1b[6n");
+    house.pane("a").print(b"\r\n\x1b[6n");
+    house.pane("a").exit(Exit::Code(0));
+    next(&mut house.feed("pane:exited")).await;
+    assert_eq!(house.pane("a").typed(), b"\x1b[1;3R\x1b[2;1R");
+}
+
+#[tokio::test(start_paused = true)]
+async fn output_is_pulled_from_any_offset_to_the_end() {
+    let house = with_pane("a").await;
+    let id = "a".parse().unwrap();
+    let mut printed = house.kernel.output(&id, Offset(2), &house.owner).unwrap();
+    house.pane("a").print(b"012345");
+    assert_eq!(printed.next(3).await.unwrap(), Piece::Bytes(Offset(2), b"234".to_vec()));
+    assert_eq!(printed.next(9).await.unwrap(), Piece::Bytes(Offset(5), b"5".to_vec()));
+    house.pane("a").print(b"67");
+    house.pane("a").exit(Exit::Code(0));
+    assert_eq!(printed.next(9).await.unwrap(), Piece::Bytes(Offset(6), b"67".to_vec()));
+    assert_eq!(printed.next(9).await.unwrap(), Piece::End);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_view_is_what_was_printed_up_to_now() {
+    let house = with_pane("a").await;
+    house.pane("a").print(b"one\r\ntwo");
+    let view = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+    assert_eq!((view.rows[0].as_str(), view.rows[1].as_str()), ("one", "two"));
+    house.pane("a").print(b"\x1b[2J\x1b[Hnew");
+    let view = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+    assert_eq!(view.rows[0], "new");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resize_is_told_once() {
+    let house = with_pane("a").await;
+    let resize = json!({ "paneId": "a", "size": { "cols": 90, "rows": 20 } });
+    let answer = house.act("pane:resize", resize.clone()).await.unwrap();
+    assert_eq!(answer["changed"], true);
+    assert_eq!(house.act("pane:resize", resize).await.unwrap()["changed"], false);
+    assert_eq!(get(&house, "a").await["size"], json!({ "cols": 90, "rows": 20 }));
+    let small = json!({ "paneId": "a", "size": { "cols": 1, "rows": 20 } });
+    assert_eq!(code(house.act("pane:resize", small).await).0, Code::Invalid);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_are_filtered() {
+    let house = House::new().await;
+    for (id, tag, k) in [("a", "x", 1), ("b", "y", 1), ("c", "x", 2)] {
+        let params = json!({ "id": id, "argv": ["sh"], "tags": [tag], "meta": { "k": k } });
+        house.act("pane:new", params).await.unwrap();
+    }
+    let ids = async |filter: Value| {
+        let panes = house.act("pane:list", filter).await.unwrap();
+        panes
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|pane| pane["id"].as_str().unwrap().to_owned())
+            .collect::<String>()
+    };
+    assert_eq!(ids(json!({})).await, "abc");
+    assert_eq!(ids(json!({ "tag": "x" })).await, "ac");
+    assert_eq!(ids(json!({ "meta": { "k": 1 } })).await, "ab");
+    assert_eq!(ids(json!({ "tag": "x", "meta": { "k": 1 } })).await, "a");
+    assert_eq!(ids(json!({ "status": "exited" })).await, "");
+}
