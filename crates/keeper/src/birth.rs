@@ -41,7 +41,8 @@ fn try_bear(birth: &Birth, tape: &Path, socket: &Path) -> Result<Newborn, Stillb
         move |error: io::Error| Stillborn { reason: format!("{what}: {error}"), invalid: false }
     };
     let pty = Pty::open(birth.size).map_err(machine("cannot open a pty"))?;
-    let mut tape = Writer::create(tape, birth.capacity, started).map_err(machine("cannot make the tape"))?;
+    let mut tape =
+        Writer::create(tape, birth.capacity, started).map_err(machine("cannot make the tape"))?;
     tape.set_size(birth.size);
     let listener = listen(socket).map_err(machine("cannot listen for the server"))?;
     let pid = start(birth, &pty)?;
@@ -68,6 +69,7 @@ fn start(birth: &Birth, pty: &Pty) -> Result<u32, Stillborn> {
     let _ = chdir("/");
     started.map_err(|error| Stillborn {
         reason: format!("cannot run `{}`: {error}", birth.program),
-        invalid: error.raw_os_error() != Some(libc::EAGAIN) && error.raw_os_error() != Some(libc::ENOMEM),
+        invalid: error.raw_os_error() != Some(libc::EAGAIN)
+            && error.raw_os_error() != Some(libc::ENOMEM),
     })
 }

@@ -28,7 +28,9 @@ pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
     let (signals, _write_end) = signals::watch()?;
     procs::adopt_orphans()?;
     let mut first = Peer::new(0, birth)?;
-    let Some(pane) = await_birth(&mut first)? else { return Ok(()) };
+    let Some(pane) = await_birth(&mut first)? else {
+        return Ok(());
+    };
     let mut keeper = Keeper { pane, peers: vec![first], born: 1, signals, goodbye: None };
     keeper.greet(0);
     while !keeper.is_done() {
@@ -163,7 +165,9 @@ impl Keeper {
 
     /// Everything a client said; one that left or makes no sense is let go.
     fn hear(&mut self, id: PeerId, now: Instant) {
-        let Some(place) = self.peers.iter().position(|peer| peer.id == id) else { return };
+        let Some(place) = self.peers.iter().position(|peer| peer.id == id) else {
+            return;
+        };
         let peer = &mut self.peers[place];
         let heard = peer.flush().and_then(|()| peer.receive());
         let Ok(messages) = heard else {
@@ -221,7 +225,9 @@ impl Keeper {
 
     fn took(&mut self, id: PeerId, offset: u64) {
         let end = self.pane.end();
-        let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else { return };
+        let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else {
+            return;
+        };
         // A failed write shows again as a failed read, where the client is let go.
         let _ = peer.heard(end);
         if peer.role == Some(Role::Server) {

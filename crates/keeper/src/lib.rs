@@ -3,7 +3,8 @@
 //! A keeper is one small process per pane. It opens the pty, starts the program, and for the rest of the
 //! pane's life reads the pty into the tape, reaps the program and records how it really ended, and answers
 //! its socket. It outlives every server. It links no async runtime, and is short enough to audit: `keep` is
-//! the loop, `pane` the life, the rest one idea each. This is the one crate with `unsafe` in it.
+//! the loop, `pane` the life, the rest one idea each.
+#![expect(unsafe_code, reason = "the one room for it: mapping, forking, passing descriptors")]
 
 mod birth;
 pub mod clock;

@@ -251,7 +251,9 @@ impl Pane {
 
     fn look(&mut self, now: Instant) {
         self.reap(now);
-        let Some(killing) = &mut self.killing else { return };
+        let Some(killing) = &mut self.killing else {
+            return;
+        };
         let left = procs::of_pane(self.child);
         if left.is_empty() {
             return self.kill_is_over(left);
@@ -264,7 +266,9 @@ impl Pane {
     }
 
     fn kill_is_over(&mut self, left: Vec<procs::Process>) {
-        let Some(killing) = self.killing.take() else { return };
+        let Some(killing) = self.killing.take() else {
+            return;
+        };
         let survivors = left.into_iter().map(Into::into).collect();
         let earlier = self.killed.take().map(|killed| killed.asked_by).unwrap_or_default();
         let asked_by = earlier.into_iter().chain(killing.asked_by).collect();
@@ -273,7 +277,9 @@ impl Pane {
 
     /// Writes the ending down once everything before it has happened; answers it that one time.
     pub(crate) fn try_end(&mut self) -> Option<Ending> {
-        let End::Drained(exit) = self.end else { return None };
+        let End::Drained(exit) = self.end else {
+            return None;
+        };
         if self.killing.is_some() || self.drain.is_stuck() {
             return None;
         }
@@ -287,7 +293,9 @@ impl Pane {
     /// The answers to those who asked for a kill that is over.
     pub(crate) fn answers(&mut self) -> Vec<(PeerId, Done)> {
         let told = matches!(self.end, End::Running | End::Ended(_)) && self.killing.is_none();
-        let Some(killed) = self.killed.as_mut().filter(|_| told) else { return Vec::new() };
+        let Some(killed) = self.killed.as_mut().filter(|_| told) else {
+            return Vec::new();
+        };
         let done = |id| Done { id, refused: None, survivors: killed.survivors.clone() };
         let asked_by = std::mem::take(&mut killed.asked_by);
         asked_by.into_iter().map(|(peer, id)| (peer, done(id))).collect()

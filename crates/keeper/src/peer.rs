@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use paned_model::frame::{FromKeeper, Frames, Message, Role, ToKeeper};
+use paned_model::frame::{Frames, FromKeeper, Message, Role, ToKeeper};
 
 /// A client that asks for so much without listening to the answers is let go.
 const MAX_UNSENT: usize = 1 << 20;

@@ -123,7 +123,9 @@ mod system {
     /// Through a descriptor, so that a number given to a stranger meanwhile is not hit: the descriptor
     /// is taken first, then the process must still be ours.
     pub(super) fn signal(pid: Pid, signal: Signal) {
-        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return;
+        };
         let number = pid.as_raw_nonzero().get();
         let ours = ancestors(number).any(|pid| pid == getpid().as_raw_nonzero().get());
         if ours {
@@ -132,7 +134,9 @@ mod system {
     }
 
     fn ancestors(pid: i32) -> impl Iterator<Item = i32> {
-        std::iter::successors(Some(pid), |pid| stat(*pid).map(|stat| stat.parent)).skip(1).take(4096)
+        std::iter::successors(Some(pid), |pid| stat(*pid).map(|stat| stat.parent))
+            .skip(1)
+            .take(4096)
     }
 }
 
@@ -147,7 +151,9 @@ mod system {
     /// `ps` is everywhere and knows sessions; a kill is rare enough for a process of its own.
     pub(super) fn of_pane(leader: Pid) -> Vec<Process> {
         let columns = ["-axo", "pid=,ppid=,pgid=,stat=,comm="];
-        let Ok(output) = Command::new("/bin/ps").args(columns).output() else { return Vec::new() };
+        let Ok(output) = Command::new("/bin/ps").args(columns).output() else {
+            return Vec::new();
+        };
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let rows: Vec<_> = text.lines().filter_map(row).collect();
         let mut ours = vec![leader.as_raw_nonzero().get()];

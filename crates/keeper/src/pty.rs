@@ -136,7 +136,11 @@ fn signals(full: bool) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: either call initialises the set.
     unsafe {
-        if full { libc::sigfillset(set.as_mut_ptr()) } else { libc::sigemptyset(set.as_mut_ptr()) };
+        if full {
+            libc::sigfillset(set.as_mut_ptr())
+        } else {
+            libc::sigemptyset(set.as_mut_ptr())
+        };
         set.assume_init()
     }
 }

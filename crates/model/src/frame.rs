@@ -313,7 +313,9 @@ impl Frames {
     /// The kind and the place of the body of the next whole frame.
     fn whole(&self) -> Result<Option<(u8, std::ops::Range<usize>)>, BadFrame> {
         let rest = &self.bytes[self.read..];
-        let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
+        let Some((length, rest)) = rest.split_first_chunk::<4>() else {
+            return Ok(None);
+        };
         let length = u32::from_le_bytes(*length) as usize;
         if length == 0 || MAX_FRAME < length {
             return Err(BadFrame);

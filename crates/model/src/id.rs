@@ -88,7 +88,18 @@ impl JsonSchema for PaneId {
 
 /// Numbers one event. Ids rise by one and are never reused, across restarts too.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -110,7 +121,18 @@ impl fmt::Display for EventId {
 
 /// A place in a pane's output: how many bytes the pane had printed before it. Never goes back.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -141,7 +163,8 @@ mod tests {
 
     #[test]
     fn names_that_could_escape_a_path_or_an_option_are_refused() {
-        for text in ["", ".", "..", "../x", "a/b", "-rf", "a b", "a\n", "ä", "a;b", "#(id)", "a\0"] {
+        for text in ["", ".", "..", "../x", "a/b", "-rf", "a b", "a\n", "ä", "a;b", "#(id)", "a\0"]
+        {
             check(text, false);
         }
         check(&"x".repeat(65), false);

@@ -62,7 +62,9 @@ impl FromStr for Size {
         let sides = text.split_once('x').and_then(|(cols, rows)| {
             Some(Self { cols: cols.parse().ok()?, rows: rows.parse().ok()? })
         });
-        sides.ok_or_else(|| format!("`{}` is no size; write it as 120x40", text.escape_debug()))?.check()
+        sides
+            .ok_or_else(|| format!("`{}` is no size; write it as 120x40", text.escape_debug()))?
+            .check()
     }
 }
 
@@ -181,7 +183,10 @@ fn signal_name(number: u8) -> String {
         13 => "PIPE",
         14 => "ALRM",
         15 => "TERM",
-        other => return platform_signal(other).map_or_else(|| format!("SIG{other}"), |n| format!("SIG{n}")),
+        other => {
+            return platform_signal(other)
+                .map_or_else(|| format!("SIG{other}"), |n| format!("SIG{n}"));
+        }
     };
     format!("SIG{name}")
 }

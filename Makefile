@@ -1,0 +1,60 @@
+# What one does here. `make` alone prints the list.
+#
+# Written for GNU make 3.81 (macOS) and newer: every line of a recipe is one command in a shell of its own, and make
+# stops at the first that fails. Whatever needs more than that is a script with `set -eu`.
+
+# For `run` and `bench`: what comes after the program's name, as in `make run ARGS="--port 0"`.
+ARGS ?=
+# For `install`.
+PREFIX ?= $(HOME)/.local
+
+# What has to be there; scripts/ensure knows how to get each. Add a word here and, if it is new, a line there.
+BUILD_NEEDS := cargo cc
+CHECK_NEEDS := $(BUILD_NEEDS) git lints
+TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+# A shell that is not a login shell may not know where rustup puts cargo.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.PHONY: help run test check bench fmt install clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: ## build paned, get what is missing, and serve in the foreground (ARGS="…" for `paned serve`)
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo build --release -p paned
+	@exec "$(TARGET)/release/paned" serve $(ARGS)
+
+test: ## everything that proves it: check, then every test
+	@scripts/ensure $(TEST_NEEDS)
+	@$(MAKE) --no-print-directory check
+	cargo build --workspace
+	cargo nextest run --workspace --no-fail-fast
+	@scripts/doctests
+
+check: ## what every commit passes: formatting, lints, rules of the house
+	@scripts/ensure $(CHECK_NEEDS)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo run -q -p xtask -- tidy
+
+bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo build --release -p paned -p paned-bench
+	@exec "$(TARGET)/release/paned-bench" $(ARGS)
+
+fmt: ## format the code
+	cargo fmt --all
+
+install: ## copy the release binary to PREFIX/bin (default ~/.local/bin)
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo build --release -p paned
+	@mkdir -p "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 "$(TARGET)/release/paned" "$(DESTDIR)$(PREFIX)/bin/paned"
+
+clean: ## remove what was built, and what scripts/ensure put in .cache
+	cargo clean
+	rm -rf .cache

@@ -1,0 +1,170 @@
+//! Arrows point one way: which crate of the house may name which.
+
+use super::Finding;
+use crate::manifest::{Dependency, Kind, Manifest};
+use crate::tree::Tree;
+
+/// For each crate those it may name. Faces and extensions reach panes through the kernel's doors
+/// only, so they see neither `keeper` nor `substrate`.
+const MAY_NAME: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("term", &["model"]),
+    ("policy", &["model", "term"]),
+    ("keeper", &["model"]),
+    ("substrate", &["model", "keeper"]),
+    (
+        "kernel",
+        &["model", "term", "policy", "keeper", "substrate"],
+    ),
+    ("ext", &["model", "term", "policy", "kernel"]),
+    ("face", &["model", "term", "policy", "kernel"]),
+    (
+        "cli",
+        &[
+            "model",
+            "term",
+            "policy",
+            "keeper",
+            "substrate",
+            "kernel",
+            "ext",
+            "face",
+        ],
+    ),
+];
+
+/// A crate names only crates below it, and only those the table gives it. Tests of a crate may
+/// name anything below it.
+pub(super) fn arrows_point_one_way(tree: &Tree) -> Vec<Finding> {
+    let manifests = tree.manifests();
+    let mut findings = Vec::new();
+    for manifest in manifests.iter().filter(|it| it.path.starts_with("crates/")) {
+        let room = manifest.room();
+        let Some(may_name) = may_name(room) else {
+            findings.push(Finding::new(&manifest.path, 1, no_place(room)));
+            continue;
+        };
+        for dependency in &manifest.dependencies {
+            let Some(other) = room_of(&manifests, dependency) else {
+                continue;
+            };
+            let in_tests = dependency.kind == Kind::Tests && is_below(other, room);
+            if !may_name.contains(&other) && !in_tests {
+                let says = format!("`{room}` may not name `{other}`: arrows point one way");
+                findings.push(Finding::new(&manifest.path, dependency.line, says));
+            }
+        }
+    }
+    findings
+}
+
+fn no_place(room: &str) -> String {
+    format!("`{room}` has no place in the house yet: give it one in xtask/src/rules/direction.rs")
+}
+
+fn may_name(room: &str) -> Option<&'static [&'static str]> {
+    MAY_NAME
+        .iter()
+        .find(|(name, _)| *name == room)
+        .map(|(_, may_name)| *may_name)
+}
+
+/// The crate of the workspace behind a dependency; none where it comes from outside.
+fn room_of<'a>(manifests: &'a [Manifest], dependency: &Dependency) -> Option<&'a str> {
+    manifests
+        .iter()
+        .find(|it| it.package == dependency.package)
+        .map(Manifest::room)
+}
+
+fn is_below(other: &str, room: &str) -> bool {
+    let below = may_name(room).unwrap_or_default();
+    below
+        .iter()
+        .any(|next| *next == other || is_below(other, next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    /// Runs the rule over a house in which `room` has these lines after its name.
+    #[track_caller]
+    fn check(room: &str, lines: &str, expect: &[&str]) {
+        let path = format!("crates/{room}/Cargo.toml");
+        let text = format!("[package]\nname = 'paned-{room}'\n{lines}");
+        let house = [
+            (
+                "crates/model/Cargo.toml",
+                "[package]\nname = 'paned-model'\n",
+            ),
+            (
+                "crates/substrate/Cargo.toml",
+                "[package]\nname = 'paned-substrate'\n",
+            ),
+            (
+                "crates/kernel/Cargo.toml",
+                "[package]\nname = 'paned-kernel'\n",
+            ),
+            ("bench/Cargo.toml", "[package]\nname = 'paned-bench'\n"),
+            (&path, &text),
+        ];
+        testing::check(arrows_point_one_way, &house, expect);
+    }
+
+    #[test]
+    fn an_arrow_upwards_is_found() {
+        let lines = "[dependencies]\nserde = '1'\npaned-kernel.workspace = true\n";
+        check(
+            "term",
+            lines,
+            &["crates/term/Cargo.toml:5: `term` may not name `kernel`"],
+        );
+    }
+
+    #[test]
+    fn an_arrow_downwards_is_fine() {
+        check(
+            "term",
+            "[dependencies]\nserde = '1'\npaned-model.workspace = true\n",
+            &[],
+        );
+    }
+
+    #[test]
+    fn a_face_sees_the_substrate_in_tests_only() {
+        let says = "crates/face/Cargo.toml:4: `face` may not name `substrate`";
+        check("face", "[dependencies]\npaned-substrate = {}\n", &[says]);
+        check("face", "[dev-dependencies]\npaned-substrate = {}\n", &[]);
+    }
+
+    #[test]
+    fn another_name_for_a_package_does_not_hide_it() {
+        let lines = "[build-dependencies]\nx = { package = 'paned-kernel' }\n";
+        check(
+            "term",
+            lines,
+            &["crates/term/Cargo.toml:4: `term` may not name `kernel`"],
+        );
+    }
+
+    #[test]
+    fn nobody_names_what_stands_outside_the_house() {
+        let lines = "[dev-dependencies]\npaned-bench = {}\n";
+        check(
+            "face",
+            lines,
+            &["crates/face/Cargo.toml:4: `face` may not name `bench`"],
+        );
+    }
+
+    #[test]
+    fn a_crate_without_a_place_is_found() {
+        check(
+            "util",
+            "",
+            &["crates/util/Cargo.toml:1: `util` has no place in the house"],
+        );
+    }
+}
