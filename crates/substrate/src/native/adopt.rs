@@ -22,8 +22,9 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 /// Every pane in the state folder, all asked at once.
 pub(super) async fn all(places: &Places) -> Result<Vec<Found>, Error> {
-    let ids = ids(places).map_err(|source| {
-        Error::Io { what: format!("look into {}", places.all().display()), source }
+    let ids = ids(places).map_err(|source| Error::Io {
+        what: format!("look into {}", places.all().display()),
+        source,
     })?;
     let found = join_all(ids.into_iter().map(|id| one(places, id))).await;
     Ok(found.into_iter().flatten().collect())

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::sync::Arc;
 
 use paned_model::frame::{
-    Done, FromKeeper, Frames, Kill, Message, Refused, RequestId, Resize, Survivor, ToKeeper,
+    Done, Frames, FromKeeper, Kill, Message, Refused, RequestId, Resize, Survivor, ToKeeper,
     Welcome,
 };
 use tokio::net::UnixStream;

@@ -123,7 +123,9 @@ async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
             Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
                 return Err(Error::Machine("the keeper died while the pane was started".into()));
             }
-            Err(source) => return Err(Error::Io { what: "hear the keeper".into(), source }),
+            Err(source) => {
+                return Err(Error::Io { what: "hear the keeper".into(), source });
+            }
         }
     }
 }

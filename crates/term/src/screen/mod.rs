@@ -1,0 +1,172 @@
+//! A live terminal: the grid that a pane's output draws, on `alacritty_terminal`.
+//!
+//! It keeps no scrollback (history is bytes, elsewhere), never touches a clipboard and never answers with
+//! anything the program wrote itself, such as a title.
+
+mod dump;
+mod parts;
+mod pen;
+mod replies;
+mod rows;
+mod tap;
+#[cfg(test)]
+mod tests;
+pub mod view;
+
+use std::borrow::Cow;
+use std::mem;
+use std::time::Duration;
+
+use alacritty_terminal::vte::ansi::{Processor, Timeout};
+use memchr::memrchr3;
+use paned_model::Size;
+
+use tap::Tap;
+pub use view::View;
+
+/// The longest string sequence; the parser would keep an endless one whole.
+const MAX_STRING: usize = 1 << 20;
+
+/// Cancels the sequence it stands in, and does nothing in text.
+const CAN: u8 = 0x18;
+
+/// The emulator. Feed it every byte in order; how the bytes are cut does not matter.
+pub struct Screen {
+    tap: Tap,
+    parser: Processor<Hold>,
+    /// The beginning of a character whose rest has not come.
+    partial: Vec<u8>,
+    /// Bytes since the last one that ends every string.
+    unbroken: usize,
+    revision: u64,
+}
+
+/// Whether a synchronized update is held back. The deadline is the caller's: see [`Screen::settle`].
+#[derive(Default)]
+struct Hold(bool);
+
+impl Timeout for Hold {
+    fn set_timeout(&mut self, _: Duration) {
+        self.0 = true;
+    }
+
+    fn clear_timeout(&mut self) {
+        self.0 = false;
+    }
+
+    fn pending_timeout(&self) -> bool {
+        self.0
+    }
+}
+
+impl Screen {
+    /// An empty screen. Sizes below 2 columns or 1 row are raised to that.
+    #[must_use]
+    pub fn new(size: Size) -> Self {
+        Self {
+            tap: Tap::new(at_least(size)),
+            parser: Processor::new(),
+            partial: Vec::new(),
+            unbroken: 0,
+            revision: 0,
+        }
+    }
+
+    /// Draws the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let bytes = self.join(bytes);
+        // The parser loses characters when one before them is cut, so it never sees a cut one.
+        let (whole, partial) = bytes.split_at(bytes.len() - cut_char(&bytes));
+        self.partial.extend_from_slice(partial);
+        let held = self.parser.sync_bytes_count() + whole.len();
+        self.parser.advance(&mut self.tap, whole);
+        self.break_endless(whole);
+        let all_held = self.is_held() && self.parser.sync_bytes_count() == held;
+        self.revision += u64::from(!whole.is_empty() && !all_held);
+    }
+
+    /// What the terminal has to say to the program's questions since the last call.
+    pub fn take_replies(&mut self) -> Vec<u8> {
+        self.tap.take_replies()
+    }
+
+    /// Gives the screen another size; wrapped lines of the primary screen flow anew.
+    pub fn resize(&mut self, size: Size) {
+        self.tap.resize(at_least(size));
+        self.revision += 1;
+    }
+
+    /// Whether a synchronized update is held back. One that lasts is stale: call [`Screen::settle`].
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.parser.sync_timeout().0
+    }
+
+    /// Shows what a synchronized update has drawn so far, and ends it.
+    pub fn settle(&mut self) {
+        if self.is_held() {
+            self.parser.stop_sync(&mut self.tap);
+            self.revision += 1;
+        }
+    }
+
+    /// What a person would see.
+    #[must_use]
+    pub fn view(&self) -> View {
+        view::view(&self.tap, self.revision)
+    }
+
+    /// Rises whenever the screen may have changed.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The escape bytes that make a fresh screen of the same size show the same.
+    ///
+    /// What is held by a synchronized update or is part of an unfinished sequence has not been drawn and is
+    /// not in it: [`Screen::settle`] first, and go on from
+    /// [`Signals::pending`](crate::Signals::pending) bytes back.
+    #[must_use]
+    pub fn dump(&self) -> Vec<u8> {
+        dump::dump(&self.tap)
+    }
+
+    /// The bytes after those that still wait for them.
+    fn join<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.partial.is_empty() {
+            return bytes.into();
+        }
+        let mut joined = mem::take(&mut self.partial);
+        joined.extend_from_slice(bytes);
+        joined.into()
+    }
+
+    fn break_endless(&mut self, bytes: &[u8]) {
+        self.unbroken = match memrchr3(0x1b, 0x07, CAN, bytes) {
+            Some(at) => bytes.len() - at,
+            None => self.unbroken + bytes.len(),
+        };
+        if MAX_STRING < self.unbroken {
+            self.parser.advance(&mut self.tap, &[CAN]);
+            self.unbroken = 0;
+        }
+    }
+}
+
+/// The emulator never ends a resize to one column.
+fn at_least(size: Size) -> Size {
+    Size { cols: size.cols.max(2), rows: size.rows.max(1) }
+}
+
+/// How many bytes at the end begin a character without ending it.
+fn cut_char(bytes: &[u8]) -> usize {
+    let tail = &bytes[bytes.len().saturating_sub(3)..];
+    let Some(lead) = tail.iter().rposition(|&byte| 0xc0 <= byte) else {
+        return 0;
+    };
+    match std::str::from_utf8(&tail[lead..]) {
+        Err(error) if error.error_len().is_none() => tail.len() - lead,
+        Ok(_) | Err(_) => 0,
+    }
+}

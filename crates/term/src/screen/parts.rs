@@ -1,0 +1,105 @@
+//! Cuts a row into the pieces that can be printed at once, and tells the odd ones. Writes nothing.
+
+use alacritty_terminal::term::cell::{Cell, Flags};
+
+use super::pen::look_alike;
+
+/// One or two cells that are written together.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) kind: Kind,
+    pub(super) col: usize,
+    pub(super) width: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A character of one column, or a wide one with its spacer.
+    Whole,
+    /// A wide character whose spacer is gone.
+    LoneWide,
+    /// A spacer whose wide character is gone.
+    LoneSpacer,
+    /// The last cell of a row into which a wide character did not fit.
+    Leading,
+}
+
+impl Part {
+    pub(super) fn at(cells: &[Cell], col: usize) -> Self {
+        let flags = cells[col].flags;
+        let (kind, width) = if flags.contains(Flags::WIDE_CHAR) {
+            if is_pair(cells, col) { (Kind::Whole, 2) } else { (Kind::LoneWide, 1) }
+        } else if flags.contains(Flags::WIDE_CHAR_SPACER) {
+            (Kind::LoneSpacer, 1)
+        } else if flags.contains(Flags::LEADING_WIDE_CHAR_SPACER) {
+            (Kind::Leading, 1)
+        } else {
+            (Kind::Whole, 1)
+        };
+        Self { kind, col, width }
+    }
+
+    /// The parts of a row, without the blanks at its end.
+    pub(super) fn all(cells: &[Cell]) -> Vec<Self> {
+        let blank = Cell::default();
+        let used = cells.iter().rposition(|cell| *cell != blank).map_or(0, |last| last + 1);
+        let mut parts: Vec<Self> = Vec::new();
+        while let Some(col) = Some(parts.last().map_or(0, Self::end)).filter(|&col| col < used) {
+            parts.push(Self::at(cells, col));
+        }
+        parts
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.col + self.width
+    }
+
+    pub(super) fn is_lone(&self) -> bool {
+        matches!(self.kind, Kind::LoneWide | Kind::LoneSpacer)
+    }
+
+    pub(super) fn wraps(&self, cells: &[Cell]) -> bool {
+        cells[self.end() - 1].flags.contains(Flags::WRAPLINE)
+    }
+
+    /// Whether printing its characters where the cursor stands is all there is to it.
+    pub(super) fn is_simple(&self, cells: &[Cell]) -> bool {
+        let is_text = cells[self.col..self.end()].iter().all(|cell| cell.c != '\t');
+        let at_end = self.end() == cells.len();
+        self.kind == Kind::Whole && is_text && (at_end || !self.wraps(cells))
+    }
+}
+
+fn is_pair(cells: &[Cell], col: usize) -> bool {
+    cells.get(col + 1).is_some_and(|spacer| {
+        spacer.flags.contains(Flags::WIDE_CHAR_SPACER)
+            && look_alike(&cells[col], spacer)
+            && !cells[col].flags.contains(Flags::WRAPLINE)
+    })
+}
+
+/// Whether no bytes make this row: it has half a character at both ends, half a character that says in the
+/// middle that the row wraps, or it is the last one and left a cell free for a wide character (in a row of two
+/// columns, or beside parts that take more than printing).
+#[cfg(test)]
+pub(super) fn is_unreachable(cells: &[Cell], is_last: bool) -> bool {
+    let parts = Part::all(cells);
+    let has_leading = parts.iter().any(|part| part.kind == Kind::Leading);
+    let is_odd = |part: &Part| part.kind != Kind::Leading && !part.is_simple(cells);
+    let is_torn = |part: &Part| part.is_lone() && part.wraps(cells) && part.end() < cells.len();
+    (is_shifted(&parts, cells.len()) && parts[0].is_lone())
+        || parts.iter().any(is_torn)
+        || (is_last && has_leading && (cells.len() == 2 || parts.iter().any(is_odd)))
+}
+
+/// Whether a row can be written by going on where the row above ended.
+pub(super) fn starts_simply(cells: &[Cell]) -> bool {
+    let parts = Part::all(cells);
+    let is_shifted = is_shifted(&parts, cells.len());
+    parts.first().is_some_and(|first| !is_shifted && first.is_simple(cells))
+}
+
+/// Whether the last column holds half a character, which can only be pushed there from the left.
+pub(super) fn is_shifted(parts: &[Part], cols: usize) -> bool {
+    parts.last().is_some_and(|last| last.is_lone() && last.end() == cols)
+}

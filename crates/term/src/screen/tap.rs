@@ -1,0 +1,326 @@
+//! Stands between parser and emulator: notes what the emulator keeps to itself, and keeps from it what
+//! could hurt.
+//!
+//! Everything that is drawn passes through unchanged. Titles are ours alone, and the clipboard is nobody's.
+
+use std::ops::Range;
+
+use alacritty_terminal::grid::{Dimensions, Grid};
+use alacritty_terminal::term::cell::Cell;
+use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
+use alacritty_terminal::vte::ansi::{
+    Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
+    KeyboardModesApplyBehavior, LineClearMode, Mode, NamedPrivateMode, PrivateMode, Rgb,
+    StandardCharset, TabulationClearMode,
+};
+use paned_model::Size;
+
+use super::replies::{self, Outbox};
+use crate::title;
+
+/// How many titles and keyboard modes can be pushed; beyond that the oldest are forgotten.
+const MAX_PUSHED: usize = 64;
+
+/// The size of a cell in pixels, as far as programs are told.
+const CELL: (usize, usize) = (8, 16);
+
+/// The emulator, and beside it the part of its state that it does not show.
+pub(super) struct Tap {
+    pub(super) term: Term<Outbox>,
+    pub(super) title: String,
+    pub(super) titles: Vec<String>,
+    /// The rows that scroll.
+    pub(super) region: Range<usize>,
+    pub(super) charset: CharsetIndex,
+    pub(super) tabs: Vec<bool>,
+    /// Pushed keyboard modes of the screen that is shown and of the one that is not.
+    pub(super) pushed: [Vec<KeyboardModes>; 2],
+    /// The primary screen, while the alternate one is shown.
+    pub(super) primary: Option<Grid<Cell>>,
+    links: u64,
+    outbox: Outbox,
+}
+
+/// A size as the emulator wants it.
+struct Cells(Size);
+
+impl Dimensions for Cells {
+    fn total_lines(&self) -> usize {
+        self.screen_lines()
+    }
+
+    fn screen_lines(&self) -> usize {
+        self.0.rows.into()
+    }
+
+    fn columns(&self) -> usize {
+        self.0.cols.into()
+    }
+}
+
+impl Tap {
+    pub(super) fn new(size: Size) -> Self {
+        let outbox = Outbox::default();
+        let config = Config {
+            scrolling_history: 0,
+            kitty_keyboard: true,
+            osc52: Osc52::Disabled,
+            ..Config::default()
+        };
+        Self {
+            term: Term::new(config, &Cells(size), outbox.clone()),
+            title: String::new(),
+            titles: Vec::new(),
+            region: 0..size.rows.into(),
+            charset: CharsetIndex::default(),
+            tabs: every_eighth(size.cols.into()),
+            pushed: [Vec::new(), Vec::new()],
+            primary: None,
+            links: 0,
+            outbox,
+        }
+    }
+
+    pub(super) fn has(&self, mode: TermMode) -> bool {
+        self.term.mode().contains(mode)
+    }
+
+    pub(super) fn take_replies(&mut self) -> Vec<u8> {
+        self.outbox.take()
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        let (rows, cols) = (usize::from(size.rows), usize::from(size.cols));
+        if (rows, cols) == (self.term.screen_lines(), self.term.columns()) {
+            return;
+        }
+        self.term.resize(Cells(size));
+        if let Some(primary) = &mut self.primary {
+            primary.resize(true, rows, cols);
+        }
+        self.region = 0..rows;
+        let kept = self.tabs.len().min(cols);
+        self.tabs.truncate(kept);
+        self.tabs.extend(&every_eighth(cols)[kept..]);
+        self.unwait();
+    }
+
+    /// Without this, a cursor that waited to wrap would still do so when its column is no longer the last.
+    fn unwait(&mut self) {
+        let cols = self.term.columns();
+        let grid = self.term.grid_mut();
+        for cursor in [&mut grid.cursor, &mut grid.saved_cursor] {
+            cursor.input_needs_wrap &= cursor.point.column.0 + 1 == cols;
+        }
+    }
+
+    /// Notes the rows that scroll, by the emulator's own rule.
+    fn limit(&mut self, top: usize, bottom: Option<usize>) {
+        let rows = self.term.screen_lines();
+        let end = bottom.unwrap_or(rows);
+        if top < end {
+            self.region = (top - 1).min(rows)..end.min(rows);
+        }
+    }
+
+    /// Notes what a private mode changes beside its flag.
+    fn note(&mut self, mode: PrivateMode, on: bool) {
+        match mode {
+            PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.limit(1, None),
+            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
+                self.note_swap(on)
+            }
+            PrivateMode::Named(_) | PrivateMode::Unknown(_) => {}
+        }
+    }
+
+    fn note_swap(&mut self, on: bool) {
+        if on != self.has(TermMode::ALT_SCREEN) {
+            self.primary = on.then(|| self.term.grid().clone());
+            self.pushed.swap(0, 1);
+        }
+    }
+}
+
+fn every_eighth(cols: usize) -> Vec<bool> {
+    (0..cols).map(|col| col % 8 == 0).collect()
+}
+
+/// Hands these to the emulator as they come.
+macro_rules! pass {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            #[inline]
+            fn $name(&mut self, $($arg: $type),*) {
+                Handler::$name(&mut self.term, $($arg),*);
+            }
+        )*
+    };
+}
+
+/// What is not named here (clipboard, pointer shape, other keyboards) the emulator does not need to see.
+impl Handler for Tap {
+    pass! {
+        set_cursor_style(style: Option<CursorStyle>);
+        set_cursor_shape(shape: CursorShape);
+        input(c: char);
+        goto(line: i32, col: usize);
+        goto_line(line: i32);
+        goto_col(col: usize);
+        insert_blank(count: usize);
+        move_up(rows: usize);
+        move_down(rows: usize);
+        identify_terminal(intermediate: Option<char>);
+        device_status(arg: usize);
+        move_forward(cols: usize);
+        move_backward(cols: usize);
+        move_down_and_cr(rows: usize);
+        move_up_and_cr(rows: usize);
+        put_tab(count: u16);
+        backspace();
+        carriage_return();
+        linefeed();
+        bell();
+        substitute();
+        newline();
+        scroll_up(rows: usize);
+        scroll_down(rows: usize);
+        insert_blank_lines(count: usize);
+        delete_lines(count: usize);
+        erase_chars(count: usize);
+        delete_chars(count: usize);
+        move_forward_tabs(count: u16);
+        save_cursor_position();
+        restore_cursor_position();
+        clear_line(mode: LineClearMode);
+        clear_screen(mode: ClearMode);
+        reverse_index();
+        terminal_attribute(attr: Attr);
+        set_mode(mode: Mode);
+        unset_mode(mode: Mode);
+        report_mode(mode: Mode);
+        report_private_mode(mode: PrivateMode);
+        set_keypad_application_mode();
+        unset_keypad_application_mode();
+        configure_charset(index: CharsetIndex, charset: StandardCharset);
+        set_color(index: usize, colour: Rgb);
+        reset_color(index: usize);
+        decaln();
+        text_area_size_chars();
+        report_keyboard_mode();
+        set_keyboard_mode(mode: KeyboardModes, how: KeyboardModesApplyBehavior);
+    }
+
+    fn move_backward_tabs(&mut self, count: u16) {
+        self.term.move_backward_tabs(count);
+        self.unwait();
+    }
+
+    /// Links without a name are numbered by screen; the emulator numbers them across all there are.
+    fn set_hyperlink(&mut self, link: Option<Hyperlink>) {
+        let named = link.map(|Hyperlink { id, uri }| {
+            self.links += u64::from(id.is_none());
+            Hyperlink { id: id.or_else(|| Some(format!("{}_paned", self.links))), uri }
+        });
+        self.term.set_hyperlink(named);
+    }
+
+    fn set_title(&mut self, text: Option<String>) {
+        self.title = title::clean(&text.unwrap_or_default());
+    }
+
+    fn push_title(&mut self) {
+        make_room(&mut self.titles);
+        self.titles.push(self.title.clone());
+    }
+
+    fn pop_title(&mut self) {
+        if let Some(title) = self.titles.pop() {
+            self.title = title;
+        }
+    }
+
+    fn set_active_charset(&mut self, index: CharsetIndex) {
+        self.charset = index;
+        self.term.set_active_charset(index);
+    }
+
+    fn set_horizontal_tabstop(&mut self) {
+        self.tabs[self.term.grid().cursor.point.column.0] = true;
+        self.term.set_horizontal_tabstop();
+    }
+
+    fn clear_tabs(&mut self, mode: TabulationClearMode) {
+        match mode {
+            TabulationClearMode::Current => {
+                self.tabs[self.term.grid().cursor.point.column.0] = false;
+            }
+            TabulationClearMode::All => self.tabs.fill(false),
+        }
+        self.term.clear_tabs(mode);
+    }
+
+    fn reset_state(&mut self) {
+        self.title.clear();
+        self.titles.clear();
+        self.region = 0..self.term.screen_lines();
+        self.charset = CharsetIndex::default();
+        self.tabs = every_eighth(self.tabs.len());
+        self.pushed = [Vec::new(), Vec::new()];
+        self.primary = None;
+        self.term.reset_state();
+    }
+
+    fn set_private_mode(&mut self, mode: PrivateMode) {
+        self.note(mode, true);
+        self.term.set_private_mode(mode);
+    }
+
+    fn unset_private_mode(&mut self, mode: PrivateMode) {
+        self.note(mode, false);
+        self.term.unset_private_mode(mode);
+    }
+
+    fn set_scrolling_region(&mut self, top: usize, bottom: Option<usize>) {
+        self.limit(top, bottom);
+        self.term.set_scrolling_region(top, bottom);
+    }
+
+    fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
+        let [shown, _] = &mut self.pushed;
+        // The emulator panics on the 4097th; it is given the newest ones again instead.
+        if make_room(shown) {
+            self.term.pop_keyboard_modes(u16::MAX);
+            shown.iter().for_each(|&mode| self.term.push_keyboard_mode(mode));
+        }
+        shown.push(mode);
+        self.term.push_keyboard_mode(mode);
+    }
+
+    fn pop_keyboard_modes(&mut self, count: u16) {
+        let [shown, _] = &mut self.pushed;
+        shown.truncate(shown.len().saturating_sub(count.into()));
+        self.term.pop_keyboard_modes(count);
+    }
+
+    fn dynamic_color_sequence(&mut self, prefix: String, index: usize, end: &str) {
+        let Rgb { r, g, b } = self.term.colors()[index].unwrap_or_else(|| replies::colour(index));
+        self.outbox
+            .put(&format!("\x1b]{prefix};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}{end}"));
+    }
+
+    fn text_area_size_pixels(&mut self) {
+        let (rows, cols) = (self.term.screen_lines(), self.term.columns());
+        let (wide, high) = CELL;
+        self.outbox.put(&format!("\x1b[4;{};{}t", rows * high, cols * wide));
+    }
+}
+
+/// Forgets the oldest where there is no room for one more; whether it did.
+fn make_room<T>(pushed: &mut Vec<T>) -> bool {
+    let is_full = pushed.len() == MAX_PUSHED;
+    if is_full {
+        pushed.remove(0);
+    }
+    is_full
+}

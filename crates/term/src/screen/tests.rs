@@ -1,0 +1,391 @@
+use alacritty_terminal::grid::{Dimensions, Grid};
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::vte::ansi::Color;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+const SMALL: Size = Size { cols: 10, rows: 4 };
+
+fn screen(output: &str) -> Screen {
+    let mut screen = Screen::new(SMALL);
+    screen.feed(output.as_bytes());
+    screen
+}
+
+/// The rows of a screen of ten columns and four rows, joined by `|`, without empty ones at the end.
+#[track_caller]
+fn check(output: &str, expect: &str) {
+    let rows = screen(output).view().rows.join("|");
+    assert_eq!(rows.trim_end_matches('|'), expect, "{output:?}");
+}
+
+/// What the screen answers, with `^` for ESC.
+#[track_caller]
+fn check_replies(output: &str, expect: &str) {
+    let mut screen = screen(output);
+    let replies = String::from_utf8(screen.take_replies()).unwrap();
+    assert_eq!(replies.replace('\x1b', "^"), expect, "{output:?}");
+    assert_eq!(screen.take_replies(), b"");
+}
+
+#[test]
+fn rows_are_text_without_blanks_at_the_end() {
+    check("a  b  \r\n\r\n  c", "a  b||  c");
+    check("a\tb\x1b[41m   ", "a       b");
+}
+
+#[test]
+fn wide_characters_come_once_and_marks_stay() {
+    check("日本e\u{301}x", "日本e\u{301}x");
+    check("123456789日", "123456789|日");
+}
+
+#[test]
+fn the_view_tells_cursor_title_and_modes() {
+    let view = screen(
+        "\x1b]0;hi\x07\x1b[?25l\x1b[2;3H\x1b[5 q\x1b[?1049;2004;1;1004;1003;1006h\x1b=\x1b[>5u",
+    )
+    .view();
+    assert_eq!(
+        view.cursor,
+        view::Cursor { row: 1, col: 2, visible: false, shape: view::Shape::Bar }
+    );
+    assert_eq!(view.title, "hi");
+    let modes = view::Modes {
+        alternate_screen: true,
+        bracketed_paste: true,
+        application_cursor: true,
+        application_keypad: true,
+        focus_events: true,
+        mouse: view::Mouse::Motion,
+        mouse_encoding: view::MouseEncoding::Sgr,
+        kitty_keyboard: 5,
+    };
+    assert_eq!(view.modes, modes);
+}
+
+#[test]
+fn questions_are_answered() {
+    check_replies("\x1b[c", "^[?6c");
+    check_replies("ab\x1b[6n\x1b[5n", "^[1;3R^[0n");
+    check_replies("\x1b[?u\x1b[?2004$p", "^[?0u^[?2004;2$y");
+    check_replies("\x1b[14t\x1b[18t", "^[4;64;80t^[8;4;10t");
+}
+
+#[test]
+fn colours_are_answered_as_they_are_at_the_question() {
+    check_replies("\x1b]11;?\x07", "^]11;rgb:0000/0000/0000\x07");
+    check_replies(
+        "\x1b]4;1;#123456\x07\x1b]4;1;?\x1b\\\x1b]104\x07",
+        "^]4;1;rgb:1212/3434/5656^\\",
+    );
+}
+
+#[test]
+fn clipboard_and_title_are_never_told() {
+    check_replies("\x1b]52;c;aGk=\x07\x1b]52;c;?\x07\x1b]2;x\x07\x1b[21t\x1b[20t", "");
+}
+
+#[test]
+fn replies_nobody_takes_are_bounded() {
+    let mut screen = screen(&"\x1b[c".repeat(50_000));
+    assert!(screen.take_replies().len() <= 64 << 10);
+}
+
+#[test]
+fn a_synchronized_update_is_held_until_it_ends_or_is_settled() {
+    let mut screen = screen("a\x1b[?2026h");
+    let before = screen.revision();
+    screen.feed(b"\rb");
+    assert_eq!((screen.view().rows[0].as_str(), screen.revision()), ("a", before));
+    assert!(screen.is_held());
+    screen.settle();
+    assert_eq!(screen.view().rows[0], "b");
+    assert!(!screen.is_held() && before < screen.revision());
+}
+
+#[test]
+fn the_smallest_screens_do_not_hang() {
+    let mut screen = screen("日本日本日本");
+    screen.resize(Size { cols: 1, rows: 0 });
+    assert_eq!(screen.view().size, Size { cols: 2, rows: 1 });
+}
+
+#[test]
+fn a_flood_of_pushes_does_no_harm() {
+    let mut screen = screen(&"\x1b[>1u\x1b[22t".repeat(5000));
+    screen.feed(b"\x1b[>3u");
+    assert_eq!(screen.view().modes.kitty_keyboard, 3);
+}
+
+#[test]
+fn an_endless_string_is_given_up() {
+    let mut screen = screen("\x1b]2;");
+    for _ in 0..40 {
+        screen.feed(&[b'x'; 1 << 15]);
+    }
+    screen.feed(b"\r\nhello");
+    assert_eq!(screen.view().rows[3], "hello");
+}
+
+#[test]
+fn a_title_pushed_before_comes_back_after_a_dump() {
+    let mut again = Screen::new(SMALL);
+    again.feed(&screen("\x1b]2;a\x07\x1b[22t\x1b]2;b\x07").dump());
+    again.feed(b"\x1b[23t");
+    assert_eq!(again.view().title, "a");
+}
+
+/// One thing that happens to a screen.
+#[derive(Clone, Debug)]
+enum Step {
+    Print(String),
+    Resize(Size),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![18 => print(), 1 => size().prop_map(Step::Resize)]
+}
+
+fn print() -> impl Strategy<Value = Step> {
+    prop_oneof![text(), sequence()].prop_map(Step::Print)
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    (2..13u16, 1..7u16).prop_map(|(cols, rows)| Size { cols, rows })
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        "a", "bc", "défgh", "日", "本語", "🦀", "e\u{301}", "\u{308}", " ", "\t", "q", "~",
+    ]);
+    let control =
+        select(vec!["\r\n", "\n", "\r", "\x08", "\x0e", "\x0f", "\x1bM", "\x1bD", "\x1bE"]);
+    let piece = prop_oneof![4 => piece, 1 => control];
+    proptest::collection::vec(piece, 1..8).prop_map(|pieces| pieces.concat())
+}
+
+fn sequence() -> impl Strategy<Value = String> {
+    let number = prop_oneof![6 => 0..9u16, 1 => Just(99u16)];
+    let pair = (number.clone(), number.clone(), select(vec!['H', 'r']));
+    let single = (number, select("ABCDEFGIJKLMPSTXZ@dg`".chars().collect::<Vec<_>>()));
+    let modes =
+        vec![1, 3, 6, 7, 12, 25, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1042, 1049, 2004];
+    let private = (select(modes), select(vec!['h', 'l']));
+    prop_oneof![
+        4 => pair.prop_map(|(a, b, last)| format!("\x1b[{a};{b}{last}")),
+        8 => single.prop_map(|(count, last)| format!("\x1b[{count}{last}")),
+        3 => private.prop_map(|(mode, last)| format!("\x1b[?{mode}{last}")),
+        4 => select(LOOKS.to_vec()).prop_map(str::to_owned),
+        2 => select(OTHERS.to_vec()).prop_map(str::to_owned),
+    ]
+}
+
+const LOOKS: [&str; 12] = [
+    "\x1b[m",
+    "\x1b[1;31m",
+    "\x1b[2;3;4m",
+    "\x1b[4:3;58;5;9m",
+    "\x1b[7;92;103m",
+    "\x1b[38;5;200;48;5;17m",
+    "\x1b[38;2;1;2;3m",
+    "\x1b[48;2;9;8;7m",
+    "\x1b[8;9m",
+    "\x1b[22;24m",
+    "\x1b]8;;http://a/;b\x07",
+    "\x1b]8;;\x07",
+];
+
+const OTHERS: [&str; 22] = [
+    "\x1b7",
+    "\x1b8",
+    "\x1b[s",
+    "\x1b[u",
+    "\x1bc",
+    "\x1b#8",
+    "\x1b(0",
+    "\x1b(B",
+    "\x1b)0",
+    "\x1b=",
+    "\x1b>",
+    "\x1b[4h",
+    "\x1b[4l",
+    "\x1b[20h",
+    "\x1bH",
+    "\x1b[>5u",
+    "\x1b[<u",
+    "\x1b[=3;2u",
+    "\x1b[3 q",
+    "\x1b]2;né\x1b\\",
+    "\x1b[22t",
+    "\x1b]4;5;#010203\x07",
+];
+
+fn run(screen: &mut Screen, steps: &[Step]) {
+    for step in steps {
+        match step {
+            Step::Print(text) => screen.feed(text.as_bytes()),
+            Step::Resize(size) => screen.resize(*size),
+        }
+    }
+}
+
+/// Everything of a cell that can be seen, or matters later.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    c: char,
+    flags: Flags,
+    colours: (Color, Color, Option<Color>),
+    link: Option<String>,
+    marks: Vec<char>,
+}
+
+/// What the law holds for. Marks on spacers and a leading spacer that lost its wrap flag in a resize are left
+/// out, because no bytes bring a screen there.
+fn seen(cell: &Cell) -> Seen {
+    let spacers = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+    let is_spacer = cell.flags.intersects(spacers);
+    let mut flags = cell.flags;
+    if flags.contains(Flags::LEADING_WIDE_CHAR_SPACER) {
+        flags.insert(Flags::WRAPLINE);
+    }
+    let marks = cell.zerowidth().filter(|_| !is_spacer).unwrap_or_default().to_vec();
+    let colours = (cell.fg, cell.bg, cell.underline_color());
+    Seen {
+        c: cell.c,
+        flags,
+        colours,
+        link: cell.hyperlink().map(|link| link.uri().to_owned()),
+        marks,
+    }
+}
+
+fn cells(screen: &Screen) -> Vec<Vec<Seen>> {
+    let grid = screen.tap.term.grid();
+    (0..grid.screen_lines()).map(|row| rows::cells(grid, row).iter().map(seen).collect()).collect()
+}
+
+/// Whether the law holds for this screen: see [`parts::is_unreachable`]. In origin mode a cursor outside the
+/// region costs the saved one.
+fn is_reachable(screen: &Screen) -> bool {
+    let shown = screen.tap.term.grid();
+    let is_inside = screen.tap.region.contains(&usize::from(screen.view().cursor.row));
+    let grids = [Some(shown), screen.tap.primary.as_ref()];
+    let is_row_reachable = |grid: &Grid<Cell>, row| {
+        !parts::is_unreachable(rows::cells(grid, row), row + 1 == grid.screen_lines())
+    };
+    (is_inside || !screen.tap.has(TermMode::ORIGIN))
+        && grids
+            .into_iter()
+            .flatten()
+            .all(|grid| (0..grid.screen_lines()).all(|row| is_row_reachable(grid, row)))
+}
+
+/// The saved cursor of the screen that is not shown is not in a dump, so nothing goes there.
+fn goes_to_the_other_screen(step: &Step) -> bool {
+    matches!(step, Step::Print(text) if text.contains("1049"))
+}
+
+#[track_caller]
+fn assert_same(a: &Screen, b: &Screen) {
+    assert_eq!(View { revision: 0, ..a.view() }, View { revision: 0, ..b.view() });
+    for (row, (a, b)) in cells(a).into_iter().zip(cells(b)).enumerate() {
+        assert_eq!(a, b, "row {row}");
+    }
+    assert_eq!(a.tap.term.mode(), b.tap.term.mode());
+    assert_eq!((&a.tap.region, &a.tap.tabs), (&b.tap.region, &b.tap.tabs));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_dump_fed_to_a_new_screen_gives_the_same_screen(
+        size in size(),
+        steps in proptest::collection::vec(step(), 0..40),
+    ) {
+        let mut screen = Screen::new(size);
+        run(&mut screen, &steps);
+        prop_assume!(is_reachable(&screen));
+        let mut again = Screen::new(screen.view().size);
+        again.feed(&screen.dump());
+        assert_same(&screen, &again);
+        prop_assert_eq!(again.take_replies(), b"");
+        screen.feed(b"\x1b[?1049l");
+        again.feed(b"\x1b[?1049l");
+        assert_same(&screen, &again);
+    }
+
+    /// Without resizes: a row remembers how far it was used, and the emulator forgets it when the row grows.
+    #[test]
+    fn what_comes_after_a_dump_is_the_same_too(
+        size in size(),
+        before in proptest::collection::vec(print(), 0..30),
+        after in proptest::collection::vec(print(), 0..10),
+    ) {
+        let mut screen = Screen::new(size);
+        run(&mut screen, &before);
+        prop_assume!(is_reachable(&screen));
+        let mut again = Screen::new(size);
+        again.feed(&screen.dump());
+        let after: Vec<_> = after.into_iter().filter(|step| !goes_to_the_other_screen(step)).collect();
+        run(&mut screen, &after);
+        run(&mut again, &after);
+        assert_same(&screen, &again);
+    }
+
+    #[test]
+    fn cutting_differently_changes_nothing(
+        size in size(),
+        pieces in proptest::collection::vec(prop_oneof![4 => text(), 4 => sequence(), 1 => sync()], 0..30),
+        noise in proptest::collection::vec(any::<u8>(), 0..8),
+        cuts in proptest::collection::vec(1..20usize, 1..6),
+    ) {
+        let output = [pieces.concat().as_bytes(), &noise, pieces.concat().as_bytes()].concat();
+        let (mut whole, mut cut) = (Screen::new(size), Screen::new(size));
+        whole.feed(&output);
+        let (mut rest, mut cuts) = (&output[..], cuts.into_iter().cycle());
+        while let Some((head, tail)) = rest.split_at_checked(rest.len().min(cuts.next().unwrap())) {
+            cut.feed(head);
+            rest = tail;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        assert_same(&whole, &cut);
+        prop_assert_eq!(whole.take_replies(), cut.take_replies());
+    }
+
+    #[test]
+    fn the_tap_changes_nothing_that_is_drawn(
+        size in size(),
+        pieces in proptest::collection::vec(prop_oneof![text(), sequence()], 0..30),
+    ) {
+        let (mut screen, mut bare) = (Screen::new(size), Tap::new(size));
+        let mut parser = Processor::<Hold>::new();
+        // Tabs back and unnamed links are the two things that the tap mends.
+        for piece in pieces.iter().filter(|piece| !piece.ends_with('Z') && !piece.contains("8;;")) {
+            screen.feed(piece.as_bytes());
+            parser.advance(&mut bare.term, piece.as_bytes());
+            prop_assert_eq!(screen.tap.term.mode(), bare.term.mode());
+        }
+        for row in 0..bare.term.screen_lines() {
+            let (a, b) = (rows::cells(screen.tap.term.grid(), row), rows::cells(bare.term.grid(), row));
+            prop_assert_eq!(a, b);
+        }
+    }
+}
+
+fn sync() -> impl Strategy<Value = String> {
+    select(vec!["\x1b[?2026h", "\x1b[?2026l", "\x1b[6n"]).prop_map(str::to_owned)
+}
+
+/// A screen is shared between tasks behind a lock.
+#[test]
+fn a_screen_can_be_sent_and_shared() {
+    fn check<T: Send + Sync>() {}
+    check::<Screen>();
+}

@@ -1,0 +1,193 @@
+//! What a person would see: a screen as values, without colours.
+
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::Line;
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::vte::ansi::CursorShape;
+use paned_model::Size;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::tap::Tap;
+
+/// A screen at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct View {
+    /// How large it is.
+    pub size: Size,
+    /// The text of each row, without the blanks at its end.
+    pub rows: Vec<String>,
+    /// Where the next character goes.
+    pub cursor: Cursor,
+    /// What the program calls its window; empty when it has not said.
+    pub title: String,
+    /// What the program has switched on.
+    pub modes: Modes,
+    /// Rises whenever the screen may have changed.
+    pub revision: u64,
+}
+
+/// Where the next character goes, and how that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cursor {
+    /// The row, from 0 at the top.
+    pub row: u16,
+    /// The column, from 0 at the left.
+    pub col: u16,
+    /// Whether it is shown.
+    pub visible: bool,
+    /// What it looks like.
+    pub shape: Shape,
+}
+
+/// What a cursor looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Shape {
+    /// The whole cell.
+    Block,
+    /// A line under the cell.
+    Underline,
+    /// A line at the left of the cell.
+    Bar,
+}
+
+/// The modes that decide what keys, pastes and clicks become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Modes {
+    /// Whether the alternate screen is shown.
+    pub alternate_screen: bool,
+    /// Whether pasted text is to be marked as such.
+    pub bracketed_paste: bool,
+    /// Whether cursor keys send `ESC O`.
+    pub application_cursor: bool,
+    /// Whether the keypad sends sequences.
+    pub application_keypad: bool,
+    /// Whether the program wants to know of focus.
+    pub focus_events: bool,
+    /// Which mouse events the program wants.
+    pub mouse: Mouse,
+    /// How it wants them written.
+    pub mouse_encoding: MouseEncoding,
+    /// The flags of the kitty keyboard protocol; 0 is the old keyboard.
+    pub kitty_keyboard: u8,
+}
+
+/// Which mouse events a program wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Mouse {
+    /// None.
+    Off,
+    /// Buttons going down and up.
+    Click,
+    /// And moves while a button is down.
+    Drag,
+    /// And all other moves.
+    Motion,
+}
+
+/// How a program wants mouse events written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum MouseEncoding {
+    /// One byte per number.
+    Bytes,
+    /// One character per number.
+    Utf8,
+    /// Decimal numbers.
+    Sgr,
+}
+
+/// Looks at a screen.
+pub(super) fn view(tap: &Tap, revision: u64) -> View {
+    let grid = tap.term.grid();
+    let lines = (0..grid.screen_lines()).map(|line| &grid[Line(small(line).into())]);
+    View {
+        size: Size { cols: small(grid.columns()), rows: small(grid.screen_lines()) },
+        rows: lines.map(|row| text(&row[..])).collect(),
+        cursor: cursor(tap),
+        title: tap.title.clone(),
+        modes: modes(tap),
+        revision,
+    }
+}
+
+fn text(cells: &[Cell]) -> String {
+    let hidden = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+    let mut text = String::with_capacity(cells.len());
+    for cell in cells.iter().filter(|cell| !cell.flags.intersects(hidden)) {
+        // A tab stays in the cell it was printed on; the cells it jumped over are blank.
+        text.push(if cell.c == '\t' { ' ' } else { cell.c });
+        text.extend(cell.zerowidth().unwrap_or_default());
+    }
+    text.truncate(text.trim_end_matches(' ').len());
+    text
+}
+
+fn cursor(tap: &Tap) -> Cursor {
+    let point = tap.term.grid().cursor.point;
+    Cursor {
+        row: u16::try_from(point.line.0).unwrap_or(0),
+        col: small(point.column.0),
+        visible: tap.has(TermMode::SHOW_CURSOR),
+        shape: match tap.term.cursor_style().shape {
+            CursorShape::Underline => Shape::Underline,
+            CursorShape::Beam => Shape::Bar,
+            CursorShape::Block | CursorShape::HollowBlock | CursorShape::Hidden => Shape::Block,
+        },
+    }
+}
+
+fn modes(tap: &Tap) -> Modes {
+    Modes {
+        alternate_screen: tap.has(TermMode::ALT_SCREEN),
+        bracketed_paste: tap.has(TermMode::BRACKETED_PASTE),
+        application_cursor: tap.has(TermMode::APP_CURSOR),
+        application_keypad: tap.has(TermMode::APP_KEYPAD),
+        focus_events: tap.has(TermMode::FOCUS_IN_OUT),
+        mouse: mouse(tap),
+        mouse_encoding: mouse_encoding(tap),
+        kitty_keyboard: kitty_keyboard(tap),
+    }
+}
+
+fn mouse(tap: &Tap) -> Mouse {
+    let wanted = [
+        (TermMode::MOUSE_MOTION, Mouse::Motion),
+        (TermMode::MOUSE_DRAG, Mouse::Drag),
+        (TermMode::MOUSE_REPORT_CLICK, Mouse::Click),
+    ];
+    wanted.into_iter().find(|(mode, _)| tap.has(*mode)).map_or(Mouse::Off, |(_, mouse)| mouse)
+}
+
+fn mouse_encoding(tap: &Tap) -> MouseEncoding {
+    if tap.has(TermMode::SGR_MOUSE) {
+        MouseEncoding::Sgr
+    } else if tap.has(TermMode::UTF8_MOUSE) {
+        MouseEncoding::Utf8
+    } else {
+        MouseEncoding::Bytes
+    }
+}
+
+/// The flags as the protocol numbers them.
+pub(super) fn kitty_keyboard(tap: &Tap) -> u8 {
+    let flags = [
+        TermMode::DISAMBIGUATE_ESC_CODES,
+        TermMode::REPORT_EVENT_TYPES,
+        TermMode::REPORT_ALTERNATE_KEYS,
+        TermMode::REPORT_ALL_KEYS_AS_ESC,
+        TermMode::REPORT_ASSOCIATED_TEXT,
+    ];
+    flags.iter().enumerate().map(|(bit, flag)| u8::from(tap.has(*flag)) << bit).sum()
+}
+
+/// Sizes came in as `u16`.
+fn small(count: usize) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,196 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(signals: &mut Signals, bytes: &[u8]) -> Vec<Signal> {
+    let mut found = Vec::new();
+    signals.feed(bytes, |signal| found.push(signal));
+    found
+}
+
+/// Reads the output whole and byte by byte; signals are written `b` (bell), `q` (query) and `<title>`.
+#[track_caller]
+fn check(output: &str, expect: &str) {
+    let whole = read(&mut Signals::new(), output.as_bytes());
+    let mut signals = Signals::new();
+    let cut: Vec<_> = output.bytes().flat_map(|byte| read(&mut signals, &[byte])).collect();
+    assert_eq!(whole, cut);
+    let words: String = whole.into_iter().map(word).collect();
+    assert_eq!(words, expect, "{output:?}");
+}
+
+fn word(signal: Signal) -> String {
+    match signal {
+        Signal::Title(title) => format!("<{title}>"),
+        Signal::Bell => "b".into(),
+        Signal::Query => "q".into(),
+    }
+}
+
+/// The preamble after this output, with `^` for ESC.
+#[track_caller]
+fn check_modes(output: &str, expect: &str) {
+    let mut signals = Signals::new();
+    signals.feed(output.as_bytes(), |_| ());
+    let preamble = String::from_utf8(signals.preamble()).unwrap();
+    assert_eq!(preamble.replace('\x1b', "^"), expect, "{output:?}");
+}
+
+#[test]
+fn a_bell_rings_in_text_and_ends_a_title() {
+    check("a\x07b\x07", "bb");
+    check("\x1b]0;name\x07\x07", "<name>b");
+}
+
+#[test]
+fn titles_end_with_bel_or_st_and_lose_controls() {
+    check("\x1b]2;né\x01 x\x1b\\", "<né x>");
+    check("\x1b]0;\x07", "<>");
+    check("\x1b]1;icon\x07\x1b]22;x\x07\x1b]20;x\x07", "");
+}
+
+#[test]
+fn a_long_title_is_cut_and_an_endless_one_given_up() {
+    check(&format!("\x1b]2;{}\x07", "x".repeat(300)), &format!("<{}>", "x".repeat(256)));
+    check(&format!("\x1b]2;{}\x07\x07", "x".repeat(5000)), "b");
+}
+
+#[test]
+fn cancelled_and_interrupted_sequences_say_nothing() {
+    check("\x1b]2;no\x18\x07\x1b]2;no\x1a\x07", "bb");
+    check("\x1b]2;no\x1b[c\x07", "qb");
+    check("\x1b[5\x1b[6n\x1b[5\x18n", "q");
+}
+
+#[test]
+fn other_strings_are_skipped_with_their_bells() {
+    check("\x1bP1;2q\x07\x1b\\\x1b_a\x07\x1b\\\x1b^\x07\x1b\\\x1bX\x07\x1b\\.\x07", "b");
+    check(&format!("\x1bPq{}\x1b\\\x07", "\x07".repeat(9000)), "b");
+}
+
+#[test]
+fn questions_are_found() {
+    for query in
+        ["[c", "[0c", "[>c", "[>q", "[>0q", "[5n", "[6n", "[?6n", "[?996n", "[?2026$p", "[4$p"]
+    {
+        check(&format!("\x1b{query}"), "q");
+    }
+    for query in
+        ["[?u", "]4;1;?\x07", "]10;?\x1b\\", "]11;?\x07", "P$qm\x1b\\", "P+q544e\x1b\\", "Z"]
+    {
+        check(&format!("\x1b{query}"), "q");
+    }
+}
+
+#[test]
+fn answers_and_orders_are_no_questions() {
+    for other in
+        ["[?6c", "[0n", "[1;1R", "[4q", "[ q", "[u", "[>1u", "[!p", "]11;#fff\x07", "]52;c;?\x07"]
+    {
+        check(&format!("\x1b{other}"), "");
+    }
+}
+
+#[test]
+fn the_preamble_tells_what_is_switched() {
+    check_modes("\x1b[?1049;25l\x1b[?2004;1;2026h", "^[?25l^[?2004h^[?1h");
+    check_modes("\x1b[?1h\x1b[?1049h\x1b=\x1b[4h", "^[?1049h^[?1h^[4h^=");
+    check_modes("\x1b[?7l\x1b[?7h\x1b=\x1b>\x1b[4h\x1b[4l", "");
+}
+
+#[test]
+fn the_last_mouse_mode_wins() {
+    check_modes("\x1b[?1003h\x1b[?1000h\x1b[?1005h\x1b[?1006h", "^[?1000h^[?1006h");
+    check_modes("\x1b[?47h\x1b[?1049l", "");
+}
+
+#[test]
+fn keyboard_modes_belong_to_their_screen() {
+    check_modes("\x1b[>1u\x1b[?1049h\x1b[>5u\x1b[=2;2u", "^[>1u^[?1049h^[>7u");
+    check_modes("\x1b[>1u\x1b[>3u\x1b[<u", "^[>1u");
+}
+
+#[test]
+fn resets_reset() {
+    check_modes("\x1b[?1h\x1b[?2004h\x1b=\x1bc", "");
+    check_modes("\x1b[?1;25l\x1b[?1;2004h\x1b=\x1b[4h\x1b[!p", "^[?2004h");
+}
+
+#[test]
+fn a_string_that_is_skipped_goes_on_being_skipped_elsewhere() {
+    check_modes(&format!("\x1bPq{}", "x".repeat(5000)), "^X");
+    check_modes(&format!("\x1b]52;{}", "x".repeat(5000)), "^]99999;");
+}
+
+/// Output made of pieces that matter, pieces that nearly do, and noise.
+fn output() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        8 => proptest::sample::select(PIECES.to_vec()).prop_map(|piece| piece.as_bytes().to_vec()),
+        2 => proptest::collection::vec(any::<u8>(), 0..6),
+        1 => (0..6000usize).prop_map(|count| vec![b'x'; count]),
+    ];
+    proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+}
+
+const PIECES: [&str; 26] = [
+    "text",
+    "\x07",
+    "\x1b",
+    "\x1b[",
+    "\x1b]",
+    "\x1b]0;",
+    "\x1b]2;t\x07",
+    "\x1b\\",
+    "\x1bP",
+    "\x1bP$q",
+    "\x1bX",
+    "\x18",
+    "\x1a",
+    "?",
+    ">",
+    "6n",
+    "1049",
+    ";",
+    "h",
+    "l",
+    "c",
+    "u",
+    "\x1b[?1h",
+    "\x1b[?1049h",
+    "\x1b[31m",
+    "é",
+];
+
+proptest! {
+    #[test]
+    fn cutting_differently_changes_nothing(
+        output in output(),
+        cuts in proptest::collection::vec(1..50usize, 1..9),
+    ) {
+        let mut whole = Signals::new();
+        let expect = read(&mut whole, &output);
+        let (mut signals, mut found, mut rest) = (Signals::new(), Vec::new(), &output[..]);
+        for cut in cuts.iter().cycle() {
+            let (head, tail) = rest.split_at(rest.len().min(*cut));
+            found.extend(read(&mut signals, head));
+            rest = tail;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(found, expect);
+        prop_assert_eq!(signals.preamble(), whole.preamble());
+        prop_assert_eq!(signals.pending(), whole.pending());
+    }
+
+    #[test]
+    fn a_fresh_reader_goes_on_from_the_pending_bytes(before in output(), after in output()) {
+        let mut signals = Signals::new();
+        signals.feed(&before, |_| ());
+        prop_assert!(signals.pending() <= MAX_SEQUENCE);
+        let mut fresh = Signals::new();
+        prop_assert_eq!(read(&mut fresh, &signals.preamble()), []);
+        prop_assert_eq!(read(&mut fresh, &before[before.len() - signals.pending()..]), []);
+        prop_assert_eq!(read(&mut fresh, &after), read(&mut signals, &after));
+    }
+}
