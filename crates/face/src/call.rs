@@ -1,0 +1,77 @@
+//! One request of somebody who was let in, as its handler gets it.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{FromRequestParts, Path, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use paned_kernel::Caller;
+use paned_model::{Code, Refusal};
+use tokio::time::timeout;
+
+use crate::Limits;
+use crate::reply::Rejection;
+use crate::shared::Shared;
+
+/// One request of somebody who was let in.
+pub(crate) struct Call {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) caller: Caller,
+    pub(crate) parts: Parts,
+    body: Body,
+}
+
+impl Call {
+    pub(crate) fn new(shared: Arc<Shared>, caller: Caller, request: Request) -> Self {
+        let (parts, body) = request.into_parts();
+        Self { shared, caller, parts, body }
+    }
+
+    /// The name in the path, as it was before it was written as a URL.
+    ///
+    /// # Errors
+    /// When it is no text.
+    pub(crate) async fn name(&mut self) -> Result<String, Rejection> {
+        let found = Path::<String>::from_request_parts(&mut self.parts, &()).await;
+        let Path(name) =
+            found.map_err(|_| Refusal::invalid("the name in the path is not UTF-8"))?;
+        Ok(name)
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// When it is too long, takes too long or breaks off.
+    pub(crate) async fn body(&mut self) -> Result<Bytes, Rejection> {
+        let limits = self.shared.limits;
+        let body = std::mem::take(&mut self.body);
+        // Said before it is read, so that a client that asks first is spared the sending.
+        if body.size_hint().lower() > limits.body_bytes as u64 {
+            return Err(too_long(&limits));
+        }
+        let read = timeout(limits.body, Limited::new(body, limits.body_bytes).collect()).await;
+        let read = read.map_err(|_| too_slow(&limits))?;
+        Ok(read.map_err(|error| broken(error.as_ref(), &limits))?.to_bytes())
+    }
+}
+
+fn too_long(limits: &Limits) -> Rejection {
+    let sentence = format!("a body may have at most {} bytes", limits.body_bytes);
+    Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, Code::Limit, sentence)
+}
+
+fn too_slow(limits: &Limits) -> Rejection {
+    let sentence = format!("the body did not arrive within {} ms", limits.body.as_millis());
+    Rejection::new(StatusCode::REQUEST_TIMEOUT, Code::Timeout, sentence)
+}
+
+fn broken(error: &(dyn Error + Send + Sync + 'static), limits: &Limits) -> Rejection {
+    if error.is::<LengthLimitError>() {
+        return too_long(limits);
+    }
+    Refusal::invalid(format!("the body broke off: {error}")).into()
+}

@@ -1,0 +1,84 @@
+//! One connection: it is talked to until either side has enough.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use paned_model::Refusal;
+use paned_policy::guard::Way;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use crate::entrance::enter;
+use crate::listener::Stream;
+use crate::patient::Patient;
+use crate::shared::Shared;
+
+/// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
+const BUFFER: usize = 64 << 10;
+/// How long somebody who may not come in is listened to.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a connection's requests go through.
+#[derive(Clone)]
+pub(crate) struct Talk {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) app: Router,
+    pub(crate) way: Arc<Way>,
+}
+
+/// Answers the requests of one connection. Its seat is free when it ends.
+pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaphorePermit) {
+    let limits = talk.shared.limits;
+    let closed = talk.shared.closed();
+    let service = service_fn(|request: Request<Incoming>| {
+        let Talk { shared, app, way } = talk.clone();
+        async move { Ok::<_, Infallible>(enter(&shared, app, &way, request.map(Body::new)).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+    let stream = TokioIo::new(Patient::new(stream, limits.stall));
+    let mut connection = pin!(http.serve_connection(stream, service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closed => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+/// Tells somebody why they may not come in, and hangs up.
+pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
+    let answer = farewell(&refusal);
+    let goodbye = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        // Closing while something is unread would take the answer back.
+        copy(&mut stream.take(BUFFER as u64), &mut sink()).await
+    };
+    // They may be gone already, or never stop talking; we have said it.
+    let _ = timeout(PATIENCE, goodbye).await;
+}
+
+fn farewell(refusal: &Refusal) -> String {
+    let body = serde_json::to_string(refusal).unwrap_or_default();
+    let (status, length) = (refusal.code.http(), body.len());
+    format!(
+        "HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{body}",
+        refusal.code
+    )
+}

@@ -1,0 +1,193 @@
+//! `GET /events`: the kernel's events as a server-sent event stream.
+//!
+//! A stream pulls: while its client takes nothing, it asks for nothing, and holds at most one chunk. It never
+//! keeps events for anybody; the journal does.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::{pending, ready};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Query};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use paned_kernel::Feed;
+use paned_kernel::journal::{Batch, Entry};
+use paned_model::{EventId, Include, Refusal};
+use serde::Deserialize;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use crate::call::Call;
+use crate::metrics::Streaming;
+use crate::reply::Outcome;
+use crate::sse;
+
+/// The media type of a stream of events.
+pub(crate) const MEDIA: &str = "text/event-stream";
+
+/// The most events pulled at once.
+const BATCH: usize = 512;
+/// A chunk is sent when it has as many bytes.
+const CHUNK: usize = 64 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    include: Option<String>,
+}
+
+/// Opens a stream of the events that are asked for.
+pub(crate) async fn follow(mut call: Call) -> Outcome {
+    let include = include(&mut call).await?;
+    let after = last_seen(&call.parts.headers)?;
+    if include.is_empty() {
+        tracing::warn!(
+            "somebody follows /events without `include` and will get none; `?include=*` is all"
+        );
+    }
+    let is_silent = include.is_empty();
+    let feed = call.shared.kernel.events(after, include, &call.caller)?;
+    let live = Live::new(&call, (!is_silent).then_some(feed));
+    let greeting = stream::once(ready(Bytes::from_static(sse::GREETING.as_bytes())));
+    let chunks = greeting.chain(stream::unfold(live, async |mut live| {
+        let chunk = live.next().await?;
+        Some((chunk, live))
+    }));
+    let body = Body::from_stream(chunks.map(Ok::<_, Infallible>));
+    Ok(([(CONTENT_TYPE, MEDIA)], body).into_response())
+}
+
+async fn include(call: &mut Call) -> Result<Include, Refusal> {
+    let query = Query::<Wanted>::from_request_parts(&mut call.parts, &()).await;
+    let Query(Wanted { include }) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
+    let include = include.unwrap_or_default().parse::<Include>();
+    include.map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// The event that the client saw last, if it says so.
+fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let id = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    let id = id.ok_or_else(|| Refusal::invalid("`Last-Event-ID` is the number of an event"))?;
+    Ok(Some(EventId(id)))
+}
+
+/// A stream while it lives.
+struct Live {
+    source: Source,
+    heartbeat: Interval,
+    /// Done when the caller's grant is over or the server stops.
+    over: BoxFuture<'static, ()>,
+    _counted: Streaming,
+}
+
+enum Next {
+    Chunk(Option<Bytes>),
+    Heartbeat,
+    Over,
+}
+
+impl Live {
+    fn new(call: &Call, feed: Option<Feed>) -> Self {
+        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let period = shared.limits.heartbeat;
+        let mut heartbeat = interval_at(Instant::now() + period, period);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let counted = shared.metrics.streaming();
+        let over = async move {
+            tokio::select! {
+                () = shared.kernel.shut_out(&caller) => {}
+                () = shared.closed() => {}
+            }
+        };
+        let source = Source { feed, backlog: VecDeque::new() };
+        Self { source, heartbeat, over: Box::pin(over), _counted: counted }
+    }
+
+    /// What to send next; nothing at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        let next = tokio::select! {
+            // First, so that a flood of events cannot outlive a grant.
+            biased;
+            () = &mut self.over => Next::Over,
+            chunk = self.source.next() => Next::Chunk(chunk),
+            _ = self.heartbeat.tick() => Next::Heartbeat,
+        };
+        match next {
+            Next::Chunk(chunk) => {
+                self.heartbeat.reset();
+                chunk
+            }
+            Next::Heartbeat => Some(Bytes::from_static(sse::HEARTBEAT.as_bytes())),
+            Next::Over => None,
+        }
+    }
+}
+
+/// Events, in chunks. Without a feed it waits for ever.
+struct Source {
+    feed: Option<Feed>,
+    /// Pulled and not sent yet.
+    backlog: VecDeque<Arc<Entry>>,
+}
+
+impl Source {
+    /// The next chunk; nothing when the journal ends. Dropping the future loses nothing.
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.backlog.is_empty() {
+            let Some(feed) = &mut self.feed else { return pending().await };
+            match feed.next(BATCH).await {
+                Batch::Entries(entries) => self.backlog.extend(entries),
+                Batch::Gap { first, last } => return Some(gap(first, last)),
+                Batch::Closed => return None,
+            }
+        }
+        Some(self.chunk())
+    }
+
+    fn chunk(&mut self) -> Bytes {
+        let mut out = String::new();
+        while out.len() < CHUNK
+            && let Some(entry) = self.backlog.pop_front()
+        {
+            sse::event(&mut out, &entry);
+        }
+        Bytes::from(out)
+    }
+}
+
+fn gap(first: EventId, last: EventId) -> Bytes {
+    let mut out = String::new();
+    sse::gap(&mut out, first, last);
+    Bytes::from(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(value: Option<&'static str>, expect: Option<Option<u64>>) {
+        let headers =
+            value.map(|value| ("last-event-id".parse().unwrap(), HeaderValue::from_static(value)));
+        let headers = HeaderMap::from_iter(headers);
+        assert_eq!(last_seen(&headers).ok(), expect.map(|id| id.map(EventId)), "{value:?}");
+    }
+
+    #[test]
+    fn the_last_event_is_a_number_or_not_given() {
+        check(None, Some(None));
+        check(Some("0"), Some(Some(0)));
+        check(Some(" 17 "), Some(Some(17)));
+        for no_number in ["", "x", "-1", "1.5", "99999999999999999999"] {
+            check(Some(no_number), None);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! HTTP and SSE: thin faces over the kernel's four doors.
+//!
+//! A request passes the guard, then says who sends it, then finds its route in the one table ([`routes()`]).
+//! Handlers translate: they ask the kernel and show what it says. Nothing is decided, kept or known here that
+//! another door would need too.
+#![forbid(unsafe_code)]
+
+mod actions;
+mod call;
+mod catalogue;
+mod connection;
+mod entrance;
+mod errands;
+mod events;
+mod health;
+mod limits;
+mod listener;
+mod metrics;
+mod openapi;
+mod patient;
+mod process;
+mod reply;
+mod routes;
+mod serve;
+mod shared;
+mod sse;
+mod who;
+
+pub use limits::Limits;
+pub use listener::Listener;
+pub use routes::{Input, Needs, Place, Route, routes};
+pub use serve::{Error, serve};

@@ -1,0 +1,117 @@
+//! Where connections come from, and what is known of each before it says a word.
+
+use std::io;
+use std::net::SocketAddr;
+
+use paned_model::{Code, Refusal};
+use paned_policy::guard::{Authorities, Way};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+
+use crate::Error;
+
+/// Where connections come from.
+#[derive(Debug)]
+pub enum Listener {
+    /// A port of this machine's own address; whoever connects needs a token.
+    Tcp(TcpListener),
+    /// A socket in a folder of the owner's; whoever connects is the owner.
+    Unix(UnixListener),
+}
+
+/// Bytes both ways.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Somebody who connected.
+pub(crate) struct Arrival {
+    pub(crate) stream: Box<dyn Stream>,
+    /// Why they may not come in, where that is known already.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+impl Listener {
+    /// The way by which its connections come.
+    ///
+    /// # Errors
+    /// When it listens where others could hear.
+    pub(crate) fn way(&self) -> Result<Way, Error> {
+        match self {
+            Self::Tcp(listener) => {
+                own_names(listener.local_addr().map_err(Error::Listener)?).map(Way::Tcp)
+            }
+            Self::Unix(_) => Ok(Way::Unix),
+        }
+    }
+
+    /// Has the system keep a longer queue of those who knock: it drops whoever finds the usual one full, and
+    /// they knock again only after a second.
+    pub(crate) fn widen(&self, queue: i32) -> io::Result<()> {
+        match self {
+            Self::Tcp(listener) => rustix::net::listen(listener, queue)?,
+            Self::Unix(listener) => rustix::net::listen(listener, queue)?,
+        }
+        Ok(())
+    }
+
+    /// Waits for somebody to connect.
+    pub(crate) async fn accept(&self) -> io::Result<Arrival> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok(Arrival { stream: Box::new(stream), refusal: None })
+            }
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                let refusal = check_user(&stream).err();
+                Ok(Arrival { stream: Box::new(stream), refusal })
+            }
+        }
+    }
+}
+
+/// Without TLS a token would be there to read for everybody on the way.
+fn own_names(address: SocketAddr) -> Result<Authorities, Error> {
+    if !address.ip().is_loopback() {
+        return Err(Error::NotLoopback(address));
+    }
+    let host = match address {
+        SocketAddr::V4(address) => address.ip().to_string(),
+        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    };
+    Ok(Authorities::loopback(address.port()).and(&host, address.port()))
+}
+
+/// The socket's folder keeps others out already; this holds even where somebody opened it.
+fn check_user(stream: &UnixStream) -> Result<(), Refusal> {
+    let theirs = stream.peer_cred().map_err(Refusal::internal)?.uid();
+    let ours = rustix::process::geteuid().as_raw();
+    if theirs == ours || theirs == 0 {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::Unauthorized, "this socket is for its owner and root only"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(address: &str, names: Option<&str>) {
+        let found = own_names(address.parse().unwrap()).ok();
+        assert_eq!(found.map(|names| names.to_string()).as_deref(), names, "{address}");
+    }
+
+    #[test]
+    fn only_addresses_that_stay_on_this_machine_are_served() {
+        let usual = "localhost:1, 127.0.0.1:1, [::1]:1";
+        check("127.0.0.1:1", Some(usual));
+        check("[::1]:1", Some(usual));
+        check("127.0.0.2:1", Some("localhost:1, 127.0.0.1:1, [::1]:1, 127.0.0.2:1"));
+        for open in ["0.0.0.0:1", "[::]:1", "192.168.1.2:1", "[fe80::1]:1"] {
+            check(open, None);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `GET /metrics`: what this face counts, and how the server is, in Prometheus's text format.
+
+use std::fmt::{Display, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use axum::http::StatusCode;
+
+use crate::call::Call;
+use crate::health::{self, Status};
+use crate::process;
+use crate::reply::{Outcome, text};
+use crate::routes::{Route, routes};
+use crate::shared::Shared;
+
+/// The media type of Prometheus's text format.
+pub(crate) const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// What is counted. Numbers only: counting never waits.
+pub(crate) struct Metrics {
+    /// By route and class of status; the last row is for what found no route.
+    answers: Vec<[AtomicU64; 5]>,
+    turned_away: AtomicU64,
+    streams: Arc<AtomicU64>,
+}
+
+/// A stream that is counted as long as it lives.
+pub(crate) struct Streaming(Arc<AtomicU64>);
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let answers = (0..=routes().len()).map(|_| Default::default()).collect();
+        Self { answers, turned_away: AtomicU64::new(0), streams: Arc::default() }
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&self, route: Option<&'static Route>, status: StatusCode) {
+        let row = |route: &Route| routes().iter().position(|other| std::ptr::eq(route, other));
+        let row = route.and_then(row).unwrap_or(routes().len());
+        let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
+        self.answers[row][class].fetch_add(1, Relaxed);
+    }
+
+    /// A connection was not let in.
+    pub(crate) fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Relaxed);
+    }
+
+    /// A stream begins.
+    pub(crate) fn streaming(&self) -> Streaming {
+        self.streams.fetch_add(1, Relaxed);
+        Streaming(self.streams.clone())
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (String, u64)> {
+        let names = routes().iter().map(|route| (route.method.as_str(), route.path));
+        let rows = names.chain([("any", "unknown")]).zip(&self.answers);
+        rows.flat_map(|((method, path), classes)| {
+            classes.iter().zip(1..).map(move |(count, class)| {
+                let labels =
+                    format!("{{method=\"{method}\",route=\"{path}\",status=\"{class}xx\"}}");
+                (labels, count.load(Relaxed))
+            })
+        })
+        .filter(|(_, count)| *count > 0)
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Shows all of it.
+pub(crate) async fn show(call: Call) -> Outcome {
+    let status = health::status(&call.shared, &call.caller).await?;
+    Ok(text(MEDIA, render(&call.shared, &status)))
+}
+
+fn render(shared: &Shared, status: &Status) -> String {
+    let mut page = Page(String::new());
+    let build = [(format!("{{version=\"{}\"}}", status.version), 1)];
+    page.family("paned_build_info gauge The version that runs.", build);
+    let uptime = format!("{}.{:03}", status.uptime_ms / 1000, status.uptime_ms % 1000);
+    page.one("paned_uptime_seconds gauge How long the server has run.", Some(uptime));
+    let panes = status.panes.iter().map(|(word, count)| (format!("{{status=\"{word}\"}}"), count));
+    page.family("paned_panes gauge Panes by status.", panes);
+    page.one("paned_events_total counter Events ever recorded.", Some(status.last_event));
+    page.one("paned_connections gauge Open connections.", Some(shared.connections()));
+    let turned_away = shared.metrics.turned_away.load(Relaxed);
+    page.one("paned_connections_refused_total counter Connections not let in.", Some(turned_away));
+    page.family("paned_http_requests_total counter Requests answered.", shared.metrics.rows());
+    let streams = shared.metrics.streams.load(Relaxed);
+    page.one("paned_sse_streams gauge Open streams of events.", Some(streams));
+    let resident = process::resident_bytes();
+    page.one("process_resident_memory_bytes gauge Memory in use.", resident);
+    page.one("process_open_fds gauge Open descriptors.", process::open_descriptors());
+    page.0
+}
+
+/// A page of metrics. A family is told by its name, its type and a sentence.
+struct Page(String);
+
+impl Page {
+    fn family<V: Display>(&mut self, told: &str, samples: impl IntoIterator<Item = (String, V)>) {
+        let mut words = told.splitn(3, ' ');
+        let mut word = || words.next().unwrap_or_default();
+        let (name, kind, help) = (word(), word(), word());
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for (labels, value) in samples {
+            let _ = writeln!(self.0, "{name}{labels} {value}");
+        }
+    }
+
+    /// A family of one sample, or none where it is not known.
+    fn one(&mut self, told: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.family(told, [(String::new(), value)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_counted_by_route_and_class() {
+        let metrics = Metrics::new();
+        let route = &routes()[0];
+        for status in [200, 204, 404] {
+            metrics.answered(Some(route), StatusCode::from_u16(status).unwrap());
+        }
+        metrics.answered(None, StatusCode::from_u16(421).unwrap());
+        let rows: Vec<_> = metrics.rows().collect();
+        let row = |labels: &str, count| (format!("{{{labels}}}"), count);
+        assert_eq!(
+            rows,
+            [
+                row("method=\"POST\",route=\"/action/{name}\",status=\"2xx\"", 2),
+                row("method=\"POST\",route=\"/action/{name}\",status=\"4xx\"", 1),
+                row("method=\"any\",route=\"unknown\",status=\"4xx\"", 1),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stream_counts_while_it_lives() {
+        let metrics = Metrics::new();
+        let streaming = metrics.streaming();
+        assert_eq!(metrics.streams.load(Relaxed), 1);
+        drop(streaming);
+        assert_eq!(metrics.streams.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_family_says_what_it_is() {
+        let mut page = Page(String::new());
+        page.one("a_total counter All a.", Some(3));
+        page.one("b gauge All b.", None::<u8>);
+        assert_eq!(page.0, "# HELP a_total All a.\n# TYPE a_total counter\na_total 3\n");
+    }
+}

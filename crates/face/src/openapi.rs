@@ -1,0 +1,151 @@
+//! The OpenAPI document: every action of the registry and every route of the table, listed nowhere else.
+
+use paned_kernel::{Definition, Registry};
+use paned_model::Refusal;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::reply::JSON;
+use crate::routes::{Needs, Place, Route, routes};
+
+/// The route that actions come by; each of them stands in the document under its own path.
+const ACTIONS: &str = "/action/{name}";
+
+/// The document for these actions and this version of paned.
+pub(crate) fn document(registry: &Registry, version: &str) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut schemas = settings.into_generator();
+    let refusal = schemas.subschema_for::<Refusal>().to_value();
+    let actions = registry.iter().map(|action| action_path(action, &mut schemas));
+    let mut paths: Map<String, Value> = actions.collect();
+    paths.extend(routes().iter().filter(|route| route.path != ACTIONS).map(route_path));
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "paned",
+            "summary": "The terminal daemon for AI agents and the people who watch them.",
+            "version": version,
+        },
+        "security": [{ "bearer": [] }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
+            "responses": {
+                "Refused": {
+                    "description": "Refused: a code for programs and a sentence for people.",
+                    "content": content(JSON, refusal),
+                },
+            },
+            "schemas": schemas.take_definitions(true),
+        },
+    })
+}
+
+/// An action's path and what stands under it.
+fn action_path(action: &Definition, schemas: &mut SchemaGenerator) -> (String, Value) {
+    let params = action.params(schemas);
+    let answer = action.answer(schemas);
+    let is_required = params.get("required").is_some();
+    let operation = json!({
+        "operationId": camel(action.name),
+        "summary": action.doc,
+        "x-scope": action.scope,
+        "x-kind": action.kind,
+        "requestBody": { "required": is_required, "content": content(JSON, params) },
+        "responses": responses(JSON, answer),
+    });
+    (ACTIONS.replace("{name}", action.name), json!({ "post": operation }))
+}
+
+/// A route's path and what stands under it.
+fn route_path(route: &Route) -> (String, Value) {
+    let mut operation = json!({
+        "operationId": camel(route.path),
+        "summary": route.doc,
+        "parameters": parameters(route),
+        "responses": responses(route.answers, answer(route)),
+    });
+    match route.needs() {
+        Needs::Open => operation["security"] = json!([{}, { "bearer": [] }]),
+        Needs::Grant => {}
+        Needs::Scope(scope) => operation["x-scope"] = json!(scope),
+    }
+    if route.method == "POST" {
+        operation["requestBody"] = json!({ "content": content(JSON, json!({})) });
+    }
+    let method = route.method.as_str().to_ascii_lowercase();
+    (route.path.to_owned(), json!({ method: operation }))
+}
+
+fn parameters(route: &Route) -> Vec<Value> {
+    let parameters = route.inputs.iter().map(|input| {
+        let place = match input.place {
+            Place::Path => "path",
+            Place::Query => "query",
+            Place::Header => "header",
+        };
+        json!({
+            "name": input.name,
+            "in": place,
+            "description": input.doc,
+            "required": input.place == Place::Path,
+            "schema": { "type": "string" },
+        })
+    });
+    parameters.collect()
+}
+
+/// The schema of what a route answers: any JSON, or a text.
+fn answer(route: &Route) -> Value {
+    if route.answers == JSON { json!({}) } else { json!({ "type": "string" }) }
+}
+
+fn responses(media: &str, answer: Value) -> Value {
+    let refused = json!({ "$ref": "#/components/responses/Refused" });
+    json!({
+        "200": { "description": "Done.", "content": content(media, answer) },
+        "4XX": refused,
+        "5XX": refused,
+    })
+}
+
+fn content(media: &str, schema: Value) -> Value {
+    json!({ media: { "schema": schema } })
+}
+
+/// A name that programs can use: `pane:get-meta` and `/openapi.json` become `paneGetMeta` and `openapiJson`.
+fn camel(name: &str) -> String {
+    let path = name.split('{').next().unwrap_or(name);
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut out = String::new();
+    for word in words {
+        let (first, rest) = word.split_at(1);
+        match out.is_empty() {
+            true => out.push_str(first),
+            false => out.push_str(&first.to_ascii_uppercase()),
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_names_that_programs_can_use() {
+        for (name, expect) in [
+            ("pane:new", "paneNew"),
+            ("pane:get-meta", "paneGetMeta"),
+            ("/openapi.json", "openapiJson"),
+            ("/emit/{event}", "emit"),
+        ] {
+            assert_eq!(camel(name), expect);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The one route table. The router is built from it, OpenAPI is derived from it and tests walk it, so no
+//! route can be anywhere else.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use paned_kernel::Caller;
+use paned_model::{Code, Refusal, Scope};
+use paned_policy::permit;
+
+use crate::call::Call;
+use crate::reply::{JSON, Outcome, Rejection};
+use crate::shared::Shared;
+use crate::who::{self, Visitor};
+use crate::{actions, catalogue, events, health, metrics};
+
+/// One route. HEAD goes with every GET; GET never changes anything.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path, with `{name}` for what varies.
+    pub path: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// What it reads besides a body.
+    pub inputs: &'static [Input],
+    /// The media type of what it answers.
+    pub answers: &'static str,
+    entry: Entry,
+}
+
+/// Something a route reads besides a body.
+pub struct Input {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is called there.
+    pub name: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+/// Where an input stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the path.
+    Path,
+    /// In the query.
+    Query,
+    /// In a header.
+    Header,
+}
+
+/// What a caller of a route needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing; whoever has a grant is told more.
+    Open,
+    /// Any grant; what it must hold, the action says.
+    Grant,
+    /// A grant with this scope.
+    Scope(Scope),
+}
+
+/// Who may come in and what happens then. A handler that is given a [`Call`] is given a caller with it.
+enum Entry {
+    Open(fn(Arc<Shared>, Option<Caller>) -> BoxFuture<'static, Outcome>),
+    Grant(fn(Call) -> BoxFuture<'static, Outcome>),
+    Scope(Scope, fn(Call) -> BoxFuture<'static, Outcome>),
+}
+
+static ROUTES: [Route; 7] = [
+    Route {
+        method: Method::POST,
+        path: "/action/{name}",
+        doc: "Run an action.",
+        inputs: &[Input { place: Place::Path, name: "name", doc: "The action's name." }],
+        answers: JSON,
+        entry: Entry::Grant(|call| Box::pin(actions::run(call))),
+    },
+    Route {
+        method: Method::POST,
+        path: "/emit/{event}",
+        doc: "Record an event of your own, with the body as its payload.",
+        inputs: &[Input { place: Place::Path, name: "event", doc: "The event's name." }],
+        answers: JSON,
+        entry: Entry::Grant(|call| Box::pin(actions::emit(call))),
+    },
+    Route {
+        method: Method::GET,
+        path: "/actions",
+        doc: "Show every action with the JSON Schema of its parameters and its answer.",
+        inputs: &[],
+        answers: JSON,
+        entry: Entry::Grant(|call| Box::pin(catalogue::actions(call))),
+    },
+    Route {
+        method: Method::GET,
+        path: "/openapi.json",
+        doc: "Show this document.",
+        inputs: &[],
+        answers: JSON,
+        entry: Entry::Grant(|call| Box::pin(catalogue::openapi(call))),
+    },
+    Route {
+        method: Method::GET,
+        path: "/events",
+        doc: "Follow events as server-sent events.",
+        inputs: &[
+            Input {
+                place: Place::Query,
+                name: "include",
+                doc: "Which events: a comma list of names, `prefix:*` or `*`; none when left out.",
+            },
+            Input {
+                place: Place::Header,
+                name: "Last-Event-ID",
+                doc: "Go on after this event; from now on when left out.",
+            },
+        ],
+        answers: events::MEDIA,
+        entry: Entry::Scope(Scope::Read, |call| Box::pin(events::follow(call))),
+    },
+    Route {
+        method: Method::GET,
+        path: "/health",
+        doc: "Say that the server lives; with a grant that may read, also how it is.",
+        inputs: &[],
+        answers: JSON,
+        entry: Entry::Open(|shared, caller| Box::pin(health::health(shared, caller))),
+    },
+    Route {
+        method: Method::GET,
+        path: "/metrics",
+        doc: "Show counters and gauges in Prometheus's text format.",
+        inputs: &[],
+        answers: metrics::MEDIA,
+        entry: Entry::Scope(Scope::Read, |call| Box::pin(metrics::show(call))),
+    },
+];
+
+/// Every route there is.
+#[must_use]
+pub fn routes() -> &'static [Route] {
+    &ROUTES
+}
+
+/// The router over the table, and over nothing else.
+pub(crate) fn router(shared: &Arc<Shared>) -> Router {
+    let mut router = Router::new();
+    for route in routes() {
+        let method = MethodFilter::try_from(route.method.clone());
+        let method = method.expect("the table has ordinary methods only");
+        let shared = shared.clone();
+        let answer = move |request: Request| route.answer(shared.clone(), request);
+        router = router.route(route.path, on(method, answer));
+    }
+    router.fallback(unknown).method_not_allowed_fallback(not_allowed)
+}
+
+impl Route {
+    /// What a caller needs.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        match self.entry {
+            Entry::Open(_) => Needs::Open,
+            Entry::Grant(_) => Needs::Grant,
+            Entry::Scope(scope, _) => Needs::Scope(scope),
+        }
+    }
+
+    async fn answer(&'static self, shared: Arc<Shared>, request: Request) -> Response {
+        let outcome = match self.begin(shared, request) {
+            Ok(handling) => net(handling).await,
+            Err(rejection) => Err(rejection),
+        };
+        let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
+        response.extensions_mut().insert(self);
+        response
+    }
+
+    fn begin(
+        &self,
+        shared: Arc<Shared>,
+        mut request: Request,
+    ) -> Result<BoxFuture<'static, Outcome>, Rejection> {
+        let visitor = visitor(&mut request);
+        match self.entry {
+            Entry::Open(handler) => Ok(handler(shared, visitor.ok())),
+            Entry::Grant(handler) => Ok(handler(Call::new(shared, visitor?, request))),
+            Entry::Scope(scope, handler) => {
+                let caller = visitor?;
+                permit::scope(&caller.grant, scope).map_err(forbidden)?;
+                Ok(handler(Call::new(shared, caller, request)))
+            }
+        }
+    }
+}
+
+/// Whoever sends the request, if they said who they are.
+fn visitor(request: &mut Request) -> Result<Caller, Refusal> {
+    let visitor = request.extensions_mut().remove::<Visitor>();
+    visitor.and_then(|Visitor(caller)| caller).ok_or_else(who::unknown)
+}
+
+fn forbidden(denial: permit::Denial) -> Refusal {
+    Refusal::new(Code::Forbidden, denial.to_string())
+}
+
+/// Catches a handler that falls: its caller is answered, and the others notice nothing.
+async fn net(handling: BoxFuture<'static, Outcome>) -> Outcome {
+    let caught = AssertUnwindSafe(handling).catch_unwind().await;
+    caught.unwrap_or_else(|panic| {
+        tracing::error!(panic = said(panic.as_ref()), "a handler panicked");
+        Err(Refusal::internal("something broke here; the server's log says more").into())
+    })
+}
+
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("something that is no text")
+}
+
+/// Who shows no token learns nothing, not even what is not there.
+async fn unknown(mut request: Request) -> Outcome {
+    visitor(&mut request)?;
+    let (method, path) = (request.method(), request.uri().path().escape_debug());
+    let sentence = format!(
+        "no route `{method} {path}`; GET /actions lists the actions, GET /openapi.json all routes"
+    );
+    Err(Refusal::not_found(sentence).into())
+}
+
+async fn not_allowed(mut request: Request) -> Outcome {
+    visitor(&mut request)?;
+    let (method, path) = (request.method(), request.uri().path().escape_debug());
+    let sentence =
+        format!("`{path}` does not take {method}; the header `Allow` says what it takes");
+    Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_answered_for() {
+        let rejection = net(Box::pin(async { panic!("on purpose") })).await.unwrap_err();
+        assert_eq!(rejection.into_response().status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+
+    #[test]
+    fn what_varies_in_a_path_is_an_input() {
+        for route in routes() {
+            let inputs = route.inputs.iter().filter(|input| input.place == Place::Path);
+            let names: Vec<_> = inputs.map(|input| format!("{{{}}}", input.name)).collect();
+            assert_eq!(names.len(), route.path.matches('{').count(), "{}", route.path);
+            assert!(names.iter().all(|name| route.path.contains(name)), "{}", route.path);
+        }
+    }
+}

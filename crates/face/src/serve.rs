@@ -1,0 +1,136 @@
+//! Serving: accept, talk, and stop without cutting anybody short who is nearly done.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use paned_kernel::Kernel;
+use paned_model::{Code, Refusal};
+use paned_policy::guard::Way;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::connection::{self, Talk};
+use crate::listener::Arrival;
+use crate::shared::Shared;
+use crate::{Limits, Listener, routes};
+
+/// How many of those who find no seat are told so at once; more are only closed.
+const CROWD: usize = 256;
+/// How many may knock before they are let in.
+const QUEUE: i32 = 1024;
+/// How long to wait when the system has no descriptor left for whoever knocks.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// Why nothing can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Others could read the tokens on the way.
+    #[error("cannot serve on {0}: only this machine's own addresses are served without TLS")]
+    NotLoopback(SocketAddr),
+    /// A listener is no use.
+    #[error("cannot listen: {0}")]
+    Listener(io::Error),
+}
+
+/// Serves the kernel's doors until `shutdown`. Then no one else is let in, streams of events end, and requests
+/// under way have [`Limits::farewell`] to end by themselves.
+///
+/// # Errors
+/// When a listener is open to other machines, or no use.
+pub async fn serve(
+    kernel: Kernel,
+    listeners: Vec<Listener>,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let shared = Arc::new(Shared::new(kernel, limits));
+    let app = routes::router(&shared);
+    let mut gates = JoinSet::new();
+    for listener in listeners {
+        let way = Arc::new(listener.way()?);
+        listener.widen(QUEUE).map_err(Error::Listener)?;
+        let gate = Gate { shared: shared.clone(), app: app.clone(), way, talks: JoinSet::new() };
+        gates.spawn(gate.run(listener));
+    }
+    shutdown.await;
+    shared.close();
+    let goodbye = async {
+        while gates.join_next().await.is_some() {}
+        shared.errands.finish().await;
+    };
+    if timeout(limits.farewell, goodbye).await.is_err() {
+        tracing::warn!("requests still under way were cut short");
+    }
+    Ok(())
+}
+
+/// One listener and the connections that came by it, which end with it.
+struct Gate {
+    shared: Arc<Shared>,
+    app: Router,
+    way: Arc<Way>,
+    talks: JoinSet<()>,
+}
+
+enum Event {
+    Came(io::Result<Arrival>),
+    Left,
+    Closing,
+}
+
+impl Gate {
+    async fn run(mut self, listener: Listener) {
+        let mut closed = Box::pin(self.shared.closed());
+        loop {
+            let event = tokio::select! {
+                came = listener.accept() => Event::Came(came),
+                Some(_) = self.talks.join_next() => Event::Left,
+                () = &mut closed => Event::Closing,
+            };
+            match event {
+                Event::Came(Ok(arrival)) => self.welcome(arrival),
+                Event::Came(Err(error)) => complain(error).await,
+                Event::Left => {}
+                Event::Closing => break,
+            }
+        }
+        drop(listener);
+        while self.talks.join_next().await.is_some() {}
+    }
+
+    fn welcome(&mut self, Arrival { stream, refusal }: Arrival) {
+        let seat = self.shared.seats.clone().try_acquire_owned();
+        match (refusal, seat) {
+            (None, Ok(seat)) => {
+                let (shared, app, way) = (self.shared.clone(), self.app.clone(), self.way.clone());
+                self.talks.spawn(connection::talk(Talk { shared, app, way }, stream, seat));
+            }
+            (Some(refusal), _) => self.turn_away(stream, refusal),
+            (None, Err(_)) => self.turn_away(stream, full(&self.shared.limits)),
+        }
+    }
+
+    fn turn_away(&mut self, stream: Box<dyn crate::listener::Stream>, refusal: Refusal) {
+        self.shared.metrics.turned_away();
+        if self.talks.len() < self.shared.limits.connections + CROWD {
+            self.talks.spawn(connection::turn_away(stream, refusal));
+        }
+    }
+}
+
+fn full(limits: &Limits) -> Refusal {
+    let most = limits.connections;
+    Refusal::new(
+        Code::Unavailable,
+        format!("all {most} connections are taken; close some and try again"),
+    )
+}
+
+/// The one who knocked may be gone, or there is no descriptor for them: neither is the end.
+async fn complain(error: io::Error) {
+    tracing::warn!(%error, "somebody could not be let in");
+    sleep(BREATH).await;
+}

@@ -1,0 +1,81 @@
+//! What all requests share.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use paned_kernel::{Caller, Kernel, Kind};
+use paned_model::Refusal;
+use tokio::sync::{Semaphore, watch};
+
+use crate::Limits;
+use crate::errands::Errands;
+use crate::metrics::Metrics;
+
+/// What all requests share: the kernel, and what this face knows of itself.
+pub(crate) struct Shared {
+    pub(crate) kernel: Kernel,
+    pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
+    pub(crate) errands: Errands,
+    /// One for each connection that may still come.
+    pub(crate) seats: Arc<Semaphore>,
+    /// The list of actions, once somebody asked for it.
+    pub(crate) actions: OnceLock<Bytes>,
+    /// The OpenAPI document, once somebody asked for it.
+    pub(crate) openapi: OnceLock<Bytes>,
+    closing: watch::Sender<bool>,
+}
+
+impl Shared {
+    pub(crate) fn new(kernel: Kernel, limits: Limits) -> Self {
+        Self {
+            kernel,
+            limits,
+            metrics: Metrics::new(),
+            errands: Errands::default(),
+            seats: Arc::new(Semaphore::new(limits.connections)),
+            actions: OnceLock::new(),
+            openapi: OnceLock::new(),
+            closing: watch::Sender::new(false),
+        }
+    }
+
+    /// The server stops: no more connections, no more events, goodbye to whoever is idle.
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    /// Waits until the server stops.
+    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut closing = self.closing.subscribe();
+        async move {
+            // An error means that everything is gone, which is the end too.
+            let _ = closing.wait_for(|closing| *closing).await;
+        }
+    }
+
+    /// Connections that are open.
+    pub(crate) fn connections(&self) -> usize {
+        self.limits.connections.saturating_sub(self.seats.available_permits())
+    }
+
+    /// Has the kernel run an action. A question ends when nobody waits for its answer any more; a change,
+    /// once begun, is finished and told of whoever goes away.
+    pub(crate) async fn dispatch(
+        &self,
+        name: &str,
+        params: impl Into<Bytes>,
+        caller: &Caller,
+    ) -> Result<Bytes, Refusal> {
+        let params = params.into();
+        let answer = match self.kernel.registry().get(name)?.kind {
+            Kind::Question => self.kernel.dispatch(name, &params, caller).await?,
+            Kind::Change => {
+                let (kernel, name, caller) = (self.kernel.clone(), name.to_owned(), caller.clone());
+                let errand = async move { kernel.dispatch(&name, &params, &caller).await };
+                self.errands.run(errand).await??
+            }
+        };
+        Ok(Bytes::from(String::from(Box::<str>::from(answer))))
+    }
+}

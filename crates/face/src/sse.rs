@@ -1,0 +1,72 @@
+//! Events as text: the frames of a server-sent event stream. Pure.
+
+use std::fmt::Write;
+
+use paned_kernel::journal::Entry;
+use paned_model::EventId;
+
+/// What a stream begins with, so that its client sees at once that it stands.
+pub(crate) const GREETING: &str = ": paned\n\n";
+/// What a quiet stream says now and then.
+pub(crate) const HEARTBEAT: &str = ": alive\n\n";
+
+/// Adds an event. `time` is a field of ours; clients that do not know it pass over it.
+pub(crate) fn event(out: &mut String, entry: &Entry) {
+    // Writing to a string cannot fail.
+    let _ = write!(out, "id: {}\nevent: {}\ntime: {}\n", entry.id, line(&entry.name), entry.time);
+    data(out, &entry.payload);
+}
+
+/// Adds that events are missing here. It has no id: whoever comes back goes on after the last event they saw.
+pub(crate) fn gap(out: &mut String, first: EventId, last: EventId) {
+    let _ = write!(out, "event: gap\ndata: {{\"first\":{first},\"last\":{last}}}\n\n");
+}
+
+/// Adds data and ends the frame. Each line of it is a field of its own, as the format wants.
+fn data(out: &mut String, text: &str) {
+    for line in text.split(['\n', '\r']) {
+        out.push_str("data: ");
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push('\n');
+}
+
+/// The text up to where its line ends: nothing can begin a field of its own.
+fn line(text: &str) -> &str {
+    text.split(['\n', '\r']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Time;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, payload: &str, expect: &str) {
+        let (name, payload) = (name.to_owned(), payload.to_owned());
+        let mut out = String::new();
+        event(&mut out, &Entry { id: EventId(7), time: Time(0), name, payload });
+        assert_eq!(out, format!("id: 7\n{expect}\n\n"));
+    }
+
+    #[test]
+    fn an_event_is_one_frame() {
+        let expect = "event: pane:exited\ntime: 1970-01-01T00:00:00.000Z\ndata: {\"a\":1}";
+        check("pane:exited", "{\"a\":1}", expect);
+    }
+
+    #[test]
+    fn no_name_and_no_payload_can_make_a_second_frame() {
+        let expect = "event: a\ntime: 1970-01-01T00:00:00.000Z\ndata: {\ndata: \ndata: }";
+        check("a\n\ndata: x", "{\n\r}", expect);
+    }
+
+    #[test]
+    fn a_gap_has_no_id() {
+        let mut out = String::new();
+        gap(&mut out, EventId(5), EventId(9));
+        assert_eq!(out, "event: gap\ndata: {\"first\":5,\"last\":9}\n\n");
+    }
+}

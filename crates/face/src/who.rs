@@ -1,0 +1,100 @@
+//! Who sends a request: a token's grant, or the owner over the socket. A pane that a request claims to come
+//! from is verified, never believed.
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, HeaderValue};
+use paned_kernel::{Caller, Kernel};
+use paned_model::{Code, Refusal};
+use paned_policy::guard::Way;
+
+/// Headers by which a program says in which pane it runs.
+const CLAIMS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];
+/// The header by which a program over the socket proves it.
+const PROOF: &str = "x-paned-token";
+
+/// Whoever sends a request, where that is known.
+#[derive(Clone)]
+pub(crate) struct Visitor(pub(crate) Option<Caller>);
+
+/// Finds out who sends a request. A token that is shown counts over the socket too, and narrows.
+///
+/// # Errors
+/// When a token is not good or a claim is not true; silence is no error.
+pub(crate) fn identify(
+    kernel: &Kernel,
+    way: &Way,
+    headers: &HeaderMap,
+) -> Result<Visitor, Refusal> {
+    let caller = match (bearer(headers)?, way) {
+        (Some(token), Way::Tcp(_) | Way::Unix) => kernel.authenticate(token)?,
+        (None, Way::Unix) => kernel.owner(headers.get(PROOF).and_then(text)),
+        (None, Way::Tcp(_)) => return Ok(Visitor(None)),
+    };
+    check_claims(headers, &caller)?;
+    Ok(Visitor(Some(caller)))
+}
+
+/// The refusal of somebody who shows no token.
+pub(crate) fn unknown() -> Refusal {
+    Refusal::new(Code::Unauthorized, "this needs a grant: send `Authorization: Bearer <token>`")
+}
+
+/// The one token that is shown, if any.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
+    let mut shown = headers.get_all(AUTHORIZATION).iter();
+    let Some(first) = shown.next() else { return Ok(None) };
+    let token = text(first).and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    });
+    match (token, shown.next()) {
+        (Some(token), None) => Ok(Some(token)),
+        (Some(_) | None, _) => Err(unknown()),
+    }
+}
+
+fn check_claims(headers: &HeaderMap, caller: &Caller) -> Result<(), Refusal> {
+    let pane = caller.pane.as_ref().map(|pane| pane.as_str());
+    let mut claims = CLAIMS.iter().flat_map(|name| headers.get_all(*name));
+    match claims.find(|claim| text(claim) != pane) {
+        None => Ok(()),
+        Some(claim) => Err(untrue(claim)),
+    }
+}
+
+fn untrue(claim: &HeaderValue) -> Refusal {
+    let claim = String::from_utf8_lossy(claim.as_bytes());
+    let claim = claim.escape_debug();
+    let sentence =
+        format!("nothing proves that this comes from pane `{claim}`: show that pane's token");
+    Refusal::new(Code::Forbidden, sentence)
+}
+
+fn text(value: &HeaderValue) -> Option<&str> {
+    value.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(values: &[&'static str], expect: Result<Option<&str>, Code>) {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, HeaderValue::from_static(value));
+        }
+        assert_eq!(bearer(&headers).map_err(|refusal| refusal.code), expect);
+    }
+
+    #[test]
+    fn one_bearer_token_counts_and_everything_else_is_refused() {
+        check(&[], Ok(None));
+        check(&["Bearer abc"], Ok(Some("abc")));
+        check(&["bEARER  abc "], Ok(Some("abc")));
+        check(&["Basic abc"], Err(Code::Unauthorized));
+        check(&["abc"], Err(Code::Unauthorized));
+        check(&[""], Err(Code::Unauthorized));
+        check(&["Bearer abc", "Bearer abc"], Err(Code::Unauthorized));
+    }
+}

@@ -1,0 +1,153 @@
+//! A whole server in this process, on a free port and a socket, with panes in memory.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use paned_face::{Error, Limits, Listener, serve};
+use paned_kernel::journal::{Journal, Opened};
+use paned_kernel::{Address, Kernel, Setup};
+use paned_model::{EventId, Time};
+use paned_substrate::fake::Fake;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::client::{Answer, Ask, Follow, send};
+
+pub(crate) struct House {
+    pub(crate) kernel: Kernel,
+    pub(crate) fake: Fake,
+    pub(crate) address: SocketAddr,
+    /// The owner's.
+    pub(crate) token: String,
+    socket: PathBuf,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), Error>>,
+    _folder: TempDir,
+}
+
+fn now() -> Time {
+    Time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64)
+}
+
+impl House {
+    pub(crate) async fn new() -> Self {
+        Self::with(Limits::default()).await
+    }
+
+    pub(crate) async fn with(limits: Limits) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
+        let (kernel, fake) = kernel(token_file.clone()).await;
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = tcp.local_addr().unwrap();
+        let unix = UnixListener::bind(&socket).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let shutdown = async move { drop(stopped.await) };
+        let listeners = vec![Listener::Tcp(tcp), Listener::Unix(unix)];
+        let serving = tokio::spawn(serve(kernel.clone(), listeners, limits, shutdown));
+        let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
+        Self { kernel, fake, address, token, socket, stop, serving, _folder: folder }
+    }
+
+    /// A request as our own client would send it over TCP.
+    pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
+        let ask = Ask::new(method, path).header("host", &self.address.to_string());
+        ask.header("authorization", &format!("Bearer {}", self.token))
+    }
+
+    /// The same from whoever has this token.
+    pub(crate) fn ask_as(&self, token: &str, method: &str, path: &str) -> Ask {
+        let ask = self.ask(method, path).without("authorization");
+        ask.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) async fn tcp(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    pub(crate) async fn unix(&self) -> UnixStream {
+        UnixStream::connect(&self.socket).await.unwrap()
+    }
+
+    pub(crate) async fn send(&self, ask: &Ask) -> Answer {
+        send(self.tcp().await, ask).await
+    }
+
+    pub(crate) async fn send_unix(&self, ask: &Ask) -> Answer {
+        send(self.unix().await, ask).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(&self.ask("GET", path)).await
+    }
+
+    /// Runs an action as the owner; it must succeed.
+    #[track_caller]
+    pub(crate) fn act(&self, name: &str, params: Value) -> impl Future<Output = Value> {
+        let ask = self.ask("POST", &format!("/action/{name}")).json(&params);
+        async move {
+            let answer = self.send(&ask).await;
+            assert_eq!(answer.status(), 200, "{ask:?}: {answer:?}");
+            answer.json()
+        }
+    }
+
+    /// Makes a grant; answers its id and token.
+    pub(crate) async fn grant(&self, params: Value) -> (String, String) {
+        let created = self.act("grant:create", params).await;
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&created["grant"]["id"]), text(&created["token"]))
+    }
+
+    /// Starts a pane and answers the token its program was given.
+    pub(crate) async fn pane(&self, id: &str) -> String {
+        self.act("pane:new", json!({ "id": id, "argv": ["/bin/sh"] })).await;
+        let pane = self.fake.pane(id).unwrap();
+        let token = pane.order.env.iter().find(|(name, _)| name == "PANED_TOKEN");
+        token.unwrap().1.clone()
+    }
+
+    pub(crate) async fn emit(&self, name: &str, payload: &Value) -> u64 {
+        let emitted = self.act("event:emit", json!({ "name": name, "payload": payload })).await;
+        emitted["id"].as_u64().unwrap()
+    }
+
+    pub(crate) async fn follow(&self, include: &str) -> Follow<TcpStream> {
+        let ask = self.ask("GET", &format!("/events?include={include}"));
+        Follow::open(self.tcp().await, &ask).await
+    }
+
+    /// A number of `/metrics`.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
+        let page = self.get("/metrics").await.body;
+        let line = page.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+    }
+
+    /// Stops the server and waits until it has.
+    pub(crate) async fn stop(self) {
+        self.stop.send(()).unwrap();
+        self.serving.await.unwrap().unwrap();
+    }
+}
+
+async fn kernel(token_file: PathBuf) -> (Kernel, Fake) {
+    let fake = Fake::default();
+    let setup = Setup {
+        version: "1.2.3",
+        address: Address::default(),
+        env: Vec::new(),
+        token_file: Some(token_file),
+        limits: paned_kernel::Limits::default(),
+        now,
+    };
+    let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };
+    let substrate = Arc::new(fake.clone());
+    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, substrate).await.unwrap();
+    (kernel, fake)
+}

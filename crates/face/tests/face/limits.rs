@@ -1,0 +1,100 @@
+//! What is refused beyond this: each limit answers with a sentence, and nothing hangs.
+
+use std::time::{Duration, Instant};
+
+use paned_face::Limits;
+use paned_model::Code;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+use crate::client::{Ask, DEADLINE};
+use crate::house::House;
+
+const SOON: Duration = Duration::from_millis(100);
+
+/// What comes back for these bytes until the server hangs up.
+async fn answer(house: &House, bytes: &str) -> String {
+    let mut stream = house.tcp().await;
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    let read = timeout(DEADLINE, stream.read_to_string(&mut answer)).await;
+    // A connection may be cut while we still send.
+    let _ = read.expect("the server does not hang up");
+    answer
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused() {
+    let house = House::new().await;
+    let ask = house.ask("POST", "/emit/a:b").json(&json!("x".repeat(1 << 20)));
+    let answer = house.send(&ask).await;
+    assert_eq!((answer.status(), answer.refusal().code), (413, Code::Limit));
+}
+
+#[tokio::test]
+async fn a_body_of_unsaid_length_is_refused_where_it_is_too_long() {
+    let house = House::with(Limits { body_bytes: 10, ..Limits::default() }).await;
+    let ask = house.ask("POST", "/emit/a:b").header("content-type", "application/json");
+    let ask = ask.header("transfer-encoding", "chunked").header("connection", "close");
+    let head = ask.text();
+    let told =
+        answer(&house, &format!("{head}8\r\n\"1234567\r\n8\r\n1234567\"\r\n0\r\n\r\n")).await;
+    assert!(told.starts_with("HTTP/1.1 413") && told.contains("\"code\":\"limit\""), "{told}");
+}
+
+#[tokio::test]
+async fn a_body_that_fits_exactly_is_taken() {
+    let house = House::with(Limits { body_bytes: 10, ..Limits::default() }).await;
+    for (length, status) in [(8, 200), (9, 413)] {
+        let ask = house.ask("POST", "/emit/a:b").json(&json!("x".repeat(length)));
+        assert_eq!(house.send(&ask).await.status(), status, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let house = House::with(Limits { body: SOON, ..Limits::default() }).await;
+    let ask = house.ask("POST", "/emit/a:b").header("content-type", "application/json");
+    let told = answer(&house, &ask.header("content-length", "5").text()).await;
+    assert!(told.starts_with("HTTP/1.1 408") && told.contains("\"code\":\"timeout\""), "{told}");
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_end_is_not_waited_for() {
+    let house = House::with(Limits { head: SOON, ..Limits::default() }).await;
+    answer(&house, "GET /health HTTP/1.1\r\nhost: ").await;
+    answer(&house, "").await;
+}
+
+#[tokio::test]
+async fn a_head_with_too_much_in_it_is_refused() {
+    let house = House::new().await;
+    let many =
+        (0..200).fold(house.ask("GET", "/health"), |ask, n| ask.header(&format!("x-{n}"), "1"));
+    assert!(answer(&house, &many.text()).await.starts_with("HTTP/1.1 431"));
+}
+
+#[tokio::test]
+async fn one_connection_too_many_is_told_so() {
+    let house = House::with(Limits { connections: 2, ..Limits::default() }).await;
+    let (first, second) = (house.follow("*").await, house.follow("*").await);
+    let refused = house.send(&house.ask("GET", "/health")).await;
+    assert_eq!((refused.status(), refused.refusal().code), (503, Code::Unavailable));
+    let over_socket = house.send_unix(&Ask::new("GET", "/health")).await;
+    assert_eq!(over_socket.status(), 503);
+    drop((first, second));
+    let began = Instant::now();
+    while house.get("/health").await.status() == 503 {
+        assert!(began.elapsed() < DEADLINE, "no seat became free");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_good_for_many_requests() {
+    let house = House::new().await;
+    let one = house.ask("GET", "/health").text();
+    let last = house.ask("GET", "/health").header("connection", "close").text();
+    let told = answer(&house, &format!("{one}{one}{last}")).await;
+    assert_eq!(told.matches("HTTP/1.1 200").count(), 3, "{told}");
+}

@@ -1,0 +1,149 @@
+//! The walls: for every route of the table, for paths that are none, and for every method.
+
+use paned_face::{Needs, routes};
+
+use crate::client::Ask;
+use crate::house::House;
+
+const METHODS: [&str; 9] =
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"];
+const NO_ROUTES: [&str; 6] =
+    ["/", "/no/such/route", "/action/", "/action/a/b", "/health/", "/actions/x"];
+
+/// Every path of the table, filled in, and some that are not there.
+fn paths() -> impl Iterator<Item = String> {
+    let fill = |path: &str| path.replace("{name}", "server:status").replace("{event}", "a:b");
+    let known = routes().iter().map(move |route| fill(route.path));
+    known.chain(NO_ROUTES.map(str::to_owned))
+}
+
+/// Whether anybody may ask this.
+fn is_open(ask: &Ask) -> bool {
+    let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
+    let route = routes().iter().find(|route| route.method == method && route.path == ask.path);
+    route.is_some_and(|route| route.needs() == Needs::Open)
+}
+
+/// Changes a good request of every method to every path, and expects this status for it.
+async fn check(change: impl Fn(Ask) -> Ask, status: impl Fn(&Ask) -> Option<u16>) {
+    let house = House::new().await;
+    let asks = paths().flat_map(|path| METHODS.map(|method| Ask::new(method, &path)));
+    let mut asked = 0;
+    for bare in asks {
+        let Some(status) = status(&bare) else { continue };
+        let ask = change(house.ask(&bare.method, &bare.path));
+        assert_eq!(house.send(&ask).await.status(), status, "{ask:?}");
+        asked += 1;
+    }
+    assert!(routes().len() < asked, "nothing was asked");
+}
+
+fn always(status: u16) -> impl Fn(&Ask) -> Option<u16> {
+    move |_| Some(status)
+}
+
+#[tokio::test]
+async fn a_wrong_host_is_misdirected_everywhere() {
+    check(|ask| ask.without("host").header("host", "evil.example"), always(421)).await;
+}
+
+#[tokio::test]
+async fn no_host_is_misdirected_everywhere() {
+    check(|ask| ask.without("host"), always(421)).await;
+}
+
+#[tokio::test]
+async fn our_name_without_the_port_is_misdirected_everywhere() {
+    check(|ask| ask.without("host").header("host", "127.0.0.1"), always(421)).await;
+}
+
+#[tokio::test]
+async fn a_second_host_is_misdirected_everywhere() {
+    check(|ask| ask.header("host", "evil.example"), always(421)).await;
+}
+
+#[tokio::test]
+async fn a_target_that_names_another_host_is_misdirected_everywhere() {
+    let elsewhere = |ask: Ask| Ask { path: format!("http://evil.example{}", ask.path), ..ask };
+    check(elsewhere, always(421)).await;
+}
+
+#[tokio::test]
+async fn an_upgrade_is_guarded_like_everything_else() {
+    let upgrade = |ask: Ask| ask.header("connection", "upgrade").header("upgrade", "websocket");
+    check(|ask| upgrade(ask).header("origin", "http://evil.example"), always(403)).await;
+}
+
+#[tokio::test]
+async fn a_foreign_origin_is_forbidden_everywhere() {
+    for origin in ["http://evil.example", "null", "http://127.0.0.1"] {
+        check(|ask| ask.header("origin", origin), always(403)).await;
+    }
+}
+
+#[tokio::test]
+async fn without_a_token_nothing_is_told_but_that_we_live() {
+    let status = |ask: &Ask| Some(if is_open(ask) { 200 } else { 401 });
+    check(|ask| ask.without("authorization"), status).await;
+}
+
+#[tokio::test]
+async fn a_wrong_token_opens_nothing_at_all() {
+    for wrong in ["Bearer paned_owner_x", "Bearer", "Basic eDp5"] {
+        check(|ask| ask.without("authorization").header("authorization", wrong), always(401)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_in_the_query_opens_nothing() {
+    let in_query = |ask: Ask| {
+        let token = ask.headers.iter().find(|(name, _)| name == "authorization").unwrap().1.clone();
+        let path = format!("{}?token={}&access_token={0}", ask.path, token.replace("Bearer ", ""));
+        Ask { path, ..ask.without("authorization") }
+    };
+    check(in_query, |ask| (!is_open(ask)).then_some(401)).await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_json_is_unsupported_everywhere() {
+    for media in ["text/plain", "application/x-www-form-urlencoded"] {
+        check(|ask| ask.body(media, "{}"), always(415)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_without_a_type_is_unsupported_everywhere() {
+    check(|ask| Ask { body: "{}".to_owned(), ..ask }, always(415)).await;
+}
+
+#[tokio::test]
+async fn what_is_in_no_row_of_the_table_is_not_there() {
+    let status = |ask: &Ask| NO_ROUTES.contains(&ask.path.as_str()).then_some(404);
+    check(|ask| ask, status).await;
+}
+
+#[tokio::test]
+async fn a_route_takes_its_own_method_and_says_so() {
+    let house = House::new().await;
+    for (route, path) in routes().iter().zip(paths()) {
+        let takes =
+            |method: &&str| route.method == *method || *method == "HEAD" && route.method == "GET";
+        for method in METHODS.iter().filter(|method| !takes(method)) {
+            let answer = house.send(&house.ask(method, &path)).await;
+            assert_eq!(answer.status(), 405, "{method} {path}");
+            let allow = if route.method == "GET" { "GET,HEAD" } else { "POST" };
+            assert_eq!(answer.head.get("allow"), Some(allow), "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_get_changes_nothing() {
+    let house = House::new().await;
+    let before = house.metric("paned_events_total").await;
+    for (route, path) in routes().iter().zip(paths()).filter(|(route, _)| route.method == "GET") {
+        let answer = house.send(&house.ask("HEAD", &path)).await;
+        assert_eq!(answer.status(), 200, "{}", route.path);
+    }
+    assert_eq!(house.metric("paned_events_total").await, before);
+}
