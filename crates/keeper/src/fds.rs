@@ -83,3 +83,17 @@ pub fn take_over(number: RawFd) -> io::Result<OwnedFd> {
     fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
     Ok(fd)
 }
+
+/// Closes every descriptor that came through `exec` uninvited, beyond the standard three: whoever waits for
+/// one of them to be closed must not wait for us, nor for the programs we start.
+///
+/// # Errors
+/// When the system does not say which are open.
+pub fn close_inherited() -> io::Result<()> {
+    let open = std::fs::read_dir("/dev/fd")?;
+    let numbers: Vec<RawFd> =
+        open.flatten().filter_map(|file| file.file_name().to_str()?.parse().ok()).collect();
+    // Those that are ours are refused.
+    numbers.into_iter().for_each(|number| drop(take_over(number)));
+    Ok(())
+}

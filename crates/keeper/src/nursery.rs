@@ -22,6 +22,7 @@ use crate::{fds, keep, signals};
 pub fn run(files: Option<u64>) -> io::Result<()> {
     // Away from the server's terminal: a ^C there is not for us.
     let _ = setsid();
+    fds::close_inherited()?;
     signals::ignore_hangups();
     signals::ignore_children();
     lower_files(files);

@@ -14,8 +14,9 @@ use rustix::process::{Pid, Signal};
 pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) command: String,
-    /// Whether it has chosen not to hear `SIGTERM`, as interactive shells do.
-    pub(crate) ignores_term: bool,
+    /// Whether it is told that its terminal is gone, too: interactive shells ignore `SIGTERM` but handle
+    /// that, and whoever handles it has chosen what to do then.
+    pub(crate) hears_hangup: bool,
 }
 
 impl From<Process> for Survivor {
@@ -34,7 +35,7 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
 /// What a process of the pane is asked or made to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Push {
-    /// Please end. Those who do not hear that are told that the terminal is gone.
+    /// Please end.
     Ask,
     /// End.
     Make,
@@ -45,7 +46,7 @@ pub(crate) fn push(leader: Pid, how: Push) -> Vec<Process> {
     let processes = of_pane(leader);
     for process in &processes {
         let hears: &[Signal] = match how {
-            Push::Ask if process.ignores_term => &[Signal::TERM, Signal::HUP, Signal::CONT],
+            Push::Ask if process.hears_hangup => &[Signal::TERM, Signal::HUP, Signal::CONT],
             // A stopped process hears `SIGTERM` only once it goes on.
             Push::Ask => &[Signal::TERM, Signal::CONT],
             Push::Make => &[Signal::KILL],
@@ -83,8 +84,8 @@ mod system {
         let living = table.iter().filter(|(_, stat)| !stat.ended);
         let ours = living.filter(|(pid, _)| descends(&table, **pid, keeper));
         let process = |(pid, stat): (&i32, &Stat)| {
-            let ignores_term = ignores(*pid, Signal::TERM);
-            Some(Process { pid: Pid::from_raw(*pid)?, command: stat.command.clone(), ignores_term })
+            let hears_hangup = hears_hangup(*pid);
+            Some(Process { pid: Pid::from_raw(*pid)?, command: stat.command.clone(), hears_hangup })
         };
         ours.filter_map(process).collect()
     }
@@ -113,11 +114,15 @@ mod system {
         line.into_iter().any(|pid| pid == ancestor)
     }
 
-    fn ignores(pid: i32, signal: Signal) -> bool {
+    /// Whether it catches `SIGHUP` or ignores `SIGTERM`.
+    fn hears_hangup(pid: i32) -> bool {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-        mask & (1 << (signal.as_raw() - 1)) != 0
+        let holds = |mask: &str, signal: Signal| {
+            let mask = status.lines().find_map(|line| line.strip_prefix(mask));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+            mask & (1 << (signal.as_raw() - 1)) != 0
+        };
+        holds("SigCgt:", Signal::HUP) || holds("SigIgn:", Signal::TERM)
     }
 
     /// Through a descriptor, so that a number given to a stranger meanwhile is not hit: the descriptor
@@ -171,7 +176,7 @@ mod system {
         let living = rows.into_iter().filter(|row| ours.contains(&row.0) && !row.3);
         living
             .filter_map(|(pid, _, _, _, command)| {
-                Some(Process { pid: Pid::from_raw(pid)?, command, ignores_term: true })
+                Some(Process { pid: Pid::from_raw(pid)?, command, hears_hangup: true })
             })
             .collect()
     }

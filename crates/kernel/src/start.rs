@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
+use crate::dispatch::draft;
 use crate::grants::{Grants, Stored, random_name};
 use crate::hooks::Hooks;
 use crate::journal::{self, Change, Journal, Opened, Record};
@@ -81,7 +82,10 @@ impl Kernel {
         let remembered = of_kind(&opened.records, panes::record::KIND).collect();
         let found = kernel.substrate().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
-        kernel.emit("server:started", &json!({}));
+        // What was found out at the start is safe before anybody is told that we serve.
+        let started =
+            kernel.journal().record(vec![draft("server:started", &json!({}))], Vec::new());
+        kernel.journal().committed(started).await?;
         let started = Started { living, panes: kernel.panes().list().len() };
         Ok((kernel, started))
     }

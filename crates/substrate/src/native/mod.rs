@@ -11,7 +11,6 @@ mod link;
 mod nursery;
 mod places;
 
-use std::io;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,7 +46,11 @@ impl Native {
     async fn start(&self, order: Order) -> Result<Link, Error> {
         let id = order.id.clone();
         self.places.make(&id, &order.record)?;
-        let born = self.bear(order).await;
+        let mut born = self.bear(order.clone()).await;
+        // A nursery that died before it forked has started nothing; the next one will.
+        if matches!(born, Err(Error::Machine(_))) && !self.places.tape(&id).exists() {
+            born = self.bear(order).await;
+        }
         if born.is_err() {
             self.places.remove(&id).await?;
         }
@@ -120,11 +123,10 @@ async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
             }
             Ok(FromKeeper::Stillborn(stillborn)) => return Err(Error::Machine(stillborn.reason)),
             Ok(FromKeeper::Wrote(_) | FromKeeper::Exited(_) | FromKeeper::Done(_)) => {}
-            Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(Error::Machine("the keeper died while the pane was started".into()));
-            }
-            Err(source) => {
-                return Err(Error::Io { what: "hear the keeper".into(), source });
+            Err(error) => {
+                return Err(Error::Machine(format!(
+                    "the keeper died at the pane's birth: {error}"
+                )));
             }
         }
     }

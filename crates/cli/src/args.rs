@@ -1,0 +1,115 @@
+//! The command line: what may be said before every command, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{
+    action, close, completions, doctor, emit, events, get, kill, list, ls, new, resize, rm, server,
+    token, version, write,
+};
+use crate::serve;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned server start            start a server in the background
+  paned new -- htop             start a program in a new pane
+  paned ls                      show all panes
+  paned write p-4x7k2m 'q'      type into one
+  paned events                  follow what happens
+  paned doctor                  check this machine
+
+Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 unauthorized, 5 forbidden, 6 vetoed, \
+7 denied, 8 conflict, 9 busy, 10 gone, 11 limit, 12 timeout, 13 unavailable (as when no server runs).
+
+With --json, standard output carries JSON and nothing else: the answer, or the refusal as \
+{\"error\",\"code\",\"details\"}. Sentences about what went wrong go to standard error in both cases.";
+
+/// The terminal daemon for AI agents and the people who watch them.
+#[derive(Parser)]
+#[command(name = "paned", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What may be said with every command.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct Global {
+    /// Answer in JSON, one document per line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// The state folder [env: PANED_STATE_DIR] [default: ~/.local/state/paned]
+    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Where")]
+    pub(crate) state_dir: Option<PathBuf>,
+    /// The configuration [env: PANED_CONFIG] [default: ~/.config/paned/config.toml]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Where")]
+    pub(crate) config: Option<PathBuf>,
+    /// Talk to the server at this unix socket [env: PANED_SOCKET]
+    #[arg(
+        long,
+        global = true,
+        value_name = "PATH",
+        conflicts_with = "url",
+        help_heading = "Where"
+    )]
+    pub(crate) socket: Option<PathBuf>,
+    /// Talk to the server at this address over TCP [env: PANED_URL]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Where")]
+    pub(crate) url: Option<String>,
+    /// The token to show over TCP; others can see flags, so prefer the variable [env: PANED_TOKEN]
+    #[arg(long, global = true, value_name = "TOKEN", help_heading = "Where")]
+    pub(crate) token: Option<String>,
+}
+
+/// Every command.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Serve(serve::Args),
+    #[command(subcommand)]
+    Server(server::Command),
+    New(new::Args),
+    Ls(ls::Args),
+    Get(get::Args),
+    Write(write::Args),
+    Resize(resize::Args),
+    Kill(kill::Args),
+    Close(close::Args),
+    Rm(rm::Args),
+    Events(events::Args),
+    Action(action::Args),
+    Emit(emit::Args),
+    List(list::Args),
+    #[command(subcommand)]
+    Token(token::Command),
+    Doctor(doctor::Args),
+    Completions(completions::Args),
+    Version(version::Args),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_help_with_examples() {
+        let command = Cli::command();
+        let leaves = command.get_subcommands().flat_map(|command| {
+            let inner: Vec<_> = command.get_subcommands().collect();
+            if inner.is_empty() { vec![command] } else { inner }
+        });
+        for leaf in leaves {
+            assert!(leaf.get_about().is_some(), "{} says nothing", leaf.get_name());
+            assert!(leaf.get_after_help().is_some(), "{} has no examples", leaf.get_name());
+        }
+    }
+}

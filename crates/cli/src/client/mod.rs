@@ -1,0 +1,208 @@
+//! Talking to a running server: one request, one connection.
+//!
+//! Over the unix socket the server knows whose process asks. Inside a pane the pane's token goes along, so
+//! that the server knows which pane asks.
+
+mod catalogue;
+mod place;
+pub(crate) mod sse;
+
+use std::future::Future;
+use std::io;
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use paned_model::{Code, Refusal};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+
+use crate::settings::Env;
+
+pub(crate) use catalogue::Described;
+pub(crate) use place::Place;
+
+/// A way to one server.
+pub(crate) struct Client {
+    place: Place,
+    headers: HeaderMap,
+}
+
+/// Runs what has to wait, on a runtime that is built for it.
+pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.context("cannot start a runtime")?.block_on(future))
+}
+
+impl Client {
+    /// A client of the server at this place, speaking from the pane that the environment names.
+    pub(crate) fn new(place: Place, env: Env<'_>) -> Self {
+        let headers = headers(&place, env);
+        Self { place, headers }
+    }
+
+    /// Runs an action.
+    ///
+    /// # Errors
+    /// With the server's refusal, or one of ours when it cannot be reached.
+    pub(crate) async fn action(&self, name: &str, params: &Value) -> Result<Value> {
+        self.ask(Method::POST, &format!("/action/{}", escape(name)), Some(params)).await
+    }
+
+    /// Asks for a JSON document.
+    ///
+    /// # Errors
+    /// As [`Client::action`].
+    pub(crate) async fn get(&self, path: &str) -> Result<Value> {
+        self.ask(Method::GET, path, None).await
+    }
+
+    /// Sends one request and reads the whole answer.
+    ///
+    /// # Errors
+    /// As [`Client::action`].
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
+        let request = Request::builder().method(method).uri(path).body(Full::from(body))?;
+        let response = self.send(request).await?;
+        let bytes = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        serde_json::from_slice(&bytes).context("the server's answer is no JSON")
+    }
+
+    /// Sends one request. The answer's body is still to be read.
+    ///
+    /// # Errors
+    /// As [`Client::action`].
+    pub(crate) async fn send(
+        &self,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>> {
+        request.headers_mut().extend(self.headers.clone());
+        let response = match &self.place {
+            Place::Unix(path) => {
+                let stream = UnixStream::connect(path).await;
+                speak(stream.map_err(|error| unreachable(&path.display(), &error))?, request).await
+            }
+            Place::Tcp { authority, .. } => {
+                let stream = TcpStream::connect(authority).await;
+                speak(stream.map_err(|error| unreachable(authority, &error))?, request).await
+            }
+        }?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        let refusal = serde_json::from_slice::<Refusal>(&body);
+        Err(refusal.map_or_else(|_| anyhow::anyhow!("the server answered {status}"), Into::into))
+    }
+}
+
+async fn speak<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Response<Incoming>>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(cut_off)?;
+    // It ends with the connection, whose errors the request itself reports.
+    tokio::spawn(connection);
+    Ok(sender.send_request(request).await.map_err(cut_off)?)
+}
+
+fn headers(place: &Place, env: Env<'_>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let mut put = |name: HeaderName, value: Option<String>| {
+        let value = value.and_then(|value| HeaderValue::try_from(value).ok());
+        if let Some(value) = value {
+            headers.insert(name, value);
+        }
+    };
+    put(CONTENT_TYPE, Some("application/json".into()));
+    match place {
+        Place::Unix(path) => {
+            put(HOST, Some("localhost".into()));
+            // Another server knows nothing of our pane, and a claim it cannot check it refuses.
+            if env("PANED_SOCKET").is_some_and(|own| path.as_os_str() == own.as_str()) {
+                put(HeaderName::from_static("x-paned-pane"), env("PANED_PANE"));
+                put(HeaderName::from_static("x-paned-token"), env("PANED_TOKEN"));
+            }
+        }
+        Place::Tcp { authority, token } => {
+            put(HOST, Some(authority.clone()));
+            put(AUTHORIZATION, token.as_ref().map(|token| format!("Bearer {token}")));
+        }
+    }
+    headers
+}
+
+fn unreachable(place: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
+    use io::ErrorKind::{ConnectionRefused, NotFound};
+    let sentence = match error.kind() {
+        NotFound | ConnectionRefused => return not_running(),
+        _ => format!("cannot reach the server at {place}: {error}"),
+    };
+    Refusal::new(Code::Unavailable, sentence)
+}
+
+/// Nobody is there to ask.
+pub(crate) fn not_running() -> Refusal {
+    let sentence = "no paned server is running; start one with `paned server start`";
+    Refusal::new(Code::Unavailable, sentence)
+}
+
+fn cut_off(error: hyper::Error) -> Refusal {
+    Refusal::new(Code::Unavailable, format!("the server went away before it had answered: {error}"))
+}
+
+/// Text as one segment of a path or one value of a query.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' | b'*' => {
+                escaped.push(char::from(byte));
+            }
+            _ => escaped += &format!("%{byte:02X}"),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_in_an_address_is_escaped() {
+        assert_eq!(escape("pane:new"), "pane:new");
+        assert_eq!(escape("a/b?c=d&e#f ä\r\n"), "a%2Fb%3Fc%3Dd%26e%23f%20%C3%A4%0D%0A");
+    }
+
+    #[test]
+    fn a_pane_says_who_it_is_to_its_own_server_only() {
+        let env = |name: &str| Some(format!("/{name}"));
+        let own = headers(&Place::Unix("/PANED_SOCKET".into()), &env);
+        assert_eq!(own["x-paned-token"], "/PANED_TOKEN");
+        assert_eq!(own["x-paned-pane"], "/PANED_PANE");
+        let other = headers(&Place::Unix("/other".into()), &env);
+        assert!(!other.contains_key("x-paned-pane"));
+    }
+
+    #[test]
+    fn over_tcp_a_token_is_shown() {
+        let place = Place::Tcp { authority: "h:1".into(), token: Some("t".into()) };
+        let headers = headers(&place, &|_| None);
+        assert_eq!(headers["authorization"], "Bearer t");
+        assert_eq!(headers["host"], "h:1");
+    }
+}

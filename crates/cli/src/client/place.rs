@@ -1,0 +1,108 @@
+//! Where the server is: what was asked for, or what the state folder says.
+
+use std::path::PathBuf;
+
+use hyper::Uri;
+use paned_model::Refusal;
+
+use crate::args::Global;
+use crate::settings::Env;
+use crate::state::State;
+
+/// Where a server can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At a unix socket, which only its user can open.
+    Unix(PathBuf),
+    /// At `host:port`, where a token is asked for.
+    Tcp { authority: String, token: Option<String> },
+}
+
+impl Place {
+    /// The place that flags or, after them, the environment ask for. A state folder that was asked for by a
+    /// flag beats the environment, and is not looked at here.
+    ///
+    /// # Errors
+    /// When an address makes no sense.
+    pub(crate) fn asked_for(global: &Global, env: Env<'_>) -> Result<Option<Self>, Refusal> {
+        let token = || global.token.clone().or_else(|| env("PANED_TOKEN"));
+        if let Some(socket) = &global.socket {
+            return Ok(Some(Self::Unix(socket.clone())));
+        }
+        if let Some(url) = &global.url {
+            return Self::tcp(url, token()).map(Some);
+        }
+        if global.state_dir.is_some() {
+            return Ok(None);
+        }
+        if let Some(socket) = env("PANED_SOCKET") {
+            return Ok(Some(Self::Unix(socket.into())));
+        }
+        env("PANED_URL").map(|url| Self::tcp(&url, token())).transpose()
+    }
+
+    /// The place where the server of a state folder listens.
+    pub(crate) fn of(state: &State) -> Self {
+        Self::Unix(state.served().map_or_else(|| state.socket(), |served| served.socket))
+    }
+
+    fn tcp(url: &str, token: Option<String>) -> Result<Self, Refusal> {
+        let refuse = |why| {
+            let sentence =
+                format!("`{}` {why}; write it as http://127.0.0.1:7263", url.escape_debug());
+            Refusal::invalid(sentence)
+        };
+        let uri: Uri = url.parse().map_err(|_| refuse("is no address"))?;
+        let authority = uri.authority().ok_or_else(|| refuse("is no address"))?;
+        if uri.scheme_str() != Some("http") || authority.as_str().contains('@') {
+            return Err(refuse("is no plain http address"));
+        }
+        let port = authority.port_u16().unwrap_or(80);
+        Ok(Self::Tcp { authority: format!("{}:{port}", authority.host()), token })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(global: &Global, env: &[(&str, &str)], place: Option<Place>) {
+        let look = |name: &str| {
+            let found = env.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(Place::asked_for(global, &look), Ok(place));
+    }
+
+    fn unix(path: &str) -> Option<Place> {
+        Some(Place::Unix(path.into()))
+    }
+
+    fn tcp(authority: &str, token: &str) -> Option<Place> {
+        Some(Place::Tcp { authority: authority.into(), token: Some(token.into()) })
+    }
+
+    #[test]
+    fn flags_beat_the_environment_and_a_socket_beats_an_address() {
+        let env = [("PANED_SOCKET", "/e"), ("PANED_URL", "http://h:1"), ("PANED_TOKEN", "t")];
+        let none = Global::default();
+        check(&none, &env, unix("/e"));
+        check(&none, &env[1..], tcp("h:1", "t"));
+        check(&none, &[], None);
+        check(&Global { socket: Some("/f".into()), ..none.clone() }, &env, unix("/f"));
+        check(
+            &Global { url: Some("http://[::1]:9/".into()), ..none.clone() },
+            &env,
+            tcp("[::1]:9", "t"),
+        );
+        check(&Global { state_dir: Some("/s".into()), ..none }, &env, None);
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_refused() {
+        for url in ["", "7263", "/x", "https://h:1", "http://u:p@h:1", "ws://h"] {
+            assert!(Place::tcp(url, None).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `paned action`: runs any action, with parameters typed by its schema.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use clap::CommandFactory;
+use serde_json::Value;
+
+use super::list;
+use super::words::{Said, Words, body};
+use crate::args::Cli;
+use crate::client::{self, Client, Described};
+use crate::context::Context;
+use crate::inline;
+use crate::out::{Out, Style, Table, Text};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned action                                        show all actions
+  paned action pane:new --help                        show what one takes
+  paned action pane:new --argv sleep --argv 60 --tags a --tags b
+  paned action pane:close --pane-id web --force
+  paned action pane:set-meta --body '{\"paneId\":\"web\",\"key\":\"n\",\"value\":1}'
+  echo '{}' | paned action server:status --body -
+
+Parameters are flags named after the fields (`--pane-id` or `--paneId`), typed by the action's schema; \
+a repeated flag makes an array, an object is JSON text. They cannot be combined with --body. What is \
+said of the server (--socket, --url, …) comes before the action's name.";
+
+/// Run an action by its name
+#[derive(clap::Args)]
+#[command(
+    after_help = EXAMPLES,
+    disable_help_flag = true,
+    override_usage = "paned action [NAME] [--PARAMETER VALUE]...\n       paned action NAME --body JSON|-"
+)]
+pub(crate) struct Args {
+    /// The action, as in pane:new; without one, all actions are shown
+    name: Option<String>,
+    /// Print help; with a name, what that action takes
+    #[arg(short, long)]
+    help: bool,
+    /// Its parameters, each as a flag and a value; or --body and JSON, `-` for standard input
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PARAMETERS")]
+    words: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+    let Some(name) = args.name else { return without_name(context, args.help) };
+    let mut words = Words::new(args.words)?;
+    if args.help {
+        words.said = Said::Help;
+    }
+    let out = if words.json { context.out.with_json() } else { context.out };
+    let client = context.client()?;
+    client::block_on(act(out, &client, &name, words.said))??;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn without_name(context: &Context, help: bool) -> Result<ExitCode> {
+    if !help {
+        return list::run(context);
+    }
+    let mut paned = Cli::command();
+    paned.build();
+    let action = paned.find_subcommand_mut("action").context("there is no action command")?;
+    action.print_help()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn act(out: Out, client: &Client, name: &str, said: Said) -> Result<()> {
+    let params = match said {
+        Said::Help => return help(out, &client.describe(name).await?),
+        Said::Body(text) => body(&text)?,
+        // Nothing to type, so there is no need to ask how.
+        Said::Flags(words) if words.is_empty() => Value::Object(serde_json::Map::new()),
+        Said::Flags(words) => inline::typed(&words, &client.describe(name).await?.params)?.into(),
+    };
+    Ok(out.value(&client.action(name, &params).await?)?)
+}
+
+/// What an action takes.
+fn help(out: Out, action: &Described) -> Result<()> {
+    if out.is_json() {
+        return Ok(out.json(&action.params)?);
+    }
+    out.say(
+        Text::new(Style::Strong, &action.name).then(Style::Plain, &format!(": {}", action.doc)),
+    )?;
+    out.say(format!("needs the scope {}", action.scope))?;
+    let Some(fields) = action.params.get("properties").and_then(Value::as_object) else {
+        return Ok(());
+    };
+    if fields.is_empty() {
+        return Ok(());
+    }
+    out.say("")?;
+    let required = action.params.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    let mut table = Table::new(&["PARAMETER", "NEEDED", "TAKES", "MEANING"]);
+    for (name, field) in fields {
+        let meaning = field.get("description").and_then(Value::as_str).unwrap_or_default();
+        table.row(vec![
+            Text::new(Style::Strong, &format!("--{}", inline::kebab(name))),
+            if is_required(name) { "yes".into() } else { "no".into() },
+            inline::describe(field, &action.params).into(),
+            meaning.replace('\n', " ").into(),
+        ]);
+    }
+    Ok(out.table(&table)?)
+}

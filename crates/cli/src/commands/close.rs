@@ -1,0 +1,39 @@
+//! `paned close`: ends panes' programs and forgets the panes.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::for_each;
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned close web
+  paned close web db --force    end them at once, and forget them whatever happens";
+
+/// End panes' programs and forget the panes, with their output
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The panes
+    #[arg(required = true)]
+    pane: Vec<String>,
+    /// End them at once, and forget them even if a process cannot be ended
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    for_each(context, &args.pane, |pane| {
+        let request = json!({ "paneId": pane, "force": args.force });
+        let answer = context.action("pane:close", &request)?;
+        if context.out.is_json() {
+            context.out.json(&answer)?;
+        } else {
+            context.out.say(format!("{pane} closed"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,82 @@
+//! What the machine has left: ptys, processes, open files, disk.
+
+use anyhow::Result;
+
+use super::check::Check;
+use crate::context::Context;
+use crate::machine::headroom::{self, Headroom};
+use crate::out::units;
+
+/// A pane needs one pty, two processes and a few files; these leave room for a hundred.
+const PTYS: u64 = 100;
+const PROCESSES: u64 = 1000;
+const FILES: u64 = 4096;
+const DISK: u64 = 1 << 30;
+
+pub(super) fn checks(context: &Context) -> Result<Vec<Check>> {
+    let folder = context.state()?;
+    Ok(vec![
+        of_machine("ptys", headroom::ptys(), PTYS, "raise it with `sysctl kernel.pty.max=4096`"),
+        of_machine(
+            "processes",
+            headroom::processes(),
+            PROCESSES,
+            "raise it with `sysctl kernel.pid_max=4194304`",
+        ),
+        files(headroom::files()),
+        disk(headroom::disk(folder.folder())),
+    ])
+}
+
+/// What cannot be looked at is not held against anybody, and said.
+fn unknown(name: &'static str) -> Check {
+    Check::good(name, "not known on this system")
+}
+
+fn of_machine(name: &'static str, found: Option<Headroom>, needed: u64, hint: &str) -> Check {
+    let Some(found) = found else { return unknown(name) };
+    let detail = format!("{} of {} in use", found.used, found.most);
+    if found.left() < needed { Check::bad(name, detail, hint) } else { Check::good(name, detail) }
+}
+
+fn files((current, maximum): (Option<u64>, Option<u64>)) -> Check {
+    let word =
+        |limit: Option<u64>| limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
+    let detail = format!("{} open at once, up to {} when asked", word(current), word(maximum));
+    match maximum {
+        Some(most) if most < FILES => Check::bad(
+            "open files",
+            detail,
+            format!("raise the hard limit (`ulimit -Hn`) to {FILES} or more"),
+        ),
+        Some(_) | None => Check::good("open files", detail),
+    }
+}
+
+fn disk(found: Option<Headroom>) -> Check {
+    let Some(found) = found else { return unknown("disk") };
+    let detail = format!("{} free", units::bytes(found.left()));
+    if found.left() < DISK {
+        return Check::bad(
+            "disk",
+            detail,
+            "make room, or choose another folder with `--state-dir`",
+        );
+    }
+    Check::good("disk", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_room_is_bad_and_comes_with_a_hint() {
+        let check = |used| of_machine("ptys", Some(Headroom { used, most: 4096 }), PTYS, "hint");
+        assert!(check(10).ok);
+        assert_eq!(check(4000), Check::bad("ptys", "4000 of 4096 in use", "hint"));
+        assert!(of_machine("ptys", None, PTYS, "hint").ok);
+        assert!(!files((Some(256), Some(1024))).ok);
+        assert!(files((Some(1024), None)).ok);
+    }
+}

@@ -1,0 +1,56 @@
+//! `paned emit`: records an event of one's own.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hyper::Method;
+use paned_model::Refusal;
+
+use super::words::{Said, Words, body};
+use crate::client::{self, escape};
+use crate::context::Context;
+use crate::inline;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned emit build:finished --ok --seconds 12 --artifact a.tar --artifact b.tar
+  paned emit build:finished --body '{\"ok\":true}'
+
+A value is JSON where it reads as JSON and text otherwise; a flag without a value is true, \
+a repeated one makes an array, and names stay as they are written. They cannot be combined with --body.";
+
+/// Record an event of your own
+#[derive(clap::Args)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "paned emit EVENT [--KEY VALUE]...\n       paned emit EVENT --body JSON|-"
+)]
+pub(crate) struct Args {
+    /// What happened, as in build:finished
+    event: String,
+    /// The payload, each key as a flag and a value; or --body and JSON, `-` for standard input
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PAYLOAD")]
+    words: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+    let words = Words::new(args.words)?;
+    let out = if words.json { context.out.with_json() } else { context.out };
+    let payload = match words.said {
+        Said::Help => {
+            return Err(Refusal::invalid("`paned emit --help` shows what it takes").into());
+        }
+        Said::Body(text) => body(&text)?,
+        Said::Flags(words) => inline::free(&words)?.into(),
+    };
+    let client = context.client()?;
+    let path = format!("/emit/{}", escape(&args.event));
+    let answer = client::block_on(client.ask(Method::POST, &path, Some(&payload)))??;
+    if out.is_json() {
+        out.json(&answer)?;
+    } else {
+        let id = answer.get("id").map(ToString::to_string).unwrap_or_default();
+        out.say(format!("#{id} {}", args.event))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

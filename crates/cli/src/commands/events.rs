@@ -1,0 +1,184 @@
+//! `paned events`: follows what happens, across restarts of the server.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::{Frame, Incoming};
+use paned_model::{Code, Include, Refusal};
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::read;
+use crate::client::sse::{Message, Stream};
+use crate::client::{self, Client, escape};
+use crate::context::Context;
+use crate::out::{Out, Style, Text};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned events                             everything, from now on
+  paned events --include 'pane:*'          only what happens to panes
+  paned events --include pane:exited,gap --since 0 --no-follow
+  paned events --json | jq -r 'select(.name==\"pane:exited\").payload.paneId'
+
+Each line is `#id time name payload`. When the server restarts, the stream goes on after the last \
+event that was seen. A `gap` says that events in between are no longer kept.";
+
+/// How long a stream that is to end may be quiet before it has ended: a grant that reaches some panes only may
+/// never see the last event.
+const QUIET: Duration = Duration::from_secs(2);
+/// How long to wait before knocking again at a server that is away.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Follow what happens
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Which events: names, prefixes such as pane:*, or *; comma-separated or repeated
+    #[arg(long, value_name = "PATTERN", default_value = "*")]
+    include: Vec<String>,
+    /// Begin after the event with this id [default: now]
+    #[arg(long, value_name = "ID")]
+    since: Option<u64>,
+    /// End when everything up to now was shown
+    #[arg(long, requires = "since")]
+    no_follow: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let client = context.client()?;
+    client::block_on(follow(context.out, &client, args))??;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A stream of events, and how far it was read.
+struct Follower<'a> {
+    out: Out,
+    client: &'a Client,
+    path: String,
+    /// Which of those that come to show.
+    include: Include,
+    /// The last event that was seen.
+    seen: u64,
+    /// The last event to show, when there is one.
+    until: Option<u64>,
+}
+
+async fn follow(out: Out, client: &Client, args: &Args) -> Result<()> {
+    let patterns = args.include.join(",");
+    let include =
+        patterns.parse::<Include>().map_err(|error| Refusal::invalid(error.to_string()))?;
+    // Asked for first, so that even a restart before the first event loses none.
+    let last = last_event(client).await?;
+    // The last event tells the end, so it has to come even if it is not to be shown.
+    let asked = if args.no_follow { "*" } else { &patterns };
+    let mut follower = Follower {
+        out,
+        client,
+        path: format!("/events?include={}", escape(asked)),
+        include,
+        seen: args.since.unwrap_or(last),
+        until: args.no_follow.then_some(last),
+    };
+    while !follower.is_done() {
+        let body = follower.open().await?;
+        follower.read(body).await?;
+    }
+    Ok(())
+}
+
+async fn last_event(client: &Client) -> Result<u64> {
+    let status = client.action("server:status", &json!({})).await?;
+    read(status.get("lastEvent").cloned().unwrap_or_default())
+}
+
+impl Follower<'_> {
+    /// Opens the stream; waits for a server that is away after it was there.
+    async fn open(&self) -> Result<Incoming> {
+        let mut is_away = false;
+        loop {
+            match self.knock().await {
+                Ok(body) => {
+                    if is_away {
+                        self.out.aside(format!(
+                            "paned: the server is back; going on after #{}",
+                            self.seen
+                        ))?;
+                    }
+                    return Ok(body);
+                }
+                Err(error) if !is_unavailable(&error) => return Err(error),
+                Err(_) if is_away => {}
+                Err(_) => {
+                    is_away = true;
+                    self.out.aside("paned: the server is away; waiting for it")?;
+                }
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn knock(&self) -> Result<Incoming> {
+        let request = Request::get(&self.path).header("last-event-id", self.seen);
+        let response = self.client.send(request.body(Full::<Bytes>::default())?).await?;
+        Ok(response.into_body())
+    }
+
+    /// Shows what comes, until the stream ends or enough was shown.
+    async fn read(&mut self, mut body: Incoming) -> Result<()> {
+        let mut stream = Stream::default();
+        // A stream that breaks off has ended: what is missing comes with the next one.
+        while let Some(Ok(frame)) = self.next(&mut body).await {
+            for message in stream.feed(&frame.into_data().unwrap_or_default()) {
+                self.take(&message)?;
+                if self.is_done() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self, body: &mut Incoming) -> Option<Result<Frame<Bytes>, hyper::Error>> {
+        let Some(until) = self.until else { return body.frame().await };
+        let next = timeout(QUIET, body.frame()).await;
+        next.unwrap_or_else(|_| {
+            self.seen = until;
+            None
+        })
+    }
+
+    fn is_done(&self) -> bool {
+        self.until.is_some_and(|until| until <= self.seen)
+    }
+
+    fn take(&mut self, message: &Message) -> Result<()> {
+        self.seen = message.id.unwrap_or(self.seen);
+        let is_late = self.until.is_some_and(|until| until < self.seen);
+        let is_wanted = message.event == "gap" || self.include.matches(&message.event);
+        if is_wanted && !is_late { self.show(message) } else { Ok(()) }
+    }
+
+    fn show(&self, message: &Message) -> Result<()> {
+        let payload = serde_json::from_str(&message.data).unwrap_or(Value::Null);
+        if self.out.is_json() {
+            let event = json!({
+                "id": message.id, "time": message.time, "name": message.event, "payload": payload,
+            });
+            return Ok(self.out.json(&event)?);
+        }
+        let id = message.id.map_or_else(|| "-".to_owned(), |id| format!("#{id}"));
+        let line = Text::new(Style::Faint, &format!("{id} {} ", message.time))
+            .then(Style::Strong, &message.event)
+            .then(Style::Plain, &format!(" {payload}"));
+        Ok(self.out.say(line)?)
+    }
+}
+
+fn is_unavailable(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == Code::Unavailable)
+}

@@ -1,0 +1,89 @@
+//! `paned kill`: ends panes' programs and keeps the panes readable.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_model::Code;
+use paned_model::frame::Survivor;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{for_each, params, read};
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned kill web                  ask it to end, and make it end if it does not
+  paned kill web db --grace-ms 0  at once
+
+The exit code is 9 (busy) if a process could not be ended.";
+
+/// End panes' programs and all that they started; the panes stay readable
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The panes
+    #[arg(required = true)]
+    pane: Vec<String>,
+    /// How long a program may take to end when asked, in milliseconds
+    #[arg(long, value_name = "MS")]
+    grace_ms: Option<u64>,
+}
+
+/// How it went, as `pane:kill` answers.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Killed {
+    status: String,
+    exit_code: Option<u8>,
+    exit_signal: Option<String>,
+    survivors: Vec<Survivor>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    for_each(context, &args.pane, |pane| kill(context, pane, args.grace_ms))
+}
+
+fn kill(context: &Context, pane: &str, grace_ms: Option<u64>) -> Result<ExitCode> {
+    let request = params([("paneId", json!(pane)), ("graceMs", json!(grace_ms))]);
+    let answer = context.action("pane:kill", &request)?;
+    let killed: Killed = read(answer.clone())?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+    } else {
+        context.out.say(killed.sentence(pane))?;
+    }
+    let all_gone = killed.survivors.is_empty();
+    Ok(if all_gone { ExitCode::SUCCESS } else { ExitCode::from(Code::Busy.exit()) })
+}
+
+impl Killed {
+    fn sentence(&self, pane: &str) -> String {
+        let code = self.exit_code.map(|code| format!("exit code {code}"));
+        let ending = self.exit_signal.clone().or(code);
+        let ending = ending.map_or_else(String::new, |ending| format!(" ({ending})"));
+        let left: Vec<_> =
+            self.survivors.iter().map(|it| format!("{} {}", it.pid, it.command)).collect();
+        match left.is_empty() {
+            true => format!("{pane} {}{ending}", self.status),
+            false => format!("{pane} {}{ending}; still there: {}", self.status, left.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn survivors_are_named() {
+        let answer = json!({
+            "status": "running", "survivors": [{ "pid": 7, "command": "stuck" }],
+        });
+        let killed: Killed = serde_json::from_value(answer).unwrap();
+        assert_eq!(killed.sentence("web"), "web running; still there: 7 stuck");
+        let answer = json!({ "status": "killed", "exitSignal": "SIGTERM", "survivors": [] });
+        let killed: Killed = serde_json::from_value(answer).unwrap();
+        assert_eq!(killed.sentence("web"), "web killed (SIGTERM)");
+    }
+}

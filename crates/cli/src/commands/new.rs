@@ -1,0 +1,108 @@
+//! `paned new`: starts a program in a new pane.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use paned_model::{PaneId, PaneInfo, Size};
+use serde_json::{Map, Value, json};
+
+use super::{params, read};
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned new                                   a login shell here
+  paned new -- cargo watch -x test            a program with its arguments
+  paned new --id web --size 120x40 -- npm run dev
+  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 600 -- ./serve";
+
+/// Start a program in a new pane and print the pane's id
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What to name it; a name is made up when left out
+    #[arg(long)]
+    id: Option<PaneId>,
+    /// Where to start it [default: here]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
+    /// What to call it
+    #[arg(long)]
+    title: Option<String>,
+    /// How large its terminal is, as in 120x40
+    #[arg(long)]
+    size: Option<Size>,
+    /// A variable on top of the server's environment
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    env: Vec<(String, String)>,
+    /// Free data; the value is JSON where it reads as JSON, text otherwise
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    meta: Vec<(String, String)>,
+    /// A label
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// End it after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u32>,
+    /// Have automatic clean-up leave it alone
+    #[arg(long)]
+    persist: bool,
+    /// The program and its arguments [default: your login shell]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    argv: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+    let answer = context.action("pane:new", &request(args)?)?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+    } else {
+        let pane: PaneInfo = read(answer)?;
+        context.out.say(pane.id.as_str())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(args: Args) -> Result<Value> {
+    let here = std::env::current_dir().context("cannot tell where we are; say it with `--cwd`")?;
+    // Relative to here, since the server is somewhere else.
+    let cwd = here.join(args.cwd.unwrap_or_default());
+    let text = |(name, value): (String, String)| (name, Value::String(value));
+    Ok(params([
+        ("id", json!(args.id)),
+        ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
+        ("cwd", json!(cwd.to_string_lossy().trim_end_matches('/'))),
+        ("title", json!(args.title)),
+        ("size", json!(args.size)),
+        ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
+        ("meta", args.meta.into_iter().map(json_or_text).collect::<Map<_, _>>().into()),
+        ("tags", json!(args.tag)),
+        ("timeoutSeconds", json!(args.timeout)),
+        ("persist", json!(args.persist)),
+    ]))
+}
+
+fn json_or_text((key, value): (String, String)) -> (String, Value) {
+    let json = serde_json::from_str(&value).ok();
+    (key, json.unwrap_or(Value::String(value)))
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_is_json_where_it_reads_as_json() {
+        let read = |text: &str| json_or_text(pair(text).unwrap());
+        assert_eq!(read("n=3"), ("n".into(), json!(3)));
+        assert_eq!(read("who=ann"), ("who".into(), json!("ann")));
+        assert_eq!(read("q=a=b"), ("q".into(), json!("a=b")));
+        assert!(pair("alone").is_err());
+    }
+}

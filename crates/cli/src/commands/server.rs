@@ -1,0 +1,79 @@
+//! `paned server`: starts, stops and asks the server in the background.
+
+mod background;
+mod status;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::serve::Listen;
+
+const START: &str = "\
+Examples:
+  paned server start
+  paned server start --port 0          on a free port
+  paned --state-dir /tmp/try server start
+
+It runs on after you log out; what it has to say goes to server.log in the state folder. To keep \
+it in the foreground, use `paned serve`.";
+
+const STOP: &str = "\
+Examples:
+  paned server stop
+
+Panes live on, and the next server finds them.";
+
+const STATUS: &str = "\
+Examples:
+  paned server status
+  paned server status --json
+
+The exit code is 13 when no server runs.";
+
+const RESTART: &str = "\
+Examples:
+  paned server restart              with what it was started with
+  paned server restart --port 8000  with something else
+
+Panes live on.";
+
+const UPGRADE: &str = "\
+Examples:
+  make install && paned server upgrade
+
+The server goes on as the program that is now in its file, with the same process id. Panes live \
+on, and no connection is refused meanwhile.";
+
+/// Start, stop and ask the server in the background
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Start a server in the background
+    #[command(after_help = START)]
+    Start(Listen),
+    /// Stop the server; panes live on
+    #[command(after_help = STOP)]
+    Stop,
+    /// Show how the server is
+    #[command(after_help = STATUS)]
+    Status,
+    /// Stop the server and start it again; panes live on
+    #[command(after_help = RESTART)]
+    Restart(Listen),
+    /// Have the server go on as the program that is now in its file
+    #[command(after_help = UPGRADE)]
+    Upgrade,
+}
+
+pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Start(listen) => background::start(context, &listen.words())?,
+        Command::Stop => background::stop(context)?,
+        Command::Status => status::show(context)?,
+        Command::Restart(listen) => background::restart(context, &listen.words())?,
+        Command::Upgrade => background::upgrade(context)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,162 @@
+//! A server in the background: starting it, and waiting until it has done what it was asked.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use paned_model::{Code, Refusal};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::client::not_running;
+use crate::context::Context;
+use crate::serve::lock::Lock;
+use crate::serve::ready::Ready;
+use crate::state::{Served, State};
+
+/// How long a server may take to start, stop or come back.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait before looking again at what tells nobody when it changes.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Starts a server, unless one runs.
+pub(super) fn start(context: &Context, words: &[String]) -> Result<()> {
+    let state = context.state()?;
+    if let Some(served) = running(context, &state) {
+        return report(context, "running already", &Ready::from(&served));
+    }
+    report(context, "started", &launch(context, &state, words)?)
+}
+
+/// Stops the server and waits until it is gone.
+pub(super) fn stop(context: &Context) -> Result<()> {
+    let state = context.state()?;
+    halt(context, &state)?;
+    if context.out.is_json() {
+        return Ok(context.out.json(&json!({}))?);
+    }
+    Ok(context.out.say("paned has stopped; panes live on")?)
+}
+
+/// Stops the server if one runs, and starts one with the same words or with these.
+pub(super) fn restart(context: &Context, words: &[String]) -> Result<()> {
+    let state = context.state()?;
+    let before = running(context, &state);
+    if before.is_some() {
+        halt(context, &state)?;
+    }
+    let same = before.map(|served| served.args).unwrap_or_default();
+    let words = if words.is_empty() { &same } else { words };
+    report(context, "restarted", &launch(context, &state, words)?)
+}
+
+/// Has the server go on as the program in its file, and waits until it serves again.
+pub(super) fn upgrade(context: &Context) -> Result<()> {
+    let state = context.state()?;
+    let before = running(context, &state).ok_or_else(not_running)?;
+    context.action("server:upgrade", &json!({}))?;
+    let after = wait("the server to come back", || {
+        let served = state.served()?;
+        (served.started_at != before.started_at).then_some(served)
+    })?;
+    if let Some(why) = after.upgrade_failed {
+        return Err(Refusal::internal(format!("the server goes on as it was: {why}")).into());
+    }
+    if context.out.is_json() {
+        return Ok(context.out.json(&after)?);
+    }
+    let (old, new, pid) = (before.version, after.version, after.pid);
+    Ok(context.out.say(format!("paned {old} is now {new}, still with pid {pid}; panes live on"))?)
+}
+
+/// The server of this folder, if it answers.
+fn running(context: &Context, state: &State) -> Option<Served> {
+    let served = state.served()?;
+    context.action("server:status", &json!({})).ok()?;
+    Some(served)
+}
+
+fn halt(context: &Context, state: &State) -> Result<()> {
+    context.action("server:stop", &json!({}))?;
+    // The lock is free when the process is gone, and not before.
+    wait("the server to stop", || Lock::is_free(state).then_some(()))
+}
+
+fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        if deadline < Instant::now() {
+            let seconds = PATIENCE.as_secs();
+            let sentence = format!("waited {seconds} s for {what}; `paned doctor` may know more");
+            return Err(Refusal::new(Code::Timeout, sentence).into());
+        }
+        sleep(LOOK);
+    }
+}
+
+/// Starts a server away from this terminal and waits for its first word.
+fn launch(context: &Context, state: &State, words: &[String]) -> Result<Ready> {
+    state.make()?;
+    let mut log = OpenOptions::new();
+    let log = log.create(true).append(true).mode(0o600).open(state.server_log());
+    let log = log.with_context(|| format!("cannot open {}", state.server_log().display()))?;
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let mut command = Command::new(program);
+    command.args(["--json", "--state-dir"]).arg(state.folder());
+    if let Some(config) = &context.global.config {
+        command.arg("--config").arg(std::path::absolute(config)?);
+    }
+    command.args(["serve", "--detached"]).args(words);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut child = command.spawn().context("cannot start the server")?;
+    first_word(&mut child, state)
+}
+
+/// What a server says first: that it is ready, or why it is not.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Word {
+    Ready(Ready),
+    Refusal(Refusal),
+}
+
+fn first_word(child: &mut Child, state: &State) -> Result<Ready> {
+    let log = state.server_log();
+    let stdout = child.stdout.take().context("the server has no standard output")?;
+    let mut line = String::new();
+    if !speaks_within(&stdout, PATIENCE)? {
+        let sentence = format!("the server did not start in time; {} may say why", log.display());
+        return Err(Refusal::new(Code::Timeout, sentence).into());
+    }
+    BufReader::new(stdout.take(1 << 16)).read_line(&mut line)?;
+    match serde_json::from_str(&line) {
+        Ok(Word::Ready(ready)) => Ok(ready),
+        Ok(Word::Refusal(refusal)) => Err(refusal.into()),
+        Err(_) => {
+            let status =
+                child.wait().map_or_else(|_| String::new(), |status| format!(" ({status})"));
+            bail!("the server ended before it was ready{status}; {} may say why", log.display())
+        }
+    }
+}
+
+fn speaks_within(pipe: &impl std::os::fd::AsFd, patience: Duration) -> io::Result<bool> {
+    let mut waiting = [PollFd::new(pipe, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+    Ok(0 < poll(&mut waiting, Some(&patience))?)
+}
+
+fn report(context: &Context, what: &str, ready: &Ready) -> Result<()> {
+    if context.out.is_json() {
+        return Ok(context.out.json(ready)?);
+    }
+    Ok(context.out.say(format!("paned is {what} at {} (pid {})", ready.url, ready.pid))?)
+}

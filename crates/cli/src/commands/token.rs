@@ -1,0 +1,139 @@
+//! `paned token`: makes, shows and ends grants.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+use paned_model::{Grant, PaneSet, Scope};
+use serde_json::{Value, json};
+
+use super::{for_each, params, read};
+use crate::context::Context;
+use crate::out::{Style, Table, Text, units};
+
+const CREATE: &str = "\
+Examples:
+  paned token create --scope read --label dashboard
+  paned token create --scope read --scope input --pane web --expires 3600
+
+Scopes: read (see), input (type), spawn (start), kill (end), approve (answer \
+questions), admin (all of it).";
+
+const LIST: &str = "\
+Examples:
+  paned token list
+  paned token list --json";
+
+const REVOKE: &str = "\
+Examples:
+  paned token revoke 4x7k2m9qd0";
+
+/// Make, show and end tokens
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Make a token and print it, this once
+    #[command(after_help = CREATE)]
+    Create(Create),
+    /// Show every grant that holds, without its token
+    #[command(after_help = LIST, visible_alias = "ls")]
+    List,
+    /// End grants; whoever came in by one is cut off
+    #[command(after_help = REVOKE)]
+    Revoke {
+        /// The grants, as `paned token list` shows them
+        #[arg(required = true)]
+        id: Vec<String>,
+    },
+}
+
+/// What the token may do.
+#[derive(clap::Args)]
+pub(crate) struct Create {
+    /// What it may do; repeat for more
+    #[arg(long, required = true)]
+    scope: Vec<Scope>,
+    /// On which pane, and those started from it; repeat for more [default: all]
+    #[arg(long)]
+    pane: Vec<String>,
+    /// What to call it
+    #[arg(long)]
+    label: Option<String>,
+    /// How long it holds, in seconds [default: until revoked]
+    #[arg(long, value_name = "SECONDS")]
+    expires: Option<u32>,
+}
+
+pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Create(args) => create(context, args),
+        Command::List => list(context),
+        Command::Revoke { id } => for_each(context, &id, |id| revoke(context, id)),
+    }
+}
+
+fn create(context: &Context, args: Create) -> Result<ExitCode> {
+    let panes = if args.pane.is_empty() { Value::Null } else { json!(args.pane) };
+    let request = params([
+        ("scopes", json!(args.scope)),
+        ("panes", panes),
+        ("label", json!(args.label)),
+        ("expiresInSeconds", json!(args.expires)),
+    ]);
+    let answer = context.action("grant:create", &request)?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let token = answer.get("token").and_then(Value::as_str).unwrap_or_default();
+    let id = answer.pointer("/grant/id").and_then(Value::as_str).unwrap_or_default();
+    // The token alone goes to standard output, so that it can be put where it belongs.
+    context.out.aside(format!("grant {id}; its token is shown this once:"))?;
+    context.out.say(token)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(context: &Context) -> Result<ExitCode> {
+    let answer = context.action("grant:list", &json!({}))?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let grants: Vec<Grant> = read(answer)?;
+    context.out.table(&table(&grants))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(grants: &[Grant]) -> Table {
+    let now = paned_keeper::clock::now();
+    let mut table = Table::new(&["ID", "SCOPES", "PANES", "AGE", "EXPIRES IN", "LABEL"]);
+    for grant in grants {
+        let scopes: Vec<_> = grant.scopes.iter().map(|scope| scope.word()).collect();
+        let left = grant.expires_at.map(|end| units::age(end.since(now)));
+        table.row(vec![
+            Text::new(Style::Strong, &grant.id.0),
+            scopes.join(",").into(),
+            panes(&grant.panes).into(),
+            units::age(now.since(grant.created_at)).into(),
+            left.unwrap_or_else(|| "never".into()).into(),
+            grant.label.as_str().into(),
+        ]);
+    }
+    table
+}
+
+fn panes(panes: &PaneSet) -> String {
+    match panes {
+        PaneSet::All => "all".into(),
+        PaneSet::Only(panes) => panes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn revoke(context: &Context, id: &str) -> Result<ExitCode> {
+    let answer = context.action("grant:revoke", &json!({ "id": id }))?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+    } else {
+        context.out.say(format!("{id} revoked"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,31 @@
+//! `paned version`: prints the version of this program.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::context::Context;
+
+/// The version of this program.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const EXAMPLES: &str = "\
+Examples:
+  paned version
+  paned version --json
+  paned server status       the version that the server has";
+
+/// Print the version of this program
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(context: &Context) -> Result<ExitCode> {
+    if context.out.is_json() {
+        context.out.json(&json!({ "version": VERSION }))?;
+    } else {
+        context.out.say(format!("paned {VERSION}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

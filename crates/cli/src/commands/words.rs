@@ -1,0 +1,104 @@
+//! The words after an action's or event's name: parameters as flags, or a body.
+
+use std::io::Read;
+
+use anyhow::{Context as _, Result};
+use paned_model::Refusal;
+use serde_json::Value;
+
+/// What was said after the name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Flags to be read as parameters.
+    Flags(Vec<String>),
+    /// All parameters at once, as JSON text.
+    Body(String),
+    /// What could be said.
+    Help,
+}
+
+/// The words, told apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) said: Said,
+    /// Whether `--json` was among them.
+    pub(super) json: bool,
+}
+
+impl Words {
+    /// Tells the words apart: `--body`, `--json` and `--help` are ours, the rest are parameters.
+    ///
+    /// # Errors
+    /// When there are both flags and a body.
+    pub(super) fn new(words: Vec<String>) -> Result<Self, Refusal> {
+        let (mut flags, mut body, mut json) = (Vec::new(), None, false);
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--json" => json = true,
+                "--help" | "-h" => return Ok(Self { said: Said::Help, json }),
+                "--body" => body = Some(words.next().ok_or_else(no_body)?),
+                inline if inline.starts_with("--body=") => body = Some(inline[7..].to_owned()),
+                _ => flags.push(word),
+            }
+        }
+        match (body, flags.is_empty()) {
+            (Some(body), true) => Ok(Self { said: Said::Body(body), json }),
+            (None, _) => Ok(Self { said: Said::Flags(flags), json }),
+            (Some(_), false) => {
+                Err(Refusal::invalid("say the parameters as flags or with `--body`, not both"))
+            }
+        }
+    }
+}
+
+fn no_body() -> Refusal {
+    Refusal::invalid("`--body` needs JSON, or `-` to read it from standard input")
+}
+
+/// The body as JSON; `-` reads it from standard input.
+///
+/// # Errors
+/// When it is no JSON.
+pub(super) fn body(text: &str) -> Result<Value> {
+    let mut read = String::new();
+    let text = match text {
+        "-" => {
+            std::io::stdin().read_to_string(&mut read).context("cannot read standard input")?;
+            &read
+        }
+        text => text,
+    };
+    let value = serde_json::from_str(text);
+    Ok(value.map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Result<Words, Refusal> {
+        Words::new(line.split_whitespace().map(str::to_owned).collect())
+    }
+
+    #[track_caller]
+    fn check(line: &str, said: Said, json: bool) {
+        assert_eq!(words(line), Ok(Words { said, json }));
+    }
+
+    #[test]
+    fn ours_are_told_from_parameters() {
+        let flags = |line: &str| Said::Flags(line.split_whitespace().map(str::to_owned).collect());
+        check("", flags(""), false);
+        check("--pane-id a --json --force", flags("--pane-id a --force"), true);
+        check("--body {}", Said::Body("{}".into()), false);
+        check("--body={} --json", Said::Body("{}".into()), true);
+        check("--pane-id a --help", Said::Help, false);
+    }
+
+    #[test]
+    fn both_at_once_are_refused() {
+        assert!(words("--pane-id a --body {}").is_err());
+        assert!(words("--body").is_err());
+    }
+}

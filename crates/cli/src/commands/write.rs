@@ -1,0 +1,36 @@
+//! `paned write`: types into a pane.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned write web 'ls -l' --enter       type a line
+  paned write web $'\\x03'               press ^C";
+
+/// Type exactly this text into a pane
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The pane
+    pane: String,
+    /// What to type; nothing is added and nothing in it is special
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    /// Press Enter after it
+    #[arg(long)]
+    enter: bool,
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+    let text = if args.enter { args.text + "\r" } else { args.text };
+    let answer = context.action("pane:write", &json!({ "paneId": args.pane, "text": text }))?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,81 @@
+//! How much more the machine can hold: ptys, processes, open files, disk.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// How much of something is used, and how much there can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Headroom {
+    pub(crate) used: u64,
+    pub(crate) most: u64,
+}
+
+impl Headroom {
+    pub(crate) fn left(self) -> u64 {
+        self.most.saturating_sub(self.used)
+    }
+}
+
+/// Ptys of the whole machine.
+pub(crate) fn ptys() -> Option<Headroom> {
+    let used = number("/proc/sys/kernel/pty/nr")?;
+    Some(Headroom { used, most: number("/proc/sys/kernel/pty/max")? })
+}
+
+/// Processes of the whole machine.
+pub(crate) fn processes() -> Option<Headroom> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    Some(Headroom { used: threads(&load)?, most: number("/proc/sys/kernel/pid_max")? })
+}
+
+/// Bytes of the disk that a folder, or the nearest one above it that is there, lies on.
+pub(crate) fn disk(folder: &Path) -> Option<Headroom> {
+    let there = folder.ancestors().find(|folder| folder.is_dir())?;
+    let disk = rustix::fs::statvfs(there).ok()?;
+    let free = disk.f_bavail * disk.f_frsize;
+    let most = disk.f_blocks * disk.f_frsize;
+    Some(Headroom { used: most - free, most })
+}
+
+/// How many files this process may have open now, and how many if it asks.
+pub(crate) fn files() -> (Option<u64>, Option<u64>) {
+    let limit = getrlimit(Resource::Nofile);
+    (limit.current, limit.maximum)
+}
+
+/// Lets this process open as many files as it may; answers how many it could before.
+pub(crate) fn raise_files() -> Option<u64> {
+    let (current, maximum) = files();
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    current
+}
+
+fn number(path: &str) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// The fourth field of `/proc/loadavg` is `running/all`, in threads, each of which takes a pid.
+fn threads(load: &str) -> Option<u64> {
+    load.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_counted_from_the_load() {
+        assert_eq!(threads("0.01 0.02 0.00 2/345 6789\n"), Some(345));
+        assert_eq!(threads("nonsense"), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_lies_on_its_parents_disk() {
+        assert_eq!(
+            disk(Path::new("/no/such/folder")).unwrap().most,
+            disk(Path::new("/")).unwrap().most
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! The `paned` binary: builds the house, and talks to it.
+//!
+//! `paned serve` builds and runs a server; every other command asks a running one, over its unix socket.
+//! Each command is one file under `commands`, printing goes through `out`, and nothing here decides what the
+//! kernel decides.
+#![forbid(unsafe_code)]
+
+mod args;
+mod client;
+mod commands;
+mod config;
+mod context;
+mod inline;
+mod machine;
+mod out;
+mod serve;
+mod settings;
+mod state;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use paned_model::{Code, Refusal};
+
+use crate::args::Cli;
+use crate::context::Context;
+use crate::out::Out;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    // Before anything else has threads or memory: keepers are forks of this process.
+    if args.next().is_some_and(|command| command == "nursery") {
+        return nursery(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) => return misused(&error),
+    };
+    let out = Out::new(cli.global.json);
+    let context = Context { out, global: cli.global };
+    commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
+}
+
+/// `paned nursery --files N`: what the server starts to get its keepers from.
+fn nursery(files: Option<u64>) -> ExitCode {
+    match paned_keeper::nursery::run(files) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Says what was wrong with the command line. Words of it may stand in the message, so it is cleaned.
+fn misused(error: &clap::Error) -> ExitCode {
+    let out = Out::new(std::env::args_os().any(|arg| arg == "--json"));
+    let message = error.render().to_string();
+    let message = message.trim_end().strip_prefix("error: ").unwrap_or(message.trim_end());
+    let (sentence, rest) = message.split_once('\n').unwrap_or((message, ""));
+    let refusal = Refusal::invalid(sentence);
+    let _ = out.refuse(&refusal);
+    let _ = rest.lines().try_for_each(|line| out.aside(line));
+    ExitCode::from(refusal.code.exit())
+}
+
+/// Says why it did not work, and turns that into an exit code.
+fn fail(out: Out, error: &anyhow::Error) -> ExitCode {
+    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    // Whoever read our output has seen enough, as in `paned ls | head -1`.
+    if error.downcast_ref().is_some_and(closed) {
+        return ExitCode::SUCCESS;
+    }
+    let refusal = match error.downcast_ref::<Refusal>() {
+        Some(refusal) => refusal.clone(),
+        None => Refusal::new(Code::Internal, format!("{error:#}")),
+    };
+    let _ = out.refuse(&refusal);
+    ExitCode::from(refusal.code.exit())
+}

@@ -1,0 +1,86 @@
+//! Text from programs and people, made safe to print.
+//!
+//! A title or a file name may hold escape sequences that would retitle, recolour or rewrite the reader's
+//! terminal. What could do that is shown as `\x1b` and never sent.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// One line of text as it may be printed: what a terminal would obey is written out.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        push(&mut clean, c);
+    }
+    Cow::Owned(clean)
+}
+
+/// JSON text as it may be printed, and still the same JSON: such characters stand inside strings only,
+/// since the serialiser has escaped the others.
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c != '\n' && is_unsafe(c);
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if obeyed(c) {
+            let _ = write!(clean, "\\u{:04x}", u32::from(c));
+        } else {
+            clean.push(c);
+        }
+    }
+    Cow::Owned(clean)
+}
+
+/// Control characters, and those that turn the direction of the text around them.
+fn is_unsafe(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+fn push(clean: &mut String, c: char) {
+    let _ = match c {
+        '\n' => write!(clean, "\\n"),
+        '\r' => write!(clean, "\\r"),
+        '\t' => write!(clean, "\\t"),
+        c if is_unsafe(c) && c.is_ascii() => write!(clean, "\\x{:02x}", u32::from(c)),
+        c if is_unsafe(c) => write!(clean, "\\u{{{:x}}}", u32::from(c)),
+        c => write!(clean, "{c}"),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, shown: &str) {
+        assert_eq!(line(text), shown);
+    }
+
+    #[test]
+    fn ordinary_text_is_untouched() {
+        check("cargo test — größer 漢字 🦀", "cargo test — größer 漢字 🦀");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_written_out() {
+        check("\x1b]0;owned\x07", "\\x1b]0;owned\\x07");
+        check("a\r\nb\tc\x7f", "a\\r\\nb\\tc\\x7f");
+        check("\u{9b}31m\u{202e}txt", "\\u{9b}31m\\u{202e}txt");
+    }
+
+    #[test]
+    fn json_stays_the_same_json() {
+        let value = serde_json::json!({ "title": "\u{9b}2J \x7f \x1b \u{202e}", "n": 1 });
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let clean = json(&text);
+        assert!(clean.chars().all(|c| c == '\n' || !is_unsafe(c)), "{clean:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&clean).unwrap(), value);
+    }
+}

@@ -1,0 +1,105 @@
+//! The one place that prints.
+//!
+//! Standard output carries answers: lines for people, or with `--json` one JSON document per line and
+//! nothing else. Standard error carries what went wrong and what is going on. Colour goes to terminals only,
+//! and not when `NO_COLOR` is set.
+
+mod clean;
+mod table;
+mod text;
+pub(crate) mod units;
+
+use std::io::{self, IsTerminal, Write};
+
+use paned_model::Refusal;
+use serde::Serialize;
+use serde_json::Value;
+
+pub(crate) use table::Table;
+pub(crate) use text::{Style, Text};
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Out {
+    json: bool,
+    colour: bool,
+    /// Colour on standard error.
+    colour_aside: bool,
+}
+
+impl Out {
+    /// For programs (`json`) or for people.
+    pub(crate) fn new(json: bool) -> Self {
+        let wanted = wants_colour();
+        Self {
+            json,
+            colour: wanted && io::stdout().is_terminal(),
+            colour_aside: wanted && io::stderr().is_terminal(),
+        }
+    }
+
+    /// The same for programs.
+    #[must_use]
+    pub(crate) fn with_json(self) -> Self {
+        Self { json: true, ..self }
+    }
+
+    /// Whether a program reads the answer.
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Prints a line of the answer.
+    pub(crate) fn say(self, text: impl Into<Text>) -> io::Result<()> {
+        writeln!(io::stdout().lock(), "{}", text.into().render(self.colour))
+    }
+
+    /// Prints a table.
+    pub(crate) fn table(self, table: &Table) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        table.lines(self.colour).iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+
+    /// Prints names with their values, one per line.
+    pub(crate) fn fields(self, fields: &[(&str, Text)]) -> io::Result<()> {
+        let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        fields.iter().try_for_each(|(name, value)| {
+            let name = Text::new(Style::Faint, &format!("{name:width$}")).render(self.colour);
+            writeln!(io::stdout().lock(), "{name}  {}", value.render(self.colour))
+        })
+    }
+
+    /// Prints an answer as one line of JSON.
+    pub(crate) fn json(self, answer: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(answer)?;
+        writeln!(io::stdout().lock(), "{}", clean::json(&text))
+    }
+
+    /// Prints an answer that has no form of its own: JSON, over several lines for people.
+    pub(crate) fn value(self, answer: &Value) -> io::Result<()> {
+        if self.json {
+            return self.json(answer);
+        }
+        let text = serde_json::to_string_pretty(answer)?;
+        writeln!(io::stdout().lock(), "{}", clean::json(&text))
+    }
+
+    /// Says something that is no part of the answer.
+    pub(crate) fn aside(self, text: impl Into<Text>) -> io::Result<()> {
+        writeln!(io::stderr().lock(), "{}", text.into().render(self.colour_aside))
+    }
+
+    /// Says why it did not work: the sentence on standard error, and for programs the refusal as the
+    /// answer.
+    pub(crate) fn refuse(self, refusal: &Refusal) -> io::Result<()> {
+        let sentence = Text::new(Style::Bad, "paned: ").then(Style::Plain, &refusal.sentence);
+        self.aside(sentence)?;
+        if self.json { self.json(refusal) } else { Ok(()) }
+    }
+}
+
+/// <https://no-color.org>: set and not empty means none.
+fn wants_colour() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !refused && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}

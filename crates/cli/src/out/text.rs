@@ -1,0 +1,85 @@
+//! A line to print: pieces of text, each clean and each with a style.
+
+use super::clean;
+
+/// How a piece looks where there is colour. It carries no meaning of its own: without colour nothing is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Bad,
+    Warn,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Strong => "\x1b[1m",
+            Self::Faint => "\x1b[2m",
+            Self::Good => "\x1b[32m",
+            Self::Bad => "\x1b[31m",
+            Self::Warn => "\x1b[33m",
+        }
+    }
+}
+
+/// One line. Everything put into it is cleaned, so that printing it is always safe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text(Vec<(Style, String)>);
+
+impl Text {
+    /// A line that begins with this.
+    pub(crate) fn new(style: Style, text: &str) -> Self {
+        Self(vec![(style, clean::line(text).into_owned())])
+    }
+
+    /// The line with this at its end.
+    #[must_use]
+    pub(crate) fn then(mut self, style: Style, text: &str) -> Self {
+        self.0.push((style, clean::line(text).into_owned()));
+        self
+    }
+
+    /// How many columns it takes. Wide characters count as one, so free text belongs at the end of a line.
+    pub(crate) fn width(&self) -> usize {
+        self.0.iter().map(|(_, text)| text.chars().count()).sum()
+    }
+
+    /// The line as it is sent.
+    pub(crate) fn render(&self, colour: bool) -> String {
+        let piece = |(style, text): &(Style, String)| match style {
+            Style::Plain => text.clone(),
+            _ if !colour || text.is_empty() => text.clone(),
+            style => format!("{}{text}\x1b[0m", style.code()),
+        };
+        self.0.iter().map(piece).collect()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::new(Style::Plain, text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_surrounds_clean_text_and_can_be_left_out() {
+        let text = Text::new(Style::Bad, "no\x1b[0m").then(Style::Plain, " pane");
+        assert_eq!(text.render(true), "\x1b[31mno\\x1b[0m\x1b[0m pane");
+        assert_eq!(text.render(false), "no\\x1b[0m pane");
+        assert_eq!(text.width(), "no\\x1b[0m pane".len());
+    }
+}

@@ -1,0 +1,132 @@
+//! The house, built and lived in once: journal, panes, kernel, faces. The only place that knows them all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use paned_keeper::clock;
+use paned_kernel::journal::{Journal, Opened};
+use paned_kernel::{Address, Kernel, Limits, Setup, Started, Wish};
+use paned_substrate::native::{Native, Nursery};
+use tokio::runtime::Builder;
+
+use super::Plan;
+use super::handover::VARIABLE;
+use super::kept::Kept;
+use super::ready::{self, Ready};
+use super::signals;
+use crate::commands::version::VERSION;
+use crate::settings::Settings;
+use crate::state::Served;
+
+/// How long what still runs on threads may take when everything else is over.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Builds the house and lives in it until somebody wants otherwise. `failed` says why an upgrade just did not
+/// happen. When this returns, no thread of it is left.
+///
+/// # Errors
+/// When it cannot be built.
+pub(super) fn live(plan: &Plan, kept: &Kept, failed: Option<String>) -> Result<Wish> {
+    let path = plan.state.journal();
+    let journal = Journal::open(&path, plan.settings.events_kept, clock::now);
+    let journal = journal.with_context(|| format!("cannot open {}", path.display()))?;
+    let mut threads = Builder::new_multi_thread();
+    let runtime = threads.worker_threads(2).thread_name("paned").enable_all().build()?;
+    let wish = runtime.block_on(serve(plan, kept, journal, failed));
+    runtime.shutdown_timeout(FAREWELL);
+    wish
+}
+
+async fn serve(
+    plan: &Plan,
+    kept: &Kept,
+    (journal, opened): (Journal, Opened),
+    failed: Option<String>,
+) -> Result<Wish> {
+    let mut signals = signals::listen()?;
+    let url = format!("http://{}", kept.address()?);
+    let native = Arc::new(native(plan, kept)?);
+    let (kernel, started) =
+        Kernel::start(setup(plan, kept, &url)?, journal, opened, native).await?;
+    let is_first = !kept.is_inherited && failed.is_none();
+    announce(plan, served(plan, url, failed), started, is_first)?;
+    let mut wish = Wish::Stop;
+    let wished = async {
+        wish = tokio::select! {
+            wish = kernel.wished() => wish,
+            _ = &mut signals => Wish::Stop,
+        };
+    };
+    let limits = paned_face::Limits::default();
+    paned_face::serve(kernel.clone(), kept.listeners()?, limits, wished).await?;
+    kernel.stop().await;
+    Ok(wish)
+}
+
+fn native(plan: &Plan, kept: &Kept) -> Result<Native> {
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let mut args = vec!["nursery".into()];
+    if let Some(files) = kept.files {
+        args.extend(["--files".into(), files.to_string().into()]);
+    }
+    let nursery = Nursery::new(program, args, plan.state.keeper_log());
+    Ok(Native::new(plan.state.folder().to_owned(), nursery))
+}
+
+fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Ok(Setup {
+        version: VERSION,
+        address: Address {
+            url: Some(url.to_owned()),
+            port: Some(kept.address()?.port()),
+            socket: Some(plan.state.socket().to_string_lossy().into_owned()),
+        },
+        env: env.filter(|(name, _)| name != VARIABLE).collect(),
+        token_file: Some(plan.state.token()),
+        limits: limits(&plan.settings)?,
+        now: clock::now,
+    })
+}
+
+fn limits(settings: &Settings) -> Result<Limits> {
+    Ok(Limits {
+        panes: settings.panes.try_into()?,
+        tape: settings.tape_bytes,
+        meta: settings.meta_bytes.try_into()?,
+        grace: Duration::from_millis(settings.grace_ms),
+        hook: Duration::from_millis(settings.hook_ms),
+        ..Limits::default()
+    })
+}
+
+fn served(plan: &Plan, url: String, upgrade_failed: Option<String>) -> Served {
+    Served {
+        pid: std::process::id(),
+        url,
+        socket: plan.state.socket(),
+        version: VERSION.to_owned(),
+        started_at: clock::now(),
+        token_file: plan.state.token(),
+        args: plan.words.clone(),
+        upgrade_failed,
+    }
+}
+
+/// Everything is there: write down where, and say so to whoever started us.
+fn announce(plan: &Plan, served: Served, started: Started, is_first: bool) -> Result<()> {
+    let written = plan.state.write_served(&served);
+    written.with_context(|| format!("cannot write into {}", plan.state.folder().display()))?;
+    if is_first {
+        // Whoever started us may not care to hear it; that is no reason not to serve.
+        let _ = ready::say(plan.out, &Ready::from(&served), started);
+    }
+    // A person has just read it.
+    if plan.out.is_json() || !is_first {
+        let (living, panes) = (started.living, started.panes);
+        tracing::info!(url = served.url, version = served.version, living, panes, "serving");
+    }
+    Ok(())
+}

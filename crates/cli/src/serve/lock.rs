@@ -1,0 +1,101 @@
+//! The lock on a state folder: two servers on one folder would both believe that its panes are theirs.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use paned_model::{Code, Refusal};
+use rustix::fs::{FlockOperation, flock};
+use serde_json::json;
+
+use crate::state::State;
+
+/// A server that was killed holds its lock until the system has taken it apart.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Held as long as this lives, through `exec` too, and let go of by the system when we die.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Lock {
+    /// Takes the lock.
+    ///
+    /// # Errors
+    /// When somebody has it; the sentence says who.
+    pub(crate) fn take(state: &State) -> Result<Self, Refusal> {
+        let lock = Self::open(state)?;
+        let deadline = Instant::now() + PATIENCE;
+        while !lock.try_hold() {
+            if deadline < Instant::now() {
+                return Err(held(state));
+            }
+            sleep(Duration::from_millis(10));
+        }
+        Ok(lock)
+    }
+
+    /// The lock that the program before this one kept for us.
+    pub(super) fn inherited(fd: OwnedFd) -> Self {
+        Self(fd.into())
+    }
+
+    /// Whether nobody has the lock.
+    pub(crate) fn is_free(state: &State) -> bool {
+        Self::open(state)
+            .is_ok_and(|lock| flock(&lock.0, FlockOperation::NonBlockingLockShared).is_ok())
+    }
+
+    fn open(state: &State) -> Result<Self, Refusal> {
+        let mut open = OpenOptions::new();
+        let file = open.create(true).truncate(false).write(true).mode(0o600).open(state.lock());
+        file.map(Self).map_err(|error| {
+            Refusal::internal(format!("cannot open {}: {error}", state.lock().display()))
+        })
+    }
+
+    fn try_hold(&self) -> bool {
+        flock(&self.0, FlockOperation::NonBlockingLockExclusive).is_ok()
+    }
+}
+
+impl AsFd for Lock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn held(state: &State) -> Refusal {
+    let folder = state.folder().display();
+    let cure = "stop it with `paned server stop`, or choose another folder with `--state-dir`";
+    match state.served() {
+        Some(served) => {
+            let (pid, url) = (served.pid, &served.url);
+            let sentence =
+                format!("a paned server (pid {pid}, {url}) serves {folder} already; {cure}");
+            Refusal::new(Code::Conflict, sentence).with(json!({ "pid": pid, "url": url }))
+        }
+        None => Refusal::new(
+            Code::Conflict,
+            format!("another paned server is at {folder} already; {cure}"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path().to_owned());
+        let first = Lock::take(&state).unwrap();
+        assert!(!Lock::is_free(&state));
+        assert_eq!(Lock::take(&state).unwrap_err().code, Code::Conflict);
+        drop(first);
+        assert!(Lock::is_free(&state));
+        Lock::take(&state).unwrap();
+    }
+}

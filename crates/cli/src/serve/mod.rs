@@ -1,0 +1,127 @@
+//! `paned serve`: builds the house and serves it until somebody wants otherwise.
+//!
+//! Order matters here. The lock comes first, so that everything after it is ours alone; then the places where
+//! we listen, the journal, the panes; `server.json` and the first word come last, when all of it is true. What
+//! is [`kept::Kept`] outlives an upgrade; everything else is built anew.
+
+mod handover;
+mod house;
+mod kept;
+mod listeners;
+pub(crate) mod lock;
+mod logs;
+pub(crate) mod ready;
+mod signals;
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use paned_keeper::fds::close_inherited;
+use paned_kernel::Wish;
+
+use crate::context::Context;
+use crate::out::Out;
+use crate::settings::{Flags, Settings};
+use crate::state::State;
+use handover::Upgrade;
+use kept::Kept;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned serve                          on 127.0.0.1 and ::1, port 7263
+  paned serve --port 0 --json          on a free port; one JSON line says where
+  paned serve --state-dir /tmp/try     apart from your other panes
+
+Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
+(POLY_PORT, POLY_HOSTNAME), then config.toml, then defaults. PANED_LOG sets what is logged to \
+standard error (error, warn, info, debug, trace). ^C stops the server; panes live on, and the next server finds them.";
+
+/// Run a server in the foreground
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    listen: Listen,
+    /// Run away from the terminal, for `paned server start`
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+/// Where to listen.
+#[derive(clap::Args)]
+pub(crate) struct Listen {
+    /// The port; 0 picks a free one [env: PANED_PORT] [default: 7263]
+    #[arg(long)]
+    port: Option<u16>,
+    /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
+    #[arg(long)]
+    host: Option<String>,
+}
+
+impl Listen {
+    fn flags(&self) -> Flags {
+        let port = self.port.map(|port| ("port", port.to_string()));
+        let host = self.host.clone().map(|host| ("host", host));
+        port.into_iter().chain(host).collect()
+    }
+
+    /// The same on a command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let flags = self.flags().into_iter();
+        flags.flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
+    }
+}
+
+/// What a server is built from, each time it is built.
+struct Plan {
+    out: Out,
+    settings: Settings,
+    state: State,
+    /// What was said on the command line about where to listen.
+    words: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let inherited = handover::take()?;
+    if args.detached {
+        detach()?;
+    }
+    logs::start()?;
+    let settings = context.settings(args.listen.flags())?;
+    let state = State::at(settings.state_dir.clone());
+    let plan = Plan { out: context.out, settings, state, words: args.listen.words() };
+    let upgrade = Upgrade::new()?;
+    let kept = match inherited {
+        Some(kept) => kept,
+        None => Kept::new(&plan.settings, &plan.state)?,
+    };
+    live(&plan, &kept, &upgrade)?;
+    plan.state.forget_served();
+    let _ = fs::remove_file(plan.state.socket());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves until somebody wants it to stop. An upgrade that works does not come back from here; after one that
+/// does not, the house is built again as it was.
+fn live(plan: &Plan, kept: &Kept, upgrade: &Upgrade) -> Result<()> {
+    let mut failed = None;
+    loop {
+        match house::live(plan, kept, failed)? {
+            Wish::Stop => return Ok(()),
+            Wish::Upgrade => {
+                let error = upgrade.exec(kept);
+                tracing::error!(%error, "the upgrade did not happen; going on as before");
+                failed = Some(error.to_string());
+            }
+        }
+    }
+}
+
+/// Away from the terminal, the folder and the open files this was started with: whoever waits for one of them
+/// to be closed must not wait for us. After an upgrade we are away already.
+fn detach() -> Result<()> {
+    let _ = rustix::process::setsid();
+    close_inherited().context("cannot see which files are open")?;
+    std::env::set_current_dir("/").context("cannot enter /")
+}

@@ -1,0 +1,65 @@
+//! The first word of a server: where it is.
+
+use std::io;
+use std::path::PathBuf;
+
+use paned_kernel::Started;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::version::VERSION;
+use crate::out::{Out, Style, Text, units};
+use crate::state::Served;
+
+/// What a program needs to know of a server that is ready: one line of JSON, and the only one.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ready {
+    pub(crate) url: String,
+    pub(crate) socket: PathBuf,
+    pub(crate) pid: u32,
+    pub(crate) token_file: PathBuf,
+}
+
+impl From<&Served> for Ready {
+    fn from(served: &Served) -> Self {
+        Self {
+            url: served.url.clone(),
+            socket: served.socket.clone(),
+            pid: served.pid,
+            token_file: served.token_file.clone(),
+        }
+    }
+}
+
+/// Says that the server is ready.
+pub(super) fn say(out: Out, ready: &Ready, started: Started) -> io::Result<()> {
+    if out.is_json() {
+        return out.json(ready);
+    }
+    let name = format!("paned {VERSION}");
+    out.say(
+        Text::new(Style::Strong, &name).then(Style::Plain, &format!(" serves at {}", ready.url)),
+    )?;
+    let ended = started.panes - started.living;
+    out.fields(&[
+        ("  socket", ready.socket.to_string_lossy().as_ref().into()),
+        ("  token", ready.token_file.to_string_lossy().as_ref().into()),
+        ("  panes", format!("{} found alive, {ended} ended", started.living).into()),
+    ])?;
+    out.say("")?;
+    out.say("In another terminal:")?;
+    out.fields(&[
+        ("  paned new -- top", "start a program in a new pane".into()),
+        ("  paned ls", "show all panes".into()),
+        ("  paned events", "follow what happens".into()),
+    ])?;
+    out.say(format!("^C stops the server; {} on.", lives(started.living)))
+}
+
+fn lives(living: usize) -> String {
+    match living {
+        0 => "panes live".to_owned(),
+        1 => format!("its {} lives", units::count(1, "pane")),
+        more => format!("its {} live", units::count(more, "pane")),
+    }
+}

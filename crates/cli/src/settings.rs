@@ -1,0 +1,256 @@
+//! What can be set, and where each setting may come from: one table.
+//!
+//! A flag beats a `PANED_*` variable, which beats the names of the tools we replace, which beat
+//! `config.toml`, which beats the default. Values are text until they are settled here, so that a bad one is
+//! refused in one way wherever it came from. Nothing here touches the state folder or the network.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use paned_model::Refusal;
+
+use crate::config::File;
+
+/// One setting: its key in `config.toml`, its variables in order, its default.
+struct Row {
+    key: &'static str,
+    env: &'static [&'static str],
+    default: Fallback,
+}
+
+enum Fallback {
+    Text(&'static str),
+    /// A folder of the user's, which depends on the machine.
+    StateFolder,
+}
+
+const fn row(key: &'static str, env: &'static [&'static str], default: &'static str) -> Row {
+    Row { key, env, default: Fallback::Text(default) }
+}
+
+/// The table. A flag is its key with `-` for `_`, where the command has it.
+const TABLE: [Row; 9] = [
+    row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
+    row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
+    Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
+    row("limits.panes", &["PANED_MAX_PANES"], "1000"),
+    row("limits.tape_bytes", &["PANED_TAPE_BYTES"], "16777216"),
+    row("limits.meta_bytes", &["PANED_META_BYTES"], "65536"),
+    row("limits.grace_ms", &["PANED_GRACE_MS"], "3000"),
+    row(
+        "limits.hook_ms",
+        &["PANED_EVENT_HANDLER_TIMEOUT_MS", "POLY_EVENT_HANDLER_TIMEOUT_MS"],
+        "5000",
+    ),
+    row("limits.events_kept", &["PANED_EVENTS_KEPT"], "200000"),
+];
+
+/// Every key that `config.toml` may hold.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|row| row.key)
+}
+
+/// The settings, settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// Where to listen; `None` when nobody said, which means both loopback addresses.
+    pub(crate) host: Option<String>,
+    pub(crate) port: u16,
+    pub(crate) state_dir: PathBuf,
+    pub(crate) panes: u64,
+    pub(crate) tape_bytes: u64,
+    pub(crate) meta_bytes: u64,
+    pub(crate) grace_ms: u64,
+    pub(crate) hook_ms: u64,
+    pub(crate) events_kept: u64,
+}
+
+/// What the command line said, by key.
+pub(crate) type Flags = BTreeMap<&'static str, String>;
+
+/// A look into the environment.
+pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// The environment of this process. Variables that are empty or no text count as unset.
+pub(crate) fn process_env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Everything a setting may come from.
+pub(crate) struct Sources<'a> {
+    pub(crate) flags: &'a Flags,
+    pub(crate) env: Env<'a>,
+    pub(crate) file: &'a File,
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    Flag(&'static str),
+    Env(&'static str),
+    File(PathBuf, usize),
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(key) => write!(f, "`--{}`", key.replace('_', "-")),
+            Self::Env(name) => write!(f, "`{name}`"),
+            Self::File(path, line) => write!(f, "{} line {line}", path.display()),
+            Self::Default => f.write_str("the default"),
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// Settles all of them.
+    ///
+    /// # Errors
+    /// When a value makes no sense; the sentence says where it came from.
+    pub(crate) fn settle(&self) -> Result<Settings, Refusal> {
+        let port = self.number("port", 0..=65535)?;
+        let (host, origin) = self.pick("host")?;
+        Ok(Settings {
+            host: (origin != Origin::Default).then_some(host),
+            port: u16::try_from(port).expect("the range was checked"),
+            state_dir: self.folder()?,
+            panes: self.number("limits.panes", 1..=100_000)?,
+            tape_bytes: self.number("limits.tape_bytes", 4096..=1 << 40)?,
+            meta_bytes: self.number("limits.meta_bytes", 2..=1 << 20)?,
+            grace_ms: self.number("limits.grace_ms", 0..=600_000)?,
+            hook_ms: self.number("limits.hook_ms", 1..=600_000)?,
+            events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
+        })
+    }
+
+    /// The state folder alone, which is all that a client needs.
+    ///
+    /// # Errors
+    /// When nothing says where it is.
+    pub(crate) fn folder(&self) -> Result<PathBuf, Refusal> {
+        let (folder, origin) = self.pick("state_dir")?;
+        let absolute = std::path::absolute(&folder);
+        absolute.map_err(|error| Refusal::invalid(format!("{origin} is no folder: {error}")))
+    }
+
+    fn number(&self, key: &'static str, range: RangeInclusive<u64>) -> Result<u64, Refusal> {
+        let (text, origin) = self.pick(key)?;
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| {
+            let (text, low, high) = (text.escape_debug(), range.start(), range.end());
+            let sentence = format!("{origin}: `{text}` is no {key}; it goes from {low} to {high}");
+            Refusal::invalid(sentence)
+        })
+    }
+
+    fn pick(&self, key: &'static str) -> Result<(String, Origin), Refusal> {
+        let row = TABLE.iter().find(|row| row.key == key).expect("every setting is in the table");
+        if let Some(value) = self.flags.get(key) {
+            return Ok((value.clone(), Origin::Flag(row.key)));
+        }
+        let set = |name: &&'static str| Some(((self.env)(name)?, Origin::Env(name)));
+        if let Some(found) = row.env.iter().find_map(set) {
+            return Ok(found);
+        }
+        if let Some((value, line)) = self.file.get(key) {
+            return Ok((value.to_owned(), Origin::File(self.file.path.clone(), line)));
+        }
+        let default = match row.default {
+            Fallback::Text(text) => text.to_owned(),
+            Fallback::StateFolder => user_folder(self.env, "XDG_STATE_HOME", ".local/state")?,
+        };
+        Ok((default, Origin::Default))
+    }
+}
+
+/// Where `config.toml` is, and whether somebody said so.
+pub(crate) fn config_path(flag: Option<&Path>, env: Env<'_>) -> Result<(PathBuf, bool), Refusal> {
+    let said = flag.map(Path::to_owned).or_else(|| env("PANED_CONFIG").map(PathBuf::from));
+    match said {
+        Some(path) => Ok((path, true)),
+        None => {
+            let folder = user_folder(env, "XDG_CONFIG_HOME", ".config")?;
+            Ok((Path::new(&folder).join("config.toml"), false))
+        }
+    }
+}
+
+/// Our folder under the one a variable names, or under its usual place at home.
+fn user_folder(env: Env<'_>, variable: &str, usual: &str) -> Result<String, Refusal> {
+    let named = env(variable).filter(|path| Path::new(path).is_absolute());
+    let parent = named.or_else(|| env("HOME").map(|home| format!("{home}/{usual}")));
+    let parent = parent.ok_or_else(|| {
+        let sentence =
+            format!("neither `{variable}` nor `HOME` is set; say where with `--state-dir`");
+        Refusal::invalid(sentence)
+    })?;
+    Ok(format!("{parent}/paned"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settles `port` from these sources.
+    fn settle(flag: Option<&str>, env: &[(&str, &str)], file: &str) -> Result<Settings, Refusal> {
+        let flags = flag.map(|port| ("port", port.to_owned())).into_iter().collect();
+        let file = File::parse(Path::new("/c/config.toml"), file)?;
+        let env = |name: &str| {
+            let found = env.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned()).or((name == "HOME").then(|| "/h".into()))
+        };
+        Sources { flags: &flags, env: &env, file: &file }.settle()
+    }
+
+    #[track_caller]
+    fn check(flag: Option<&str>, env: &[(&str, &str)], file: &str, port: u16) {
+        assert_eq!(settle(flag, env, file).unwrap().port, port);
+    }
+
+    #[test]
+    fn flag_then_ours_then_the_seeds_then_file_then_default() {
+        let (ours, seeds, file) = (("PANED_PORT", "2"), ("POLY_PORT", "3"), "port = 4");
+        check(Some("1"), &[ours, seeds], file, 1);
+        check(None, &[seeds, ours], file, 2);
+        check(None, &[seeds], file, 3);
+        check(None, &[], file, 4);
+        check(None, &[], "", 7263);
+    }
+
+    #[test]
+    fn a_bad_value_is_refused_with_its_place() {
+        let said = |flag, env: &[(&str, &str)], file| settle(flag, env, file).unwrap_err().sentence;
+        assert!(said(Some("x"), &[], "").starts_with("`--port`: `x` is no port"));
+        assert!(said(None, &[("POLY_PORT", "65536")], "").starts_with("`POLY_PORT`: `65536`"));
+        let sentence = said(None, &[], "\n[limits]\npanes = 0");
+        assert!(
+            sentence.starts_with("/c/config.toml line 3: `0` is no limits.panes"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn the_default_host_is_told_from_one_that_was_said() {
+        assert_eq!(settle(None, &[], "").unwrap().host, None);
+        let said = settle(None, &[("POLY_HOSTNAME", "127.0.0.1")], "").unwrap();
+        assert_eq!(said.host.as_deref(), Some("127.0.0.1"));
+    }
+
+    #[test]
+    fn the_state_folder_is_the_users() {
+        let folder = |env: &[(&str, &str)]| settle(None, env, "").unwrap().state_dir;
+        assert_eq!(folder(&[]), Path::new("/h/.local/state/paned"));
+        assert_eq!(folder(&[("XDG_STATE_HOME", "/x")]), Path::new("/x/paned"));
+        assert_eq!(folder(&[("XDG_STATE_HOME", "relative")]), Path::new("/h/.local/state/paned"));
+        assert_eq!(folder(&[("PANED_STATE_DIR", "/p")]), Path::new("/p"));
+    }
+
+    #[test]
+    fn no_setting_has_two_rows() {
+        let keys: std::collections::BTreeSet<_> = keys().collect();
+        assert_eq!(keys.len(), TABLE.len());
+    }
+}

@@ -1,0 +1,250 @@
+//! The state folder: everything that must survive, and where the server of it can be found.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use paned_model::{Code, Refusal, Time};
+use serde::{Deserialize, Serialize};
+
+/// A socket's path fits in 104 bytes on every system.
+const LONGEST_SOCKET: usize = 100;
+
+/// A state folder, which may not be there yet.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    folder: PathBuf,
+}
+
+/// What `server.json` says: who serves the folder, and where. It is there as long as the server serves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Served {
+    /// The server's process.
+    pub(crate) pid: u32,
+    /// Where it can be reached over TCP.
+    pub(crate) url: String,
+    /// Where it can be reached over a unix socket.
+    pub(crate) socket: PathBuf,
+    /// Its version.
+    pub(crate) version: String,
+    /// When it began to serve.
+    #[serde(rename = "startedAt")]
+    pub(crate) started_at: Time,
+    /// The file with the owner's token.
+    pub(crate) token_file: PathBuf,
+    /// What it was started with, for a restart.
+    #[serde(default)]
+    pub(crate) args: Vec<String>,
+    /// Why the last upgrade did not happen, when it did not.
+    #[serde(rename = "upgradeFailed", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) upgrade_failed: Option<String>,
+}
+
+impl State {
+    /// The state folder at this path.
+    pub(crate) fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The state folder that a server's socket lies in, if it lies in one.
+    pub(crate) fn of_socket(socket: &Path) -> Option<Self> {
+        let state = Self::at(socket.parent()?.to_owned());
+        state.lock().exists().then_some(state)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.folder.join("journal.db")
+    }
+
+    pub(crate) fn token(&self) -> PathBuf {
+        self.folder.join("token")
+    }
+
+    pub(crate) fn keeper_log(&self) -> PathBuf {
+        self.folder.join("keeper.log")
+    }
+
+    pub(crate) fn server_log(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    fn served_file(&self) -> PathBuf {
+        self.folder.join("server.json")
+    }
+
+    /// Makes the folder, or checks that the one that is there is its user's alone.
+    ///
+    /// # Errors
+    /// When it cannot be made, or others could enter it.
+    pub(crate) fn make(&self) -> Result<(), Refusal> {
+        make_private(&self.folder)
+    }
+
+    /// Where the server of this folder listens: in it, or in a short folder when its path is too long.
+    pub(crate) fn socket(&self) -> PathBuf {
+        let near = self.folder.join("paned.sock");
+        if near.as_os_str().len() <= LONGEST_SOCKET {
+            return near;
+        }
+        self.short().join("paned.sock")
+    }
+
+    /// A short folder of this user's for the sockets of one state folder. Keepers' sockets go there too.
+    fn short(&self) -> PathBuf {
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let runtime = runtime.filter(|path| path.is_absolute() && path.as_os_str().len() < 60);
+        let user = rustix::process::getuid().as_raw();
+        let root = runtime.map(|runtime| runtime.join("paned"));
+        let root = root.unwrap_or_else(|| PathBuf::from(format!("/tmp/paned-{user}")));
+        root.join(format!("{:016x}", hash(self.folder.as_os_str().as_encoded_bytes())))
+    }
+
+    /// Makes the folder of the socket, where that is not the state folder. The folders it lies in may be where
+    /// others can write, so each of ours is checked.
+    ///
+    /// # Errors
+    /// As [`State::make`].
+    pub(crate) fn make_socket_folder(&self) -> Result<(), Refusal> {
+        let short = self.short();
+        match (self.socket().starts_with(&short), short.parent()) {
+            (true, Some(root)) => make_private(root).and_then(|()| make_private(&short)),
+            (_, _) => Ok(()),
+        }
+    }
+
+    /// Whether a path is one of this folder's keepers' sockets.
+    pub(crate) fn has_keeper_at(&self, socket: &Path) -> bool {
+        let is_short = socket.starts_with(self.short()) && socket != self.socket();
+        is_short || socket.starts_with(self.folder.join("panes"))
+    }
+
+    /// Who serves the folder, as far as it was written down.
+    pub(crate) fn served(&self) -> Option<Served> {
+        serde_json::from_slice(&fs::read(self.served_file()).ok()?).ok()
+    }
+
+    /// Writes down who serves the folder, whole or not at all, for its user only.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(crate) fn write_served(&self, served: &Served) -> io::Result<()> {
+        let fresh = self.folder.join("server.json.new");
+        let _ = fs::remove_file(&fresh);
+        let mut open = OpenOptions::new();
+        let mut file = open.write(true).create_new(true).mode(0o600).open(&fresh)?;
+        serde_json::to_writer(&mut file, served)?;
+        file.write_all(b"\n")?;
+        fs::rename(fresh, self.served_file())
+    }
+
+    /// Nobody serves the folder any more.
+    pub(crate) fn forget_served(&self) {
+        let _ = fs::remove_file(self.served_file());
+    }
+}
+
+/// Makes a folder that only its user can enter, or checks that it is one.
+pub(crate) fn make_private(folder: &Path) -> Result<(), Refusal> {
+    let shown = folder.display();
+    let made = DirBuilder::new().mode(0o700).recursive(true).create(folder);
+    made.map_err(|error| Refusal::internal(format!("cannot make the folder {shown}: {error}")))?;
+    check_private(folder)
+}
+
+/// Whether a folder is its user's alone.
+///
+/// # Errors
+/// With the sentence that says what to do.
+pub(crate) fn check_private(folder: &Path) -> Result<(), Refusal> {
+    let shown = folder.display();
+    let found = fs::metadata(folder)
+        .map_err(|error| Refusal::internal(format!("cannot look at {shown}: {error}")))?;
+    let refuse = |what: String| Err(Refusal::new(Code::Forbidden, what));
+    if !found.is_dir() {
+        return refuse(format!("{shown} is no folder"));
+    }
+    if found.uid() != rustix::process::getuid().as_raw() {
+        return refuse(format!(
+            "the folder {shown} belongs to another user; choose one of your own"
+        ));
+    }
+    if found.mode() & 0o077 != 0 {
+        return refuse(format!("others can enter {shown}; close it with `chmod 700 {shown}`"));
+    }
+    Ok(())
+}
+
+/// FNV-1a: the same on every run and build, which is all that is asked of it.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_others_can_enter_is_refused_with_the_cure() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = dir.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o750)).unwrap();
+        let refusal = make_private(&open).unwrap_err();
+        assert!(refusal.sentence.contains("chmod 700"), "{refusal}");
+        make_private(&dir.path().join("a/b")).unwrap();
+    }
+
+    #[test]
+    fn a_long_path_gets_a_short_socket() {
+        let near = State::at("/s".into()).socket();
+        assert_eq!(near, Path::new("/s/paned.sock"));
+        let far = State::at(format!("/{}", "deep/".repeat(30)).into()).socket();
+        assert!(far.as_os_str().len() <= LONGEST_SOCKET, "{}", far.display());
+    }
+
+    #[test]
+    fn a_keepers_socket_is_told_from_the_servers_wherever_both_lie() {
+        let check = |folder: String| {
+            let state = State::at(folder.into());
+            assert!(!state.has_keeper_at(&state.socket()));
+            assert!(!state.has_keeper_at(Path::new("/elsewhere/panes/a/keeper.sock")));
+            assert!(state.has_keeper_at(&state.folder().join("panes/a/keeper.sock")));
+            assert!(state.has_keeper_at(&state.short().join("0123456789abcdef")));
+        };
+        check("/s".into());
+        check(format!("/{}", "deep/".repeat(30)));
+    }
+
+    #[test]
+    fn who_serves_is_written_for_the_user_only_and_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path().to_owned());
+        assert_eq!(state.served(), None);
+        let served = Served {
+            pid: 1,
+            url: "http://127.0.0.1:1".into(),
+            socket: state.socket(),
+            version: "0".into(),
+            started_at: Time(1000),
+            token_file: state.token(),
+            args: vec![],
+            upgrade_failed: None,
+        };
+        state.write_served(&served).unwrap();
+        assert_eq!(state.served(), Some(served));
+        let mode = fs::metadata(state.served_file()).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
