@@ -1,0 +1,94 @@
+//! A reader of `/events`.
+
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::http::{self, Incoming, Request};
+
+/// An open stream of events.
+pub struct Events {
+    read: Incoming,
+    text: String,
+}
+
+/// One event as it came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Its id; a `gap` has none.
+    pub id: Option<u64>,
+    /// Its name.
+    pub name: String,
+    /// Its payload.
+    pub data: Value,
+}
+
+impl Events {
+    pub(crate) fn open(socket: &Path, include: &str, after: Option<u64>) -> io::Result<Self> {
+        let path = format!("/events?include={include}");
+        let mut request = Request::new("GET", &path).header("host", "paned");
+        if let Some(after) = after {
+            request = request.header("last-event-id", &after.to_string());
+        }
+        let (head, read) = request.open_unix(socket)?;
+        assert_eq!(head.status, 200, "{head:?}");
+        Ok(Self { read, text: String::new() })
+    }
+
+    /// The next event.
+    ///
+    /// # Errors
+    /// When the stream ends, or nothing comes for too long.
+    pub fn try_next(&mut self) -> io::Result<Told> {
+        loop {
+            while let Some((frame, rest)) = self.text.split_once("\n\n") {
+                let (told, rest) = (parse(frame), rest.to_owned());
+                self.text = rest;
+                if let Some(told) = told {
+                    return Ok(told);
+                }
+            }
+            let mut bytes = Vec::new();
+            if !http::chunk(&mut self.read, &mut bytes)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.text.push_str(&String::from_utf8(bytes).map_err(io::Error::other)?);
+        }
+    }
+
+    /// The next event, which must come.
+    #[track_caller]
+    #[expect(clippy::should_implement_trait, reason = "it panics instead of ending")]
+    pub fn next(&mut self) -> Told {
+        self.try_next().expect("another event")
+    }
+
+    /// Reads on until an event fits; answers it.
+    #[track_caller]
+    pub fn until(&mut self, fits: impl Fn(&Told) -> bool) -> Told {
+        loop {
+            let told = self.next();
+            if fits(&told) {
+                return told;
+            }
+        }
+    }
+
+    /// Reads on until this pane has ended; answers that event.
+    #[track_caller]
+    pub fn until_exit(&mut self, pane: &str) -> Told {
+        self.until(|told| told.name == "pane:exited" && told.data["paneId"] == pane)
+    }
+}
+
+/// A comment is no event.
+fn parse(frame: &str) -> Option<Told> {
+    let field = |name: &str| {
+        let lines = frame.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+    };
+    let data = serde_json::from_str(field("data")?).expect("data is JSON");
+    let id = field("id").map(|id| id.parse().expect("an id is a number"));
+    Some(Told { id, name: field("event")?.to_owned(), data })
+}

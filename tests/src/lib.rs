@@ -1,0 +1,31 @@
+//! The real server in a temporary folder, and short ways to use it from tests.
+//!
+//! Everything here waits for facts with a deadline and says what it saw instead. A [`Server`] ends every
+//! process it started when it is dropped, by its number.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod events;
+mod http;
+mod process;
+mod server;
+
+use std::time::Duration;
+
+pub use events::{Events, Told};
+pub use http::{Reply, Request};
+pub use process::{children_of, gone, is_alive, kill9};
+pub use server::{Server, binary};
+
+/// How long a test waits for anything before it says that it did not come.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The parameters that start a shell script in a pane of this name.
+#[must_use]
+pub fn script(id: &str, script: &str) -> serde_json::Value {
+    serde_json::json!({ "id": id, "argv": ["/bin/bash", "--norc", "-c", script] })
+}

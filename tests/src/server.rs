@@ -1,0 +1,247 @@
+//! One real server in a temporary folder.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use paned_keeper::tape::Reader;
+use paned_model::Refusal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::http::{Reply, Request};
+use crate::process::{gone, kill9, terminate};
+use crate::{Events, PATIENCE};
+
+/// The `paned` binary beside this test: the same build, the same profile.
+#[must_use]
+pub fn binary() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let binary = profile.join("paned");
+    assert!(binary.exists(), "{} is missing; run `cargo build` first", binary.display());
+    binary
+}
+
+/// A real server. Dropping it ends the server and every keeper in its folder.
+pub struct Server {
+    dir: TempDir,
+    child: Child,
+    ready: Value,
+    args: Vec<String>,
+}
+
+impl Server {
+    /// A fresh server on a free port.
+    #[must_use]
+    #[track_caller]
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// A fresh server with more arguments.
+    #[must_use]
+    #[track_caller]
+    pub fn start_with(args: &[&str]) -> Self {
+        let dir = tempfile::Builder::new().prefix("paned-e2e-").tempdir().unwrap();
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let (child, ready) = launch(dir.path(), &args);
+        Self { dir, child, ready, args }
+    }
+
+    /// Kills the server the hard way.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again over the same folder.
+    #[track_caller]
+    pub fn start_again(&mut self) {
+        (self.child, self.ready) = launch(self.dir.path(), &self.args);
+    }
+
+    /// The server's process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The server, as a child of this process.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// The folder with everything that must survive.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.dir.path().join("state")
+    }
+
+    /// Host and port.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let url = self.ready["url"].as_str().unwrap();
+        url.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned()
+    }
+
+    /// The unix socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.ready["socket"].as_str().unwrap().into()
+    }
+
+    /// The owner's token.
+    #[must_use]
+    pub fn token(&self) -> String {
+        let file = self.ready["token_file"].as_str().unwrap();
+        fs::read_to_string(file).unwrap().trim().to_owned()
+    }
+
+    /// Everything the server has logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap()
+    }
+
+    /// Runs an action as the owner.
+    ///
+    /// # Errors
+    /// With the refusal.
+    #[track_caller]
+    pub fn try_act(&self, name: &str, params: Value) -> Result<Value, Refusal> {
+        let request = Request::new("POST", &format!("/action/{name}")).header("host", "paned");
+        request.json(&params).over_unix(&self.socket()).unwrap().outcome()
+    }
+
+    /// Runs an action that must go well.
+    #[track_caller]
+    pub fn act(&self, name: &str, params: Value) -> Value {
+        self.try_act(name, params).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"))
+    }
+
+    /// A pane as it is now.
+    #[track_caller]
+    pub fn pane(&self, id: &str) -> Value {
+        self.act("pane:get", serde_json::json!({ "paneId": id }))
+    }
+
+    /// Asks over TCP with the owner's token and the right host.
+    #[must_use]
+    pub fn ask(&self, method: &str, path: &str) -> Reply {
+        let request = Request::new(method, path).header("host", &self.authority());
+        let bearer = format!("Bearer {}", self.token());
+        request.header("authorization", &bearer).over_tcp(&self.authority())
+    }
+
+    /// The events after an id.
+    #[must_use]
+    #[track_caller]
+    pub fn events(&self, include: &str, after: Option<u64>) -> Events {
+        Events::open(&self.socket(), include, after).unwrap()
+    }
+
+    /// Every event there has been, up to now.
+    #[must_use]
+    #[track_caller]
+    pub fn history(&self) -> Vec<crate::Told> {
+        let end = self.act("event:emit", serde_json::json!({ "name": "test:end" }));
+        let mut events = self.events("*", Some(0));
+        let mut history = Vec::new();
+        loop {
+            let told = events.next();
+            if told.id == end["id"].as_u64() {
+                return history;
+            }
+            history.push(told);
+        }
+    }
+
+    /// A pane's tape.
+    #[must_use]
+    #[track_caller]
+    pub fn tape(&self, id: &str) -> Reader {
+        Reader::open(&self.state().join("panes").join(id).join("tape")).unwrap()
+    }
+
+    /// All that is kept of what a pane printed.
+    #[must_use]
+    #[track_caller]
+    pub fn printed(&self, id: &str) -> Vec<u8> {
+        let tape = self.tape(id);
+        let mut bytes = vec![0; usize::try_from(tape.end() - tape.first()).unwrap()];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let offset = tape.first() + filled as u64;
+            filled += tape.read(offset, &mut bytes[filled..]).unwrap().unwrap();
+        }
+        bytes
+    }
+
+    /// The same, as text.
+    #[must_use]
+    #[track_caller]
+    pub fn text(&self, id: &str) -> String {
+        String::from_utf8(self.printed(id)).unwrap()
+    }
+
+    /// Runs the command line against this server.
+    #[must_use]
+    pub fn cli(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// The command line against this server, not yet run.
+    #[must_use]
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).env("PANED_STATE_DIR", self.state()).env("HOME", self.dir.path());
+        for name in ["PANED_SOCKET", "PANED_URL", "PANED_TOKEN", "PANED_PANE", "PANED_CONFIG"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// The keepers that are there, by pane.
+    #[must_use]
+    pub fn keepers(&self) -> Vec<u32> {
+        let panes = fs::read_dir(self.state().join("panes")).into_iter().flatten().flatten();
+        let tapes = panes.filter_map(|pane| Reader::open(&pane.path().join("tape")).ok());
+        tapes.map(|tape| tape.keeper()).filter(|pid| crate::is_alive(*pid)).collect()
+    }
+}
+
+#[track_caller]
+fn launch(dir: &Path, args: &[String]) -> (Child, Value) {
+    let log = File::options().create(true).append(true).open(dir.join("log")).unwrap();
+    let mut command = Command::new(binary());
+    command.args(["serve", "--port", "0", "--json"]).args(args).stdin(Stdio::null());
+    command.env("PANED_STATE_DIR", dir.join("state")).env("HOME", dir).env("SHELL", "/bin/sh");
+    command.env_remove("PANED_CONFIG").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+    let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let ready = serde_json::from_str(&line).unwrap_or_else(|_| {
+        let log = fs::read_to_string(dir.join("log")).unwrap_or_default();
+        panic!("the server did not start: {line:?}\n{log}")
+    });
+    (child, ready)
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let keepers = self.keepers();
+        // A keeper that is asked ends its pane properly; one that cannot is made to.
+        keepers.iter().for_each(|keeper| terminate(*keeper));
+        for keeper in keepers {
+            if !gone(keeper, Duration::from_secs(10)) {
+                kill9(keeper);
+                assert!(gone(keeper, PATIENCE) || std::thread::panicking());
+            }
+        }
+    }
+}

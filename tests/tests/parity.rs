@@ -1,0 +1,83 @@
+//! An action is defined once: HTTP, the command line and OpenAPI all show the same.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use paned_e2e::{Request, Server};
+use serde_json::Value;
+
+fn names(actions: &Value) -> BTreeSet<String> {
+    let actions = actions.as_array().unwrap().iter();
+    actions.map(|action| action["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_action_is_the_same_through_every_face() {
+    let server = Server::start();
+    let listed = server.ask("GET", "/actions").json();
+    let actions = names(&listed);
+    assert!(20 <= actions.len());
+
+    let cli = server.cli(&["list", "--json"]);
+    assert_eq!(names(&serde_json::from_slice(&cli.stdout).unwrap()), actions);
+
+    let openapi = server.ask("GET", "/openapi.json").json();
+    let paths = openapi["paths"].as_object().unwrap().keys();
+    let described: BTreeSet<String> =
+        paths.filter_map(|path| path.strip_prefix("/action/")).map(str::to_owned).collect();
+    assert_eq!(described, actions);
+
+    for action in listed.as_array().unwrap() {
+        check(&server, action);
+    }
+}
+
+/// Each is reached over HTTP and by command, and refuses a field it does not know with the same sentence.
+fn check(server: &Server, action: &Value) {
+    let name = action["name"].as_str().unwrap();
+    for schema in ["params", "answer"] {
+        assert!(action[schema].is_object(), "{name} has no schema of its {schema}");
+    }
+    assert_eq!(action["params"]["additionalProperties"], false, "{name}");
+    assert!(action["doc"].as_str().unwrap().ends_with('.'), "{name}");
+    let body = serde_json::json!({ "no such field": 1 });
+    let request =
+        Request::new("POST", &format!("/action/{name}")).header("host", "paned").json(&body);
+    let over_http = request.over_unix(&server.socket()).unwrap().outcome().unwrap_err();
+    assert!(over_http.sentence.contains("no such field"), "{name}: {over_http}");
+    let by_command = server.cli(&["action", name, "--body", &body.to_string()]);
+    let said = String::from_utf8(by_command.stderr).unwrap();
+    assert!(said.contains(&over_http.sentence), "{name}: {said}");
+    assert_eq!(by_command.status.code(), Some(i32::from(over_http.code.exit())));
+}
+
+#[test]
+fn the_description_is_valid_openapi_3_1() {
+    let server = Server::start();
+    let text = server.ask("GET", "/openapi.json").body;
+    let file = server.state().join("openapi.json");
+    std::fs::write(&file, &text).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let ensure = Command::new(root.join("scripts/ensure")).arg("openapi").status().unwrap();
+    assert!(ensure.success());
+    let validator = root.join(".cache/openapi/bin/openapi-spec-validator");
+    let checked = Command::new(validator).args(["--schema", "3.1"]).arg(&file).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+#[test]
+fn metrics_and_health_say_how_it_is() {
+    let server = Server::start();
+    server.act("pane:new", serde_json::json!({ "id": "a", "argv": ["cat"] }));
+    let metrics = server.ask("GET", "/metrics");
+    assert_eq!(metrics.status, 200);
+    assert!(metrics.body.contains("paned_panes{status=\"running\"} 1"), "{}", metrics.body);
+    let open = Request::new("GET", "/health").header("host", &server.authority());
+    let open = open.over_tcp(&server.authority()).json();
+    assert_eq!(open, serde_json::json!({ "status": "ok" }), "anyone hears no more than that");
+    let known = server.ask("GET", "/health").json();
+    assert_eq!((&known["status"], &known["pid"]), (&"ok".into(), &server.pid().into()));
+}
