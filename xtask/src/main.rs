@@ -34,24 +34,13 @@ fn main() -> ExitCode {
 
 /// Checks the rules of the house, prints a line for each finding and fails when there is one.
 fn tidy() -> Result<ExitCode> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .context("xtask has no parent")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent")?;
     let tree = Tree::read(root)?;
     let findings = rules::run(&tree);
     let mut out = std::io::stdout().lock();
     for finding in &findings {
         writeln!(out, "{finding}")?;
     }
-    writeln!(
-        out,
-        "tidy: {} files, findings: {}",
-        tree.files().len(),
-        findings.len()
-    )?;
-    Ok(if findings.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    writeln!(out, "tidy: {} files, findings: {}", tree.files().len(), findings.len())?;
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

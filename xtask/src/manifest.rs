@@ -38,11 +38,7 @@ impl Manifest {
             return None;
         }
         let document = DeTable::parse(&file.text).ok()?.into_inner();
-        let package = table(&document, "package")?
-            .get("name")?
-            .get_ref()
-            .as_str()?
-            .to_owned();
+        let package = table(&document, "package")?.get("name")?.get_ref().as_str()?.to_owned();
         let targets = table(&document, "target").into_iter().flatten();
         let targets = targets.filter_map(|(_, target)| target.get_ref().as_table());
         let dependencies = std::iter::once(&document)
@@ -50,19 +46,12 @@ impl Manifest {
             .flat_map(|within| dependencies_in(within, &file.text))
             .collect();
         let has_lints = document.contains_key("lints");
-        Some(Manifest {
-            path: file.path.clone(),
-            package,
-            dependencies,
-            has_lints,
-        })
+        Some(Manifest { path: file.path.clone(), package, dependencies, has_lints })
     }
 
     /// The folder the manifest lies in, from the root.
     pub(crate) fn folder(&self) -> &str {
-        self.path
-            .trim_end_matches("Cargo.toml")
-            .trim_end_matches('/')
+        self.path.trim_end_matches("Cargo.toml").trim_end_matches('/')
     }
 
     /// The last part of the folder, by which people call the crate.
@@ -80,14 +69,8 @@ fn dependencies_in(within: &DeTable<'_>, text: &str) -> Vec<Dependency> {
     let mut found = Vec::new();
     for (section, kind) in sections {
         for (name, value) in table(within, section).into_iter().flatten() {
-            let package = renamed(value.get_ref())
-                .unwrap_or(name.get_ref())
-                .to_owned();
-            found.push(Dependency {
-                package,
-                kind,
-                line: line_at(text, name.span().start),
-            });
+            let package = renamed(value.get_ref()).unwrap_or(name.get_ref()).to_owned();
+            found.push(Dependency { package, kind, line: line_at(text, name.span().start) });
         }
     }
     found
@@ -116,11 +99,8 @@ mod tests {
             c = { package = 'd', version = '1' }\n[dev-dependencies.e]\nversion = '1'\n\
             [target.'cfg(unix)'.build-dependencies]\nf = '1'\n";
         let manifest = parse("crates/a/Cargo.toml", text).unwrap();
-        let found: Vec<_> = manifest
-            .dependencies
-            .iter()
-            .map(|it| (it.package.as_str(), it.line))
-            .collect();
+        let found: Vec<_> =
+            manifest.dependencies.iter().map(|it| (it.package.as_str(), it.line)).collect();
         assert_eq!(found, [("b", 4), ("d", 5), ("e", 6), ("f", 9)]);
         assert_eq!((manifest.folder(), manifest.room()), ("crates/a", "a"));
     }

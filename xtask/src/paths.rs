@@ -13,19 +13,13 @@ impl Named<'_> {
     /// Whether the segments of `path` follow each other somewhere in this one.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let wanted: Vec<&str> = path.split("::").collect();
-        self.segments
-            .windows(wanted.len())
-            .any(|window| window == wanted)
+        self.segments.windows(wanted.len()).any(|window| window == wanted)
     }
 }
 
 /// Every path in a text that is code only.
 pub(crate) fn paths(code: &str) -> Vec<Named<'_>> {
-    let mut reader = Reader {
-        code,
-        at: 0,
-        found: Vec::new(),
-    };
+    let mut reader = Reader { code, at: 0, found: Vec::new() };
     while reader.at < code.len() {
         if !reader.path(&[]) {
             reader.skip();
@@ -57,10 +51,7 @@ impl<'a> Reader<'a> {
         }
         let found = segments.len() > prefix.len();
         if found {
-            self.found.push(Named {
-                line: line_at(self.code, start),
-                segments,
-            });
+            self.found.push(Named { line: line_at(self.code, start), segments });
         }
         found
     }
@@ -115,10 +106,7 @@ impl<'a> Reader<'a> {
     }
 
     fn skip(&mut self) {
-        self.at += self.code[self.at..]
-            .chars()
-            .next()
-            .map_or(0, char::len_utf8);
+        self.at += self.code[self.at..].chars().next().map_or(0, char::len_utf8);
     }
 }
 
@@ -156,10 +144,7 @@ mod tests {
 
     #[test]
     fn a_path_is_found_in_a_longer_one() {
-        let named = Named {
-            line: 1,
-            segments: vec!["std", "fs", "read"],
-        };
+        let named = Named { line: 1, segments: vec!["std", "fs", "read"] };
         assert!(named.holds("std::fs"));
         assert!(named.holds("fs::read"));
         assert!(!named.holds("std::read"));

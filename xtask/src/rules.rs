@@ -49,11 +49,7 @@ impl Finding {
     }
 
     fn new(path: &str, line: usize, says: impl Into<String>) -> Finding {
-        Finding {
-            path: path.to_owned(),
-            line,
-            says: says.into(),
-        }
+        Finding { path: path.to_owned(), line, says: says.into() }
     }
 }
 
@@ -78,15 +74,9 @@ mod testing {
     /// Runs one rule over a small tree. Each finding must begin with the line expected of it.
     #[track_caller]
     pub(super) fn check(rule: Rule, files: &[(&str, &str)], expect: &[&str]) {
-        let found: Vec<String> = rule(&Tree::of(files))
-            .iter()
-            .map(Finding::to_string)
-            .collect();
+        let found: Vec<String> = rule(&Tree::of(files)).iter().map(Finding::to_string).collect();
         let same = found.len() == expect.len()
-            && found
-                .iter()
-                .zip(expect)
-                .all(|(found, expect)| found.starts_with(expect));
+            && found.iter().zip(expect).all(|(found, expect)| found.starts_with(expect));
         assert!(same, "found {found:#?}\nexpected {expect:#?}");
     }
 }

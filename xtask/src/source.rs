@@ -58,13 +58,11 @@ pub(crate) fn line_at(text: &str, offset: usize) -> usize {
 
 /// Where `word` stands on its own, so that `unsafe` is not found in `unsafe_code`.
 pub(crate) fn find_word<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |&at| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + word.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
-        })
+    text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
 }
 
 /// Whether a character can be part of a name.
@@ -133,19 +131,13 @@ fn string(rest: &str) -> usize {
 }
 
 fn raw_string(rest: &str) -> Option<usize> {
-    let opening = rest
-        .strip_prefix(['b', 'c'])
-        .unwrap_or(rest)
-        .strip_prefix('r')?;
+    let opening = rest.strip_prefix(['b', 'c']).unwrap_or(rest).strip_prefix('r')?;
     let body = opening.trim_start_matches('#');
     let hashes = &opening[..opening.len() - body.len()];
     let body = body.strip_prefix('"')?;
     let start = rest.len() - body.len();
     let closing = format!("\"{hashes}");
-    Some(
-        body.find(&closing)
-            .map_or(rest.len(), |end| start + end + closing.len()),
-    )
+    Some(body.find(&closing).map_or(rest.len(), |end| start + end + closing.len()))
 }
 
 /// A character literal; `'a` without a closing quote is a lifetime, which is code.
@@ -187,10 +179,7 @@ fn item_end(code: &str, from: usize) -> usize {
 
 /// Spaces for a span, byte for byte; its line ends stay.
 fn push_blank(to: &mut String, span: &str) {
-    to.extend(
-        span.bytes()
-            .map(|byte| if byte == b'\n' { '\n' } else { ' ' }),
-    );
+    to.extend(span.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
 }
 
 #[cfg(test)]
@@ -203,10 +192,7 @@ mod tests {
         let source = split(text);
         assert_eq!(source.code.len(), text.len());
         assert_eq!(source.comments.len(), text.len());
-        assert_eq!(
-            source.code.split_whitespace().collect::<Vec<_>>().join(" "),
-            code
-        );
+        assert_eq!(source.code.split_whitespace().collect::<Vec<_>>().join(" "), code);
     }
 
     #[test]
@@ -243,13 +229,7 @@ mod tests {
         let text =
             "#[cfg(test)]\nmod a;\nmod b;\n#[cfg(test)]\nfn c(d: [u8; 2]) {\n    {}\n}\nmod e;\n";
         let source = split(text);
-        assert_eq!(
-            source
-                .outside_tests()
-                .split_whitespace()
-                .collect::<String>(),
-            "modb;mode;"
-        );
+        assert_eq!(source.outside_tests().split_whitespace().collect::<String>(), "modb;mode;");
         assert_eq!(source.test_lines(), 6);
     }
 }

@@ -20,10 +20,7 @@ impl Tree {
         let mut files: Vec<File> = listed(root)?
             .iter()
             .filter_map(|path| {
-                Some(File::new(
-                    path,
-                    std::fs::read_to_string(root.join(path)).ok()?,
-                ))
+                Some(File::new(path, std::fs::read_to_string(root.join(path)).ok()?))
             })
             .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -33,12 +30,8 @@ impl Tree {
     /// A tree of these paths and texts.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
-        let files = files
-            .iter()
-            .map(|(path, text)| File::new(path, (*text).to_owned()));
-        Tree {
-            files: files.collect(),
-        }
+        let files = files.iter().map(|(path, text)| File::new(path, (*text).to_owned()));
+        Tree { files: files.collect() }
     }
 
     pub(crate) fn files(&self) -> &[File] {
@@ -70,16 +63,8 @@ pub(crate) struct File {
 
 impl File {
     pub(crate) fn new(path: &str, text: String) -> File {
-        let rust = if path.ends_with(".rs") {
-            text.as_str()
-        } else {
-            ""
-        };
-        File {
-            path: path.to_owned(),
-            source: source::split(rust),
-            text,
-        }
+        let rust = if path.ends_with(".rs") { text.as_str() } else { "" };
+        File { path: path.to_owned(), source: source::split(rust), text }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -92,10 +77,7 @@ impl File {
 
     /// Whether the file lies in a folder called `tests`.
     pub(crate) fn is_in_tests(&self) -> bool {
-        let folders = self
-            .path
-            .rsplit_once('/')
-            .map_or("", |(folders, _)| folders);
+        let folders = self.path.rsplit_once('/').map_or("", |(folders, _)| folders);
         folders.split('/').any(|folder| folder == "tests")
     }
 }
@@ -109,11 +91,7 @@ fn listed(root: &Path) -> Result<Vec<String>> {
         .output()
         .context("tidy asks git for the list of files")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "git cannot list the files: {}",
-        complaint.trim()
-    );
+    ensure!(output.status.success(), "git cannot list the files: {}", complaint.trim());
     let paths = String::from_utf8(output.stdout).context("a path is not UTF-8")?;
     Ok(paths.split_terminator('\0').map(str::to_owned).collect())
 }

@@ -12,25 +12,10 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("policy", &["model", "term"]),
     ("keeper", &["model"]),
     ("substrate", &["model", "keeper"]),
-    (
-        "kernel",
-        &["model", "term", "policy", "keeper", "substrate"],
-    ),
+    ("kernel", &["model", "term", "policy", "keeper", "substrate"]),
     ("ext", &["model", "term", "policy", "kernel"]),
     ("face", &["model", "term", "policy", "kernel"]),
-    (
-        "cli",
-        &[
-            "model",
-            "term",
-            "policy",
-            "keeper",
-            "substrate",
-            "kernel",
-            "ext",
-            "face",
-        ],
-    ),
+    ("cli", &["model", "term", "policy", "keeper", "substrate", "kernel", "ext", "face"]),
 ];
 
 /// A crate names only crates below it, and only those the table gives it. Tests of a crate may
@@ -63,25 +48,17 @@ fn no_place(room: &str) -> String {
 }
 
 fn may_name(room: &str) -> Option<&'static [&'static str]> {
-    MAY_NAME
-        .iter()
-        .find(|(name, _)| *name == room)
-        .map(|(_, may_name)| *may_name)
+    MAY_NAME.iter().find(|(name, _)| *name == room).map(|(_, may_name)| *may_name)
 }
 
 /// The crate of the workspace behind a dependency; none where it comes from outside.
 fn room_of<'a>(manifests: &'a [Manifest], dependency: &Dependency) -> Option<&'a str> {
-    manifests
-        .iter()
-        .find(|it| it.package == dependency.package)
-        .map(Manifest::room)
+    manifests.iter().find(|it| it.package == dependency.package).map(Manifest::room)
 }
 
 fn is_below(other: &str, room: &str) -> bool {
     let below = may_name(room).unwrap_or_default();
-    below
-        .iter()
-        .any(|next| *next == other || is_below(other, next))
+    below.iter().any(|next| *next == other || is_below(other, next))
 }
 
 #[cfg(test)]
@@ -95,18 +72,9 @@ mod tests {
         let path = format!("crates/{room}/Cargo.toml");
         let text = format!("[package]\nname = 'paned-{room}'\n{lines}");
         let house = [
-            (
-                "crates/model/Cargo.toml",
-                "[package]\nname = 'paned-model'\n",
-            ),
-            (
-                "crates/substrate/Cargo.toml",
-                "[package]\nname = 'paned-substrate'\n",
-            ),
-            (
-                "crates/kernel/Cargo.toml",
-                "[package]\nname = 'paned-kernel'\n",
-            ),
+            ("crates/model/Cargo.toml", "[package]\nname = 'paned-model'\n"),
+            ("crates/substrate/Cargo.toml", "[package]\nname = 'paned-substrate'\n"),
+            ("crates/kernel/Cargo.toml", "[package]\nname = 'paned-kernel'\n"),
             ("bench/Cargo.toml", "[package]\nname = 'paned-bench'\n"),
             (&path, &text),
         ];
@@ -116,20 +84,12 @@ mod tests {
     #[test]
     fn an_arrow_upwards_is_found() {
         let lines = "[dependencies]\nserde = '1'\npaned-kernel.workspace = true\n";
-        check(
-            "term",
-            lines,
-            &["crates/term/Cargo.toml:5: `term` may not name `kernel`"],
-        );
+        check("term", lines, &["crates/term/Cargo.toml:5: `term` may not name `kernel`"]);
     }
 
     #[test]
     fn an_arrow_downwards_is_fine() {
-        check(
-            "term",
-            "[dependencies]\nserde = '1'\npaned-model.workspace = true\n",
-            &[],
-        );
+        check("term", "[dependencies]\nserde = '1'\npaned-model.workspace = true\n", &[]);
     }
 
     #[test]
@@ -142,29 +102,17 @@ mod tests {
     #[test]
     fn another_name_for_a_package_does_not_hide_it() {
         let lines = "[build-dependencies]\nx = { package = 'paned-kernel' }\n";
-        check(
-            "term",
-            lines,
-            &["crates/term/Cargo.toml:4: `term` may not name `kernel`"],
-        );
+        check("term", lines, &["crates/term/Cargo.toml:4: `term` may not name `kernel`"]);
     }
 
     #[test]
     fn nobody_names_what_stands_outside_the_house() {
         let lines = "[dev-dependencies]\npaned-bench = {}\n";
-        check(
-            "face",
-            lines,
-            &["crates/face/Cargo.toml:4: `face` may not name `bench`"],
-        );
+        check("face", lines, &["crates/face/Cargo.toml:4: `face` may not name `bench`"]);
     }
 
     #[test]
     fn a_crate_without_a_place_is_found() {
-        check(
-            "util",
-            "",
-            &["crates/util/Cargo.toml:1: `util` has no place in the house"],
-        );
+        check("util", "", &["crates/util/Cargo.toml:1: `util` has no place in the house"]);
     }
 }

@@ -26,26 +26,20 @@ const OUTSIDE: &[(&str, &str)] = &[
 ];
 
 /// Crates that pure code could only need in order to touch the outside.
-const OUTSIDE_CRATES: &[&str] = &[
-    "axum", "hyper", "libc", "mio", "nix", "rusqlite", "rustix", "tokio",
-];
+const OUTSIDE_CRATES: &[&str] =
+    &["axum", "hyper", "libc", "mio", "nix", "rusqlite", "rustix", "tokio"];
 
 const RUNTIMES: &[&str] = &["async-std", "mio", "smol", "tokio"];
 
 /// Sources of pure crates, tests not counted, name nothing of the outside.
 pub(super) fn sources_stay_pure(tree: &Tree) -> Vec<Finding> {
-    tree.rust()
-        .filter(|file| is_pure_source(file))
-        .flat_map(outside_names)
-        .collect()
+    tree.rust().filter(|file| is_pure_source(file)).flat_map(outside_names).collect()
 }
 
 /// Pure crates depend on nothing that is there for the outside.
 pub(super) fn dependencies_stay_pure(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
-    let pure = manifests
-        .iter()
-        .filter(|it| PURE.iter().any(|room| is_room(it, room)));
+    let pure = manifests.iter().filter(|it| PURE.iter().any(|room| is_room(it, room)));
     pure.flat_map(|manifest| {
         let says = "is there for the outside, and this crate is pure";
         named(manifest, OUTSIDE_CRATES, says)
@@ -57,9 +51,7 @@ pub(super) fn dependencies_stay_pure(tree: &Tree) -> Vec<Finding> {
 pub(super) fn keepers_have_no_runtime(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
     let keepers = manifests.iter().filter(|it| is_room(it, "keeper"));
-    keepers
-        .flat_map(|it| named(it, RUNTIMES, "is a runtime, and keeper has none"))
-        .collect()
+    keepers.flat_map(|it| named(it, RUNTIMES, "is a runtime, and keeper has none")).collect()
 }
 
 fn is_room(manifest: &Manifest, room: &str) -> bool {
@@ -67,9 +59,7 @@ fn is_room(manifest: &Manifest, room: &str) -> bool {
 }
 
 fn is_pure_source(file: &File) -> bool {
-    let pure = PURE
-        .iter()
-        .any(|room| file.path.starts_with(&format!("crates/{room}/src/")));
+    let pure = PURE.iter().any(|room| file.path.starts_with(&format!("crates/{room}/src/")));
     pure && file.name() != "tests.rs" && !file.is_in_tests()
 }
 
@@ -86,10 +76,7 @@ fn outside_names(file: &File) -> Vec<Finding> {
 }
 
 fn named(manifest: &Manifest, refused: &[&str], says: &str) -> Vec<Finding> {
-    let found = manifest
-        .dependencies
-        .iter()
-        .filter(|it| refused.contains(&it.package.as_str()));
+    let found = manifest.dependencies.iter().filter(|it| refused.contains(&it.package.as_str()));
     found
         .map(|it| Finding::new(&manifest.path, it.line, format!("`{}` {says}", it.package)))
         .collect()
@@ -131,42 +118,22 @@ mod tests {
     #[test]
     fn time_may_be_an_argument() {
         let text = "use std::time::Instant;\nfn tick(now: Instant) {}\n";
-        check(
-            sources_stay_pure,
-            &[("crates/policy/src/idle.rs", text)],
-            &[],
-        );
+        check(sources_stay_pure, &[("crates/policy/src/idle.rs", text)], &[]);
     }
 
     #[test]
     fn a_pure_crate_has_no_dependency_on_the_outside() {
         let text = "[package]\nname = 'a'\n[dependencies]\nserde = '1'\nlibc = '1'\n";
         let says = "crates/model/Cargo.toml:5: `libc` is there for the outside";
-        check(
-            dependencies_stay_pure,
-            &[("crates/model/Cargo.toml", text)],
-            &[says],
-        );
-        check(
-            dependencies_stay_pure,
-            &[("crates/keeper/Cargo.toml", text)],
-            &[],
-        );
+        check(dependencies_stay_pure, &[("crates/model/Cargo.toml", text)], &[says]);
+        check(dependencies_stay_pure, &[("crates/keeper/Cargo.toml", text)], &[]);
     }
 
     #[test]
     fn a_keeper_has_no_runtime() {
         let text = "[package]\nname = 'a'\n[dev-dependencies]\nlibc = '1'\ntokio = '1'\n";
         let says = "crates/keeper/Cargo.toml:5: `tokio` is a runtime";
-        check(
-            keepers_have_no_runtime,
-            &[("crates/keeper/Cargo.toml", text)],
-            &[says],
-        );
-        check(
-            keepers_have_no_runtime,
-            &[("crates/face/Cargo.toml", text)],
-            &[],
-        );
+        check(keepers_have_no_runtime, &[("crates/keeper/Cargo.toml", text)], &[says]);
+        check(keepers_have_no_runtime, &[("crates/face/Cargo.toml", text)], &[]);
     }
 }

@@ -15,10 +15,8 @@ const HOSTS: &[&str] = &[
 ];
 
 /// The one name that cargo itself writes, whatever mirror was asked.
-const DEFAULT_SOURCE: &str = concat!(
-    "\"registry+https://github.com/rust-lang/crates",
-    ".io-index\""
-);
+const DEFAULT_SOURCE: &str =
+    concat!("\"registry+https://github.com/rust-lang/crates", ".io-index\"");
 
 /// No file names the host of a registry.
 pub(super) fn hosts_are_not_named(tree: &Tree) -> Vec<Finding> {
@@ -60,10 +58,7 @@ fn is_mirrored(lock: &str, line: &str) -> bool {
 }
 
 fn lines(file: &File) -> impl Iterator<Item = (usize, &str)> {
-    file.text
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line))
+    file.text.lines().enumerate().map(|(index, line)| (index + 1, line))
 }
 
 #[cfg(test)]
@@ -74,40 +69,23 @@ mod tests {
     #[test]
     fn a_host_is_found() {
         let text = format!("hello\nsee https://{}/x\n", HOSTS[0]);
-        check(
-            hosts_are_not_named,
-            &[("README.md", &text)],
-            &["README.md:2: `crates"],
-        );
+        check(hosts_are_not_named, &[("README.md", &text)], &["README.md:2: `crates"]);
     }
 
     #[test]
     fn the_default_source_of_cargo_is_fine() {
         let text = format!("source = {DEFAULT_SOURCE}\n");
-        check(
-            hosts_are_not_named,
-            &[("Cargo.lock", &text), ("README.md", "docs.rs\n")],
-            &[],
-        );
+        check(hosts_are_not_named, &[("Cargo.lock", &text), ("README.md", "docs.rs\n")], &[]);
         check(locks_name_no_mirror, &[("Cargo.lock", &text)], &[]);
     }
 
     #[test]
     fn a_mirror_in_a_lock_is_found() {
         let files = [
-            (
-                "Cargo.lock",
-                "name = \"a\"\nsource = \"sparse+http://mirror/\"\n",
-            ),
-            (
-                "web/package-lock.json",
-                "{\n  \"resolved\": \"http://mirror/a.tgz\"\n}\n",
-            ),
+            ("Cargo.lock", "name = \"a\"\nsource = \"sparse+http://mirror/\"\n"),
+            ("web/package-lock.json", "{\n  \"resolved\": \"http://mirror/a.tgz\"\n}\n"),
         ];
-        let expect = [
-            "Cargo.lock:2: a lock file",
-            "web/package-lock.json:2: a lock file",
-        ];
+        let expect = ["Cargo.lock:2: a lock file", "web/package-lock.json:2: a lock file"];
         check(locks_name_no_mirror, &files, &expect);
     }
 }

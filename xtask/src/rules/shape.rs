@@ -67,31 +67,15 @@ mod tests {
     fn a_file_that_is_too_long_is_found() {
         let (most, more) = ("//\n".repeat(500), "//\n".repeat(501));
         let tested = format!("{most}#[cfg(test)]\nmod tests {{\n{more}}}\n");
-        let files = [
-            ("a.rs", most.as_str()),
-            ("b.rs", &more),
-            ("c.rs", &tested),
-            ("tests.rs", &more),
-        ];
-        check(
-            files_are_one_idea,
-            &files,
-            &["b.rs:1: 501 lines without tests"],
-        );
+        let files =
+            [("a.rs", most.as_str()), ("b.rs", &more), ("c.rs", &tested), ("tests.rs", &more)];
+        check(files_are_one_idea, &files, &["b.rs:1: 501 lines without tests"]);
     }
 
     #[test]
     fn a_module_without_a_sentence_is_found() {
-        let files = [
-            ("a.rs", "//! The tape.\n"),
-            ("b.rs", "mod c;\n//! Late.\n"),
-            ("d.ts", ""),
-        ];
-        check(
-            modules_say_what_they_are,
-            &files,
-            &["b.rs:1: a module opens with `//!`"],
-        );
+        let files = [("a.rs", "//! The tape.\n"), ("b.rs", "mod c;\n//! Late.\n"), ("d.ts", "")];
+        check(modules_say_what_they_are, &files, &["b.rs:1: a module opens with `//!`"]);
     }
 
     #[test]
@@ -102,22 +86,14 @@ mod tests {
             ("Makefile", "# TODO\n"),
             ("c.ts", "let a; // TODO\n"),
         ];
-        let expect = [
-            "a.rs:2: `FIXME`",
-            "b.toml:1: `TODO`",
-            "Makefile:1: `TODO`",
-            "c.ts:1: `TODO`",
-        ];
+        let expect =
+            ["a.rs:2: `FIXME`", "b.toml:1: `TODO`", "Makefile:1: `TODO`", "c.ts:1: `TODO`"];
         check(nothing_is_left_to_do, &files, &expect);
     }
 
     #[test]
     fn the_words_are_free_in_code_and_in_quotes() {
         let text = "//! A `TODO` is an issue.\nconst A: &str = \"TODO\";\nconst TODOS: u8 = 1;\n";
-        check(
-            nothing_is_left_to_do,
-            &[("a.rs", text), ("b.md", "TODO\n")],
-            &[],
-        );
+        check(nothing_is_left_to_do, &[("a.rs", text), ("b.md", "TODO\n")], &[]);
     }
 }

@@ -10,10 +10,7 @@ const EXCUSE: &str = "// not a wait:";
 
 /// No file in a folder of tests sleeps for a time written down.
 pub(super) fn a_sleep_is_not_a_wait(tree: &Tree) -> Vec<Finding> {
-    tree.rust()
-        .filter(|file| file.is_in_tests())
-        .flat_map(sleeps)
-        .collect()
+    tree.rust().filter(|file| file.is_in_tests()).flat_map(sleeps).collect()
 }
 
 fn sleeps(file: &File) -> Vec<Finding> {
@@ -51,11 +48,7 @@ fn has_number(code: &str) -> bool {
 
 fn is_excused(file: &File, line: usize) -> bool {
     let before = line.saturating_sub(2);
-    file.text
-        .lines()
-        .take(line)
-        .skip(before)
-        .any(|line| line.contains(EXCUSE))
+    file.text.lines().take(line).skip(before).any(|line| line.contains(EXCUSE))
 }
 
 #[cfg(test)]
@@ -67,10 +60,7 @@ mod tests {
     fn a_fixed_sleep_in_tests_is_found() {
         let text = "fn a() {\n    std::thread::sleep(Duration::from_millis(50));\n\
             tokio::time::sleep(\n        5 * SECOND).await;\n}\n";
-        let expect = [
-            "tests/src/a.rs:2: a fixed sleep",
-            "tests/src/a.rs:3: a fixed sleep",
-        ];
+        let expect = ["tests/src/a.rs:2: a fixed sleep", "tests/src/a.rs:3: a fixed sleep"];
         check(a_sleep_is_not_a_wait, &[("tests/src/a.rs", text)], &expect);
         check(a_sleep_is_not_a_wait, &[("crates/cli/src/a.rs", text)], &[]);
     }
@@ -80,10 +70,6 @@ mod tests {
         let text = "sleep(pause); sleep_until(5); run(\"sleep(5)\");\n\
             sleep(5); // not a wait: the program is slow here.\n\n\
             // not a wait: and here.\nsleep(5);\n";
-        check(
-            a_sleep_is_not_a_wait,
-            &[("crates/cli/tests/a.rs", text)],
-            &[],
-        );
+        check(a_sleep_is_not_a_wait, &[("crates/cli/tests/a.rs", text)], &[]);
     }
 }

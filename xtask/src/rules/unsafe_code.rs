@@ -9,9 +9,7 @@ const HOME: &str = "crates/keeper";
 
 /// The keyword is used in `keeper` only.
 pub(super) fn lives_in_keeper(tree: &Tree) -> Vec<Finding> {
-    let abroad = tree
-        .rust()
-        .filter(|file| !file.path.starts_with(&format!("{HOME}/")));
+    let abroad = tree.rust().filter(|file| !file.path.starts_with(&format!("{HOME}/")));
     abroad.flat_map(uses).collect()
 }
 
@@ -22,22 +20,14 @@ pub(super) fn is_forbidden_elsewhere(tree: &Tree) -> Vec<Finding> {
     others
         .flat_map(|manifest| roots(tree, manifest))
         .filter(|file| !file.source.code.contains("#![forbid(unsafe_code)]"))
-        .map(|file| {
-            Finding::at(
-                file,
-                1,
-                "a crate outside keeper says `#![forbid(unsafe_code)]`",
-            )
-        })
+        .map(|file| Finding::at(file, 1, "a crate outside keeper says `#![forbid(unsafe_code)]`"))
         .collect()
 }
 
 fn uses(file: &File) -> Vec<Finding> {
     let code = &file.source.code;
     let says = format!("`unsafe` lives in {HOME} and nowhere else");
-    find_word(code, "unsafe")
-        .map(|at| Finding::at(file, line_at(code, at), &says))
-        .collect()
+    find_word(code, "unsafe").map(|at| Finding::at(file, line_at(code, at), &says)).collect()
 }
 
 fn roots<'a>(tree: &'a Tree, manifest: &Manifest) -> Vec<&'a File> {
@@ -46,9 +36,7 @@ fn roots<'a>(tree: &'a Tree, manifest: &Manifest) -> Vec<&'a File> {
         let Some(inner) = path.strip_prefix(&src) else {
             return false;
         };
-        let program = inner
-            .strip_prefix("bin/")
-            .is_some_and(|name| !name.contains('/'));
+        let program = inner.strip_prefix("bin/").is_some_and(|name| !name.contains('/'));
         inner == "lib.rs" || inner == "main.rs" || program
     };
     tree.rust().filter(|file| is_root(&file.path)).collect()
@@ -80,19 +68,13 @@ mod tests {
             ("crates/keeper/Cargo.toml", manifest),
             ("crates/keeper/src/lib.rs", ""),
             ("crates/face/Cargo.toml", manifest),
-            (
-                "crates/face/src/lib.rs",
-                "//! HTTP.\n\n#![forbid(unsafe_code)]\n",
-            ),
+            ("crates/face/src/lib.rs", "//! HTTP.\n\n#![forbid(unsafe_code)]\n"),
             ("crates/face/src/http.rs", ""),
             ("tests/Cargo.toml", manifest),
             ("tests/src/lib.rs", "// #![forbid(unsafe_code)]\n"),
             ("tests/src/bin/agent.rs", ""),
         ];
-        let expect = [
-            "tests/src/lib.rs:1: a crate outside",
-            "tests/src/bin/agent.rs:1: a crate",
-        ];
+        let expect = ["tests/src/lib.rs:1: a crate outside", "tests/src/bin/agent.rs:1: a crate"];
         check(is_forbidden_elsewhere, &files, &expect);
     }
 }

@@ -36,25 +36,13 @@ mod tests {
 
     #[test]
     fn unseen_blanks_are_found() {
-        let files = [
-            ("a.rs", "a\nb \n"),
-            ("b.md", "a\r\n"),
-            ("c.toml", "\ta = 1\n"),
-        ];
-        let expect = [
-            "a.rs:2: white space",
-            "b.md:1: white space",
-            "c.toml:1: a tab",
-        ];
+        let files = [("a.rs", "a\nb \n"), ("b.md", "a\r\n"), ("c.toml", "\ta = 1\n")];
+        let expect = ["a.rs:2: white space", "b.md:1: white space", "c.toml:1: a tab"];
         check(is_clean, &files, &expect);
     }
 
     #[test]
     fn other_files_and_clean_ones_are_fine() {
-        check(
-            is_clean,
-            &[("a.rs", "a\n\n    b\n"), ("Makefile", "a:\n\tb \n")],
-            &[],
-        );
+        check(is_clean, &[("a.rs", "a\n\n    b\n"), ("Makefile", "a:\n\tb \n")], &[]);
     }
 }
