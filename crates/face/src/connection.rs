@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
 use paned_policy::guard::Way;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
 
 use crate::entrance::enter;
@@ -27,6 +27,9 @@ use crate::shared::Shared;
 const BUFFER: usize = 64 << 10;
 /// How long somebody who may not come in is listened to.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long somebody who was let in just before the end may take for a first request.
+const FIRST_WORD: Duration = Duration::from_millis(300);
 
 /// What a connection's requests go through.
 #[derive(Clone)]
@@ -40,7 +43,9 @@ pub(crate) struct Talk {
 pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaphorePermit) {
     let limits = talk.shared.limits;
     let closed = talk.shared.closed();
+    let (begun, mut first) = watch::channel(false);
     let service = service_fn(|request: Request<Incoming>| {
+        begun.send_replace(true);
         let Talk { shared, app, way } = talk.clone();
         async move { Ok::<_, Infallible>(enter(&shared, app, &way, request.map(Body::new)).await) }
     });
@@ -51,7 +56,12 @@ pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaph
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = closed => {
-            connection.as_mut().graceful_shutdown();
+            // Whoever was let in and has not asked yet could not know; they are heard once.
+            let first = timeout(FIRST_WORD, first.wait_for(|begun| *begun));
+            tokio::select! {
+                _ = connection.as_mut() => return,
+                _ = first => connection.as_mut().graceful_shutdown(),
+            }
             connection.await
         }
     };

@@ -10,7 +10,6 @@ mod call;
 mod catalogue;
 mod connection;
 mod entrance;
-mod errands;
 mod events;
 mod health;
 mod limits;

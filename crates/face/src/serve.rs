@@ -57,10 +57,7 @@ pub async fn serve(
     }
     shutdown.await;
     shared.close();
-    let goodbye = async {
-        while gates.join_next().await.is_some() {}
-        shared.errands.finish().await;
-    };
+    let goodbye = async { while gates.join_next().await.is_some() {} };
     if timeout(limits.farewell, goodbye).await.is_err() {
         tracing::warn!("requests still under way were cut short");
     }

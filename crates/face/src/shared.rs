@@ -3,12 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use paned_kernel::{Caller, Kernel, Kind};
+use paned_kernel::{Caller, Kernel};
 use paned_model::Refusal;
 use tokio::sync::{Semaphore, watch};
 
 use crate::Limits;
-use crate::errands::Errands;
 use crate::metrics::Metrics;
 
 /// What all requests share: the kernel, and what this face knows of itself.
@@ -16,7 +15,6 @@ pub(crate) struct Shared {
     pub(crate) kernel: Kernel,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
-    pub(crate) errands: Errands,
     /// One for each connection that may still come.
     pub(crate) seats: Arc<Semaphore>,
     /// The list of actions, once somebody asked for it.
@@ -32,7 +30,6 @@ impl Shared {
             kernel,
             limits,
             metrics: Metrics::new(),
-            errands: Errands::default(),
             seats: Arc::new(Semaphore::new(limits.connections)),
             actions: OnceLock::new(),
             openapi: OnceLock::new(),
@@ -59,23 +56,14 @@ impl Shared {
         self.limits.connections.saturating_sub(self.seats.available_permits())
     }
 
-    /// Has the kernel run an action. A question ends when nobody waits for its answer any more; a change,
-    /// once begun, is finished and told of whoever goes away.
+    /// Has the kernel run an action.
     pub(crate) async fn dispatch(
         &self,
         name: &str,
         params: impl Into<Bytes>,
         caller: &Caller,
     ) -> Result<Bytes, Refusal> {
-        let params = params.into();
-        let answer = match self.kernel.registry().get(name)?.kind {
-            Kind::Question => self.kernel.dispatch(name, &params, caller).await?,
-            Kind::Change => {
-                let (kernel, name, caller) = (self.kernel.clone(), name.to_owned(), caller.clone());
-                let errand = async move { kernel.dispatch(&name, &params, &caller).await };
-                self.errands.run(errand).await??
-            }
-        };
+        let answer = self.kernel.dispatch(name, &params.into(), caller).await?;
         Ok(Bytes::from(String::from(Box::<str>::from(answer))))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::hooks::Start;
 use crate::journal::{Draft, Ticket};
-use crate::registry::{Context, Definition, Kind};
+use crate::registry::{Context, Definition, Kind, Run};
 use crate::{Caller, Kernel};
 
 /// What an action answered, as JSON.
@@ -51,8 +51,23 @@ impl Kernel {
             return run.start.await;
         }
         let shown = shown(params, definition.secrets);
+        let told = self.clone().run_told(definition.name, shown, run);
+        match definition.kind {
+            Kind::Question => told.await,
+            // Whoever asked may go away in the middle: a change that was begun is finished and told.
+            Kind::Change => self.errands().run(told).await?,
+        }
+    }
+
+    async fn run_told(
+        self,
+        name: &'static str,
+        shown: Box<RawValue>,
+        run: Run,
+    ) -> Result<Answer, Refusal> {
+        let definition = self.registry().get(name)?;
         self.tell(definition, "action:start", &shown, Ok(None));
-        let start = Start { action: definition.name, params: Arc::from(shown.clone()) };
+        let start = Start { action: name, params: Arc::from(shown.clone()) };
         let outcome = match self.ask_hooks(&start).await {
             Ok(()) => run.start.await,
             Err(refusal) => Err(refusal),

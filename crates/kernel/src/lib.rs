@@ -8,6 +8,7 @@ mod actions;
 mod caller;
 mod dispatch;
 mod doors;
+mod errands;
 mod grants;
 mod hooks;
 pub mod journal;
@@ -17,11 +18,13 @@ mod setup;
 mod start;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use paned_model::{Refusal, Time};
 use paned_substrate::Substrate;
 use serde::Serialize;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 pub use caller::Caller;
 pub use dispatch::Answer;
@@ -34,8 +37,12 @@ pub use registry::{Action, Context, Definition, Kind, Registry};
 pub use setup::{Address, Limits, Setup};
 pub use start::{Error, Started};
 
+use errands::Errands;
 use grants::Grants;
 use hooks::Hooks;
+
+/// How long changes under way have to end by themselves when the house is stopped.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A cheap handle to the house.
 #[derive(Clone)]
@@ -52,6 +59,7 @@ struct Inner {
     panes: panes::Table,
     grants: Grants,
     hooks: Hooks,
+    errands: Errands,
     wish: watch::Sender<Option<Wish>>,
 }
 
@@ -95,8 +103,11 @@ impl Kernel {
         }
     }
 
-    /// Says goodbye and closes the journal. Panes live on.
+    /// Finishes what is under way, says goodbye and closes the journal. Panes live on.
     pub async fn stop(&self) {
+        if timeout(FAREWELL, self.inner.errands.finish()).await.is_err() {
+            tracing::warn!("changes still under way were cut short");
+        }
         self.emit("server:shutdown", &serde_json::json!({}));
         if let Err(error) = self.inner.journal.close().await {
             tracing::error!(%error, "the journal was not closed cleanly");
@@ -129,6 +140,10 @@ impl Kernel {
 
     pub(crate) fn hooks(&self) -> &Hooks {
         &self.inner.hooks
+    }
+
+    pub(crate) fn errands(&self) -> &Errands {
+        &self.inner.errands
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::dispatch::draft;
+use crate::errands::Errands;
 use crate::grants::{Grants, Stored, random_name};
 use crate::hooks::Hooks;
 use crate::journal::{self, Change, Journal, Opened, Record};
@@ -73,6 +74,7 @@ impl Kernel {
             panes: Table::default(),
             grants: Grants::new(),
             hooks: Hooks::default(),
+            errands: Errands::default(),
             wish: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };

@@ -77,9 +77,7 @@ impl Action for PaneNew {
         let plan = Plan::new(&kernel, &caller, params)?;
         let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
         kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
-        // A task of its own: a caller who goes away in the middle leaves nothing half-made.
-        let start = tokio::spawn(start(kernel, pane, plan.order()));
-        start.await.map_err(Refusal::internal)?
+        start(kernel, pane, plan.order()).await
     }
 }
 

@@ -58,6 +58,8 @@ impl Places {
         };
         private_folder(&self.panes).map_err(io("make the parent of"))?;
         if let Some(short) = &self.short {
+            let root = short.parent().unwrap_or(short);
+            private_folder(root).map_err(io("make a folder for the sockets beside"))?;
             private_folder(short).map_err(io("make a folder for the socket of"))?;
         }
         match DirBuilder::new().mode(0o700).create(self.folder(id)) {
