@@ -3,7 +3,6 @@
 mod damage;
 mod kill;
 mod law;
-mod speed;
 
 use std::fs;
 use std::path::Path;
