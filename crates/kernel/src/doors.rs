@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use paned_model::{Code, EventId, Include, Offset, PaneId, Refusal, Scope};
+use paned_model::{Code, EventId, Include, Offset, PaneId, PaneInfo, Refusal, Scope};
 use paned_policy::permit;
 use paned_substrate::Output;
-use paned_term::View;
+use paned_term::screen::view::Modes;
+use paned_term::{Screen, View};
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -89,7 +90,7 @@ impl Kernel {
     /// When there is no such pane, or the caller may not see it.
     pub fn output(&self, pane: &PaneId, from: Offset, caller: &Caller) -> Result<Printed, Refusal> {
         let pane = self.readable(pane, caller)?;
-        let output = pane.output().ok_or_else(|| no_output(&pane))?;
+        let output = pane.readable()?;
         let stirred = pane.watch();
         Ok(Printed { pane, output, at: from, stirred })
     }
@@ -100,20 +101,36 @@ impl Kernel {
     /// When there is no such pane, or the caller may not see it.
     pub async fn view(&self, pane: &PaneId, caller: &Caller) -> Result<View, Refusal> {
         let pane = self.readable(pane, caller)?;
-        let output = pane.output().ok_or_else(|| no_output(&pane))?;
+        self.look(&pane, Screen::view).await
+    }
+
+    /// Looks at a pane's screen as everything it printed up to now makes it.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        pane: &Arc<Pane>,
+        look: impl FnOnce(&Screen) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let output = pane.readable()?;
         let (size, preamble) = (output.size(), pane.lock().preamble.clone());
         let mut lens = pane.lens.lock().await;
         if lens.behind(output.as_ref()) < MUCH {
-            return lens.view(output.as_ref(), size, &preamble).map_err(Refusal::internal);
+            let screen = lens.screen(output.as_ref(), size, &preamble);
+            return screen.map(look).map_err(Refusal::internal);
         }
         drop(lens);
-        let view = tokio::task::spawn_blocking(move || {
-            pane.lens.blocking_lock().view(output.as_ref(), size, &preamble)
+        let pane = pane.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            pane.lens.blocking_lock().screen(output.as_ref(), size, &preamble).map(look)
         });
-        view.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
+        looked.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
     }
 
-    fn readable(&self, id: &PaneId, caller: &Caller) -> Result<Arc<Pane>, Refusal> {
+    /// The modes a pane's terminal is in.
+    pub(crate) async fn modes(&self, pane: &Arc<Pane>) -> Result<Modes, Refusal> {
+        self.look(pane, |screen| screen.view().modes).await
+    }
+
+    pub(crate) fn readable(&self, id: &PaneId, caller: &Caller) -> Result<Arc<Pane>, Refusal> {
         self.check_alive(caller)?;
         may_read(caller)?;
         self.may_reach(id, caller)?;
@@ -130,10 +147,6 @@ impl Kernel {
 fn may_read(caller: &Caller) -> Result<(), Refusal> {
     let denied = |denial: permit::Denial| Refusal::new(Code::Forbidden, denial.to_string());
     permit::scope(&caller.grant, Scope::Read).map_err(denied)
-}
-
-fn no_output(pane: &Pane) -> Refusal {
-    Refusal::new(Code::Unavailable, format!("the output of pane `{}` cannot be read", pane.id))
 }
 
 /// A caller's events. Pulls; costs nothing while nobody asks.
@@ -198,6 +211,12 @@ pub enum Piece {
 }
 
 impl Printed {
+    /// The pane as it is now, also after it was removed.
+    #[must_use]
+    pub fn info(&self) -> PaneInfo {
+        self.pane.info()
+    }
+
     /// The next piece, at most `max` bytes. Waits while there is none.
     ///
     /// # Errors

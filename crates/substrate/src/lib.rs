@@ -19,7 +19,7 @@ use paned_model::frame::{Ending, Refused, Survivor};
 use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot};
 
-pub use output::{Gap, Output};
+pub use output::{Gap, Mark, Output};
 
 /// A future that can be sent anywhere.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

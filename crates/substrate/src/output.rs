@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 
 use paned_keeper::tape::Reader;
-use paned_model::Size;
+use paned_model::{Size, Time};
 use paned_model::frame::Ending;
 
 pub use paned_keeper::tape::Gap;
@@ -28,6 +28,22 @@ pub trait Output: Debug + Send + Sync {
     /// # Errors
     /// When the disk refuses.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>>;
+    /// The nearest place before an offset from which lines can be counted.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>>;
+}
+
+/// A place in a pane's output where it is known how many lines came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The place.
+    pub offset: u64,
+    /// Line ends before it.
+    pub lines: u64,
+    /// When the byte there was printed.
+    pub time: Time,
 }
 
 impl Output for Reader {
@@ -57,5 +73,10 @@ impl Output for Reader {
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
         Self::read(self, offset, buffer)
+    }
+
+    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
+        let mark = Self::mark(self, offset)?;
+        Ok(mark.map(|(offset, lines, time)| Mark { offset, lines, time }))
     }
 }

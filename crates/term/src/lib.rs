@@ -4,6 +4,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod keys;
+pub mod lines;
+pub mod paste;
 pub mod screen;
 pub mod signals;
 mod title;

@@ -9,13 +9,19 @@ mod pane_close;
 mod pane_delete_meta;
 mod pane_get;
 mod pane_get_meta;
+mod pane_keys;
 mod pane_kill;
 mod pane_list;
 mod pane_new;
+mod pane_paste;
+mod pane_read;
 mod pane_remove;
 mod pane_resize;
+mod pane_run;
+mod pane_search;
 mod pane_set_meta;
 mod pane_update_meta;
+mod pane_wait;
 mod pane_write;
 mod server_status;
 mod server_stop;
@@ -39,13 +45,19 @@ pub(crate) fn registry() -> Registry {
         .with::<pane_delete_meta::PaneDeleteMeta>()
         .with::<pane_get::PaneGet>()
         .with::<pane_get_meta::PaneGetMeta>()
+        .with::<pane_keys::PaneKeys>()
         .with::<pane_kill::PaneKill>()
         .with::<pane_list::PaneList>()
         .with::<pane_new::PaneNew>()
+        .with::<pane_paste::PanePaste>()
+        .with::<pane_read::PaneRead>()
         .with::<pane_remove::PaneRemove>()
         .with::<pane_resize::PaneResize>()
+        .with::<pane_run::PaneRun>()
+        .with::<pane_search::PaneSearch>()
         .with::<pane_set_meta::PaneSetMeta>()
         .with::<pane_update_meta::PaneUpdateMeta>()
+        .with::<pane_wait::PaneWait>()
         .with::<pane_write::PaneWrite>()
         .with::<server_status::ServerStatus>()
         .with::<server_stop::ServerStop>()

@@ -105,18 +105,12 @@ pub(super) async fn kill(
     };
     let survivors = survivors.unwrap_or_default();
     if survivors.is_empty() {
-        ended(pane).await;
+        // The keeper has told it; the table knows in a moment.
+        let _ = timeout(BEYOND, pane.ended()).await;
     } else {
         kernel.emit("pane:survived", &json!({ "paneId": pane.id, "survivors": survivors }));
     }
     Ok((pane.info(), survivors))
-}
-
-/// Waits until the table knows of the end that the keeper has told.
-async fn ended(pane: &Pane) {
-    let mut stirred = pane.watch();
-    let over = async { while pane.lock().status().is_live() && stirred.changed().await.is_ok() {} };
-    let _ = timeout(BEYOND, over).await;
 }
 
 fn still_starting(pane: &Pane) -> Refusal {

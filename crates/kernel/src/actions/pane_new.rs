@@ -29,38 +29,38 @@ const LONGEST_TITLE: usize = 256;
 
 pub(super) struct PaneNew;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
     /// Its name; one is made up when left out.
-    id: Option<PaneId>,
+    pub(super) id: Option<PaneId>,
     /// The program and its arguments; the user's login shell when left out.
     #[schemars(length(min = 1))]
-    argv: Option<Vec<String>>,
+    pub(super) argv: Option<Vec<String>>,
     /// Where to start it, absolute; the user's home when left out.
-    cwd: Option<String>,
+    pub(super) cwd: Option<String>,
     /// Variables on top of the server's environment.
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    pub(super) env: BTreeMap<String, String>,
     /// How large its terminal is; 80 columns and 24 rows when left out.
-    size: Option<Size>,
+    pub(super) size: Option<Size>,
     /// What to call it; the program's own title, or the command, when left out.
-    title: Option<String>,
+    pub(super) title: Option<String>,
     /// Free data.
     #[serde(default)]
-    meta: Meta,
+    pub(super) meta: Meta,
     /// Free labels.
     #[serde(default)]
-    tags: Vec<String>,
+    pub(super) tags: Vec<String>,
     /// Whether automatic clean-up leaves it alone.
     #[serde(default)]
-    persist: bool,
+    pub(super) persist: bool,
     /// What it lives on.
     #[serde(default)]
     #[expect(dead_code, reason = "one substrate so far; reading it refuses the others by name")]
-    substrate: Substrate,
+    pub(super) substrate: Substrate,
     /// End it after so many seconds.
-    timeout_seconds: Option<NonZeroU32>,
+    pub(super) timeout_seconds: Option<NonZeroU32>,
 }
 
 impl Action for PaneNew {
@@ -73,34 +73,36 @@ impl Action for PaneNew {
     type Answer = PaneInfo;
 
     async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
-        let Context { kernel, caller } = context;
-        let plan = Plan::new(&kernel, &caller, params)?;
-        let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
-        kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
-        start(kernel, pane, plan.order()).await
+        create(&context, params).await.map(|pane| pane.info())
     }
 }
 
-async fn start(kernel: Kernel, pane: Arc<Pane>, order: Order) -> Result<PaneInfo, Refusal> {
+/// Starts a program in a new pane, or leaves nothing behind.
+pub(super) async fn create(context: &Context, params: Params) -> Result<Arc<Pane>, Refusal> {
+    let kernel = &context.kernel;
+    let plan = Plan::new(kernel, &context.caller, params)?;
+    let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
+    kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
+    start(kernel, &pane, plan.order()).await?;
+    Ok(pane)
+}
+
+async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Refusal> {
     let link = match kernel.substrate().spawn(order).await {
         Ok(link) => link,
         Err(error) => {
-            kernel.panes().remove(&pane);
+            kernel.panes().remove(pane);
             return Err(error.into());
         }
     };
     pane.link(&link);
-    let info = {
-        let state = pane.lock();
-        kernel.grants().insert(state.record.grant.clone());
-        let created = draft("pane:created", &json!({ "paneId": pane.id }));
-        kernel.journal().record(vec![created], vec![state.record.put()]);
-        drop(state);
-        pane.info()
-    };
-    let task = Task::new(kernel.clone(), pane, link.output, link.commands);
+    let record = pane.lock().record.clone();
+    kernel.grants().insert(record.grant.clone());
+    let created = draft("pane:created", &json!({ "paneId": pane.id }));
+    kernel.journal().record(vec![created], vec![record.put()]);
+    let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
     tokio::spawn(task.run(link.facts));
-    Ok(info)
+    Ok(())
 }
 
 /// A pane whose parameters were all found good.

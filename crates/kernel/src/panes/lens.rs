@@ -3,9 +3,11 @@
 
 use std::io;
 
-use paned_model::Size;
+use paned_model::{Offset, Size};
 use paned_substrate::Output;
-use paned_term::{Screen, View};
+use paned_term::Screen;
+
+use crate::Dump;
 
 /// How much is parsed in one go.
 const PIECE: usize = 64 << 10;
@@ -31,15 +33,15 @@ impl Lens {
 
     /// The screen as the output up to now makes it. `preamble` is what a fresh screen must hear when the
     /// beginning of the output is no longer kept.
-    pub(crate) fn view(
+    pub(crate) fn screen(
         &mut self,
         output: &dyn Output,
         size: Size,
         preamble: &[u8],
-    ) -> io::Result<View> {
+    ) -> io::Result<&Screen> {
         let end = output.end();
         self.catch_up(output, size, preamble, end)?;
-        Ok(self.seen(output, size, preamble).screen.view())
+        Ok(&self.seen(output, size, preamble).screen)
     }
 
     /// What a terminal would have answered to the bytes from `from` on; older questions were answered
@@ -55,6 +57,13 @@ impl Lens {
         drop(self.seen(output, size, &[]).screen.take_replies());
         self.catch_up(output, size, &[], end)?;
         Ok(self.seen(output, size, &[]).screen.take_replies())
+    }
+
+    /// The screen as bytes, once somebody has looked at it: how large it is, and up to where it is drawn.
+    pub(crate) fn dump(&self) -> Option<Dump> {
+        let Seen { screen, size, at } = self.seen.as_ref()?;
+        let drawn = at.saturating_sub(screen.undrawn() as u64);
+        Some(Dump { bytes: screen.dump(), offset: Offset(drawn), size: *size })
     }
 
     fn seen(&mut self, output: &dyn Output, size: Size, preamble: &[u8]) -> &mut Seen {

@@ -5,9 +5,12 @@ pub(crate) mod end;
 pub(crate) mod launch;
 pub(crate) mod lens;
 pub(crate) mod pane;
+pub(crate) mod pattern;
+pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod table;
 pub(crate) mod task;
+pub(crate) mod text;
 pub(crate) mod throttle;
 
 pub(crate) use pane::Pane;

@@ -64,6 +64,12 @@ impl Pane {
         self.stirred.subscribe()
     }
 
+    /// Waits until its program has ended.
+    pub(crate) async fn ended(&self) {
+        let mut stirred = self.watch();
+        while self.lock().status().is_live() && stirred.changed().await.is_ok() {}
+    }
+
     pub(crate) fn info(&self) -> PaneInfo {
         self.lock().info()
     }
@@ -82,6 +88,14 @@ impl Pane {
 
     pub(crate) fn output(&self) -> Option<Arc<dyn Output>> {
         self.lock().output()
+    }
+
+    /// What it printed, or why that cannot be shown.
+    pub(crate) fn readable(&self) -> Result<Arc<dyn Output>, Refusal> {
+        self.output().ok_or_else(|| {
+            let sentence = format!("the output of pane `{}` cannot be read", self.id);
+            Refusal::new(Code::Unavailable, sentence)
+        })
     }
 
     /// How to tell it something.

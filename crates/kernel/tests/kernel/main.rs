@@ -6,4 +6,5 @@ mod grants;
 mod hooks;
 mod house;
 mod panes;
+mod reading;
 mod restart;

@@ -116,6 +116,13 @@ impl Screen {
         view::view(&self.tap, self.revision)
     }
 
+    /// How many of the last bytes are not drawn yet: a synchronized update holds them back, or they begin a
+    /// character whose rest has not come.
+    #[must_use]
+    pub fn undrawn(&self) -> usize {
+        self.parser.sync_bytes_count() + self.partial.len()
+    }
+
     /// Rises whenever the screen may have changed.
     #[must_use]
     pub fn revision(&self) -> u64 {

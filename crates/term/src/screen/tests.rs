@@ -1,3 +1,5 @@
+//! Output in, views and dumps out; and the laws that hold for every output.
+
 use alacritty_terminal::grid::{Dimensions, Grid};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};

@@ -1,3 +1,5 @@
+//! Output in, signals out, however the bytes are cut.
+
 use proptest::prelude::*;
 
 use super::*;

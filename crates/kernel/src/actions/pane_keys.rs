@@ -1,0 +1,75 @@
+//! `pane:keys`
+
+use paned_model::{Code, PaneId, Refusal, Scope};
+use paned_term::keys::Key;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pane_write::write;
+use crate::registry::{Action, Context, Kind};
+
+const MOST: usize = 1000;
+
+pub(super) struct PaneKeys;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// Keys by name: `enter`, `ctrl+c`, `shift+tab`, `alt+x`, `up`, `f5`, `a`.
+    #[schemars(length(min = 1))]
+    keys: Vec<String>,
+    /// Press them all so often.
+    #[serde(default = "once")]
+    #[schemars(range(min = 1, max = 1000))]
+    repeat: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Pressed {
+    /// How many bytes that made, for the modes the terminal is in.
+    bytes: usize,
+}
+
+impl Action for PaneKeys {
+    const NAME: &'static str = "pane:keys";
+    const DOC: &'static str = "Press keys by name, encoded for the modes the terminal is in.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["keys"];
+    type Params = Params;
+    type Answer = Pressed;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Pressed, Refusal> {
+        let pane = context.kernel.panes().get(&params.pane_id)?;
+        let keys = parse(&params.keys)?;
+        if MOST < keys.len().saturating_mul(params.repeat) || params.repeat == 0 {
+            let sentence = format!("`keys` times `repeat` goes from 1 to {MOST}");
+            return Err(Refusal::new(Code::Limit, sentence));
+        }
+        let modes = context.kernel.modes(&pane).await?;
+        let once: Vec<u8> = keys.iter().flat_map(|key| key.encode(&modes)).collect();
+        let bytes = once.repeat(params.repeat);
+        let count = bytes.len();
+        write(&pane, bytes).await?;
+        Ok(Pressed { bytes: count })
+    }
+}
+
+fn parse(names: &[String]) -> Result<Vec<Key>, Refusal> {
+    if names.is_empty() {
+        return Err(Refusal::invalid("`keys` is empty"));
+    }
+    let key =
+        |name: &String| name.parse::<Key>().map_err(|error| Refusal::invalid(error.to_string()));
+    names.iter().map(key).collect()
+}

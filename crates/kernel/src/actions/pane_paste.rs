@@ -1,0 +1,65 @@
+//! `pane:paste`
+
+use paned_model::{Code, PaneId, Refusal, Scope};
+use paned_term::paste::paste;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pane_write::write;
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PanePaste;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// What to paste.
+    text: String,
+    /// Whether to press Enter afterwards, as a separate write.
+    #[serde(default)]
+    submit: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Pasted {
+    /// How many bytes that made.
+    bytes: usize,
+    /// Whether the program was told that it is a paste, because it had asked to be.
+    bracketed: bool,
+}
+
+impl Action for PanePaste {
+    const NAME: &'static str = "pane:paste";
+    const DOC: &'static str =
+        "Paste a text as a terminal would, bracketed where the program asked for that.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["text"];
+    type Params = Params;
+    type Answer = Pasted;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Pasted, Refusal> {
+        let pane = context.kernel.panes().get(&params.pane_id)?;
+        let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
+        let bytes = paste(&params.text, bracketed)
+            .map_err(|refused| Refusal::invalid(refused.to_string()))?;
+        let limit = context.kernel.limits().input;
+        if limit < bytes.len() {
+            let sentence =
+                format!("{} bytes at once are too many; the limit is {limit}", bytes.len());
+            return Err(Refusal::new(Code::Limit, sentence));
+        }
+        let count = bytes.len();
+        write(&pane, bytes).await?;
+        if params.submit {
+            write(&pane, b"\r".to_vec()).await?;
+        }
+        Ok(Pasted { bytes: count, bracketed })
+    }
+}

@@ -1,0 +1,111 @@
+//! `pane:run`
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use paned_model::{PaneId, PaneInfo, Refusal, Scope, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pane_new;
+use super::pane_read::Read;
+use crate::panes::reading;
+use crate::registry::{Action, Context, Kind};
+
+const LINES: usize = 500;
+const MOST_LINES: usize = 10_000;
+
+pub(super) struct PaneRun;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The program and its arguments.
+    argv: Option<Vec<String>>,
+    /// A command for `sh -c`, in place of `argv`.
+    command: Option<String>,
+    /// The pane's name; one is made up when left out.
+    id: Option<PaneId>,
+    /// Where to run it, absolute; the user's home when left out.
+    cwd: Option<String>,
+    /// Variables on top of the server's environment.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// How large its terminal is; 80 columns and 24 rows when left out.
+    size: Option<Size>,
+    /// End it after so many seconds.
+    timeout_seconds: Option<NonZeroU32>,
+    /// How many lines of output to answer at most, the last ones (500 when left out, up to 10000).
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ran {
+    /// The pane, which stays readable until it is removed: `pane:read` has the rest of the output.
+    pane_id: PaneId,
+    /// The code it returned, if it ended by itself.
+    exit_code: Option<u8>,
+    /// The signal that ended it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_signal: Option<String>,
+    /// Whether its time ran out.
+    timed_out: bool,
+    /// How long it ran, in milliseconds.
+    duration_ms: u64,
+    /// The last lines it printed.
+    output: Read,
+}
+
+impl Action for PaneRun {
+    const NAME: &'static str = "pane:run";
+    const DOC: &'static str =
+        "Run a command in a new pane to its end; answer how it ended and what it printed.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["env"];
+    type Params = Params;
+    type Answer = Ran;
+
+    async fn run(context: Context, params: Params) -> Result<Ran, Refusal> {
+        let argv = argv(params.argv, params.command)?;
+        let new = pane_new::Params {
+            argv: Some(argv),
+            id: params.id,
+            cwd: params.cwd,
+            env: params.env,
+            size: params.size,
+            timeout_seconds: params.timeout_seconds,
+            ..pane_new::Params::default()
+        };
+        let pane = pane_new::create(&context, new).await?;
+        pane.ended().await;
+        let limit = params.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
+        let output = reading::last(pane.readable()?.as_ref(), limit).map_err(Refusal::internal)?;
+        Ok(Ran::new(pane.info(), output.into()))
+    }
+}
+
+impl Ran {
+    fn new(pane: PaneInfo, output: Read) -> Self {
+        Self {
+            pane_id: pane.id,
+            exit_code: pane.exit_code,
+            exit_signal: pane.exit_signal,
+            timed_out: pane.timed_out,
+            duration_ms: pane.ended_at.map_or(0, |at| at.since(pane.created_at)),
+            output,
+        }
+    }
+}
+
+fn argv(argv: Option<Vec<String>>, command: Option<String>) -> Result<Vec<String>, Refusal> {
+    match (argv, command) {
+        (Some(argv), None) => Ok(argv),
+        (None, Some(command)) => Ok(vec!["/bin/sh".into(), "-c".into(), command]),
+        (None, None) => Err(Refusal::invalid("say what to run, as `argv` or as `command`")),
+        (Some(_), Some(_)) => {
+            Err(Refusal::invalid("say what to run as `argv` or as `command`, not both"))
+        }
+    }
+}

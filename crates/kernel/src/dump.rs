@@ -1,0 +1,87 @@
+//! A pane's screen as bytes, for whoever joins late: they draw the bytes and go on from the offset.
+//!
+//! The offset never lies inside a character or an escape sequence: what begins before it and ends after it
+//! would be lost, or shown as text.
+
+use std::io;
+
+use paned_model::{Offset, PaneId, Refusal, Size};
+use paned_substrate::Output;
+use paned_term::Signals;
+
+use crate::{Caller, Kernel};
+
+const ESC: u8 = 0x1b;
+/// What begins a string, after ESC.
+const STRINGS: &[u8] = b"]PX^_";
+/// How far back a sequence may have begun; the screen breaks longer ones off too.
+const FAR: u64 = 1 << 20;
+/// How much is looked through in one go.
+const PIECE: u64 = 64 << 10;
+
+/// A pane's screen as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// The escape bytes that make a fresh terminal of this size show what the pane shows.
+    pub bytes: Vec<u8>,
+    /// What the pane prints after this offset goes on from there.
+    pub offset: Offset,
+    /// How large the pane's terminal is.
+    pub size: Size,
+}
+
+impl Kernel {
+    /// A pane's screen as bytes, as everything it printed up to now makes it.
+    ///
+    /// # Errors
+    /// When there is no such pane, or the caller may not see it.
+    pub async fn dump(&self, pane: &PaneId, caller: &Caller) -> Result<Dump, Refusal> {
+        let pane = self.readable(pane, caller)?;
+        self.look(&pane, |_| ()).await?;
+        let dump = pane.lens.lock().await.dump();
+        let dump = dump.ok_or_else(|| Refusal::internal("a screen was looked at and is not there"));
+        settle(dump?, pane.readable()?.as_ref()).map_err(Refusal::internal)
+    }
+}
+
+/// Moves the offset out of the sequence it lies in; the rest of one too long to be told again is swallowed.
+fn settle(mut dump: Dump, output: &dyn Output) -> io::Result<Dump> {
+    let sequence = last_sequence(output, dump.offset.0)?;
+    let mut signals = Signals::new();
+    signals.feed(&sequence, |_| {});
+    dump.offset.0 -= signals.pending() as u64;
+    if sequence.get(1).is_some_and(|kind| STRINGS.contains(kind)) {
+        dump.bytes.extend(signals.preamble());
+    }
+    Ok(dump)
+}
+
+/// What was printed from the last ESC before an offset up to it; nothing when that is too long ago.
+fn last_sequence(output: &dyn Output, end: u64) -> io::Result<Vec<u8>> {
+    let first = output.first().max(end.saturating_sub(FAR));
+    let mut after = Vec::new();
+    let mut from = end;
+    while first < from {
+        let piece = read(output, from.saturating_sub(PIECE).max(first), from)?;
+        from -= piece.len().max(1) as u64;
+        let begin = piece.iter().rposition(|byte| *byte == ESC);
+        after.splice(..0, piece[begin.unwrap_or(0)..].iter().copied());
+        if begin.is_some() {
+            return Ok(after);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The bytes between two offsets; fewer, or none, when they are no longer kept.
+fn read(output: &dyn Output, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(to - from).unwrap_or(0)];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match output.read(from + filled as u64, &mut bytes[filled..])? {
+            Ok(0) | Err(_) => return Ok(Vec::new()),
+            Ok(read) => filled += read,
+        }
+    }
+    Ok(bytes)
+}

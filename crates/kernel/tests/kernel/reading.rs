@@ -1,0 +1,240 @@
+//! Reading, searching and waiting.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use paned_model::{Code, Exit};
+use serde_json::{Value, json};
+
+use crate::house::{House, code, next};
+
+async fn printing(text: &str) -> House {
+    let house = House::new().await;
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    house.pane("a").print(text.as_bytes());
+    house
+}
+
+/// The lines of an answer, as `n:text`.
+fn lines(answer: &Value) -> Vec<String> {
+    let lines = answer["lines"].as_array().unwrap().iter();
+    lines.map(|line| format!("{}:{}", line["n"], line["text"].as_str().unwrap())).collect()
+}
+
+#[track_caller]
+fn read(house: &House, mut params: Value) -> impl Future<Output = Value> {
+    params["paneId"] = json!("a");
+    async move { house.act("pane:read", params).await.unwrap() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lines_come_by_number_from_the_end_or_since_a_cursor() {
+    let house = printing("zero\r\none\r\ntwo\r\nthree\r\n$ ").await;
+    let all = read(&house, json!({})).await;
+    assert_eq!(lines(&all), ["0:zero", "1:one", "2:two", "3:three", "4:$ "]);
+    assert_eq!(
+        (&all["total"], &all["dropped"], &all["truncated"]),
+        (&json!(5), &json!(0), &json!(false))
+    );
+    let some = read(&house, json!({ "offset": 1, "limit": 2 })).await;
+    assert_eq!(
+        (lines(&some), &some["truncated"]),
+        (vec!["1:one".into(), "2:two".into()], &json!(true))
+    );
+    let rest = read(&house, json!({ "since": some["next"] })).await;
+    assert_eq!(lines(&rest), ["3:three", "4:$ "]);
+    assert_eq!(lines(&read(&house, json!({ "tail": 2 })).await), ["3:three", "4:$ "]);
+    assert_eq!(lines(&read(&house, json!({ "offset": 99 })).await), Vec::<String>::new());
+    house.pane("a").print(b"ls\r\nfile\r\n");
+    let new = read(&house, json!({ "since": rest["next"] })).await;
+    assert_eq!(lines(&new), ["4:ls", "5:file"]);
+    assert_eq!(lines(&read(&house, json!({ "since": new["next"] })).await), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn lines_read_as_a_person_would() {
+    let house = printing("\x1b[31mred\x1b[0m\r\n10%\r20%\r\nab\x08c\r\n").await;
+    assert_eq!(lines(&read(&house, json!({})).await), ["0:red", "1:20%", "2:ac"]);
+    let raw = read(&house, json!({ "view": "raw", "limit": 8 })).await;
+    assert_eq!((&raw["raw"], &raw["next"]), (&json!("\u{1b}[31mred"), &json!(8)));
+    house.pane("a").print(b"\xff");
+    let raw = read(&house, json!({ "view": "raw", "tail": 1 })).await;
+    assert_eq!(raw["base64"], "/w==");
+    let rendered = read(&house, json!({ "view": "rendered" })).await;
+    assert_eq!(lines(&rendered)[..3], ["0:red", "1:20%", "2:ac"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pattern_picks_lines_with_their_context() {
+    let text: String = (0..100).map(|n| format!("line {n}\r\n")).collect();
+    let house = printing(&text).await;
+    let found = read(&house, json!({ "pattern": "e (10|50)$", "before": 1, "after": 1 })).await;
+    let expect = ["9:line 9", "10:line 10", "11:line 11", "49:line 49", "50:line 50", "51:line 51"];
+    assert_eq!(lines(&found), expect);
+    assert_eq!(
+        (&found["lines"][0]["match"], &found["lines"][1]["match"]),
+        (&json!(false), &json!(true))
+    );
+    let last = read(&house, json!({ "pattern": "LINE .5", "ignoreCase": true, "tail": 2 })).await;
+    assert_eq!(lines(&last), ["85:line 85", "95:line 95"]);
+    let some = read(&house, json!({ "pattern": "7", "limit": 2 })).await;
+    assert_eq!(
+        (lines(&some), &some["truncated"]),
+        (vec!["7:line 7".into(), "17:line 17".into()], &json!(true))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_lines_are_cut_and_said_to_be() {
+    let house = printing(&format!("{}\r\nshort\r\n", "x".repeat(200_000))).await;
+    let read = read(&house, json!({})).await;
+    let cut = &read["lines"][0];
+    assert_eq!((cut["text"].as_str().unwrap().len(), &cut["cut"]), (2000, &json!(true)));
+    assert_eq!(lines(&read)[1], "1:short");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_makes_no_sense_is_refused() {
+    let house = printing("x").await;
+    for (params, sentence) in [
+        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "not several"),
+        (json!({ "paneId": "a", "pattern": "(" }), "`pattern` is no pattern"),
+        (json!({ "paneId": "a", "pattern": "x", "view": "raw" }), "goes with the view"),
+        (json!({ "paneId": "a", "before": 101 }), "up to 100"),
+    ] {
+        let (refused, got) = code(house.act("pane:read", params).await);
+        assert!(refused == Code::Invalid && got.contains(sentence), "{got}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_finds_the_newest_first_in_all_panes_one_may_see() {
+    let house = printing("an error here\r\nfine\r\nERROR again\r\n").await;
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    house.pane("b").print(b"no error\r\n");
+    let found =
+        house.act("pane:search", json!({ "pattern": "error", "ignoreCase": true })).await.unwrap();
+    let hits: Vec<String> = found["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| format!("{} {} {}", hit["paneId"].as_str().unwrap(), hit["n"], hit["offset"]))
+        .collect();
+    assert_eq!(hits.len(), 3);
+    assert_eq!(hits[0], "a 2 21");
+    let only = json!({ "pattern": "error", "panes": ["b"], "limit": 1 });
+    let found = house.act("pane:search", only).await.unwrap();
+    assert_eq!((&found["hits"][0]["text"], &found["panes"]), (&json!("no error"), &json!(1)));
+    let unknown = house.act("pane:search", json!({ "pattern": "x", "panes": ["z"] })).await;
+    assert_eq!(code(unknown).0, Code::NotFound);
+}
+
+/// Waits while something happens.
+async fn wait(house: &House, params: Value, happen: impl AsyncFnOnce()) -> Value {
+    let waiting = house.act("pane:wait", params);
+    let happening = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        happen().await;
+    };
+    tokio::join!(waiting, happening).0.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_met_by_new_output_only() {
+    let house = printing("ready\r\n").await;
+    let params = json!({ "paneId": "a", "pattern": "ready on (\\d+)", "timeoutMs": 5000 });
+    let met =
+        wait(&house, params, async || house.pane("a").print(b"building\r\nready on 80")).await;
+    assert_eq!((&met["met"], &met["timedOut"]), (&json!("pattern"), &json!(false)));
+    assert_eq!(met["evidence"], json!([{ "n": 2, "text": "ready on 80" }]));
+    assert_eq!(met["tail"][0]["text"], "ready");
+    let missed = house
+        .act("pane:wait", json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 100 }))
+        .await
+        .unwrap();
+    assert_eq!((&missed["met"], &missed["timedOut"]), (&json!(null), &json!(true)));
+    let why = missed["why"].to_string();
+    assert!(why.contains("nothing new") && why.contains("on the screen already"), "{why}");
+    let since = json!({ "paneId": "a", "pattern": "^ready$", "since": 0 });
+    assert_eq!(house.act("pane:wait", since).await.unwrap()["met"], "pattern");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_early_at_a_stop_at_the_end_and_in_silence() {
+    let house = printing("").await;
+    let params = json!({ "paneId": "a", "pattern": "ready", "stop": ["error"] });
+    let stopped = wait(&house, params, async || house.pane("a").print(b"an error\r\n")).await;
+    assert_eq!(stopped["met"], "stop");
+    let start = tokio::time::Instant::now();
+    let quiet = wait(&house, json!({ "paneId": "a", "quietMs": 300 }), async || {
+        house.pane("a").print(b".")
+    })
+    .await;
+    assert_eq!((&quiet["met"], start.elapsed().as_millis()), (&json!("quiet"), 350));
+    let params = json!({ "paneId": "a", "exit": true, "timeoutMs": 60_000 });
+    let ended = wait(&house, params, async || house.pane("a").exit(Exit::Code(3))).await;
+    assert_eq!((&ended["met"], &ended["pane"]["exitCode"]), (&json!("exit"), &json!(3)));
+    let late = house.act("pane:wait", json!({ "paneId": "a", "pattern": "x" })).await.unwrap();
+    assert_eq!((&late["met"], &late["timedOut"]), (&json!(null), &json!(false)));
+    assert!(late["why"].to_string().contains("not running any more"));
+    let nothing = house.act("pane:wait", json!({ "paneId": "a" })).await;
+    assert!(code(nothing).1.contains("say what to wait for"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_the_screen_ends_when_it_changes() {
+    let house = printing("one").await;
+    let revision = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap().revision;
+    let params = json!({ "paneId": "a", "screenChangeSince": revision });
+    let changed = wait(&house, params, async || house.pane("a").print(b"two")).await;
+    assert_eq!(changed["met"], "screenChange");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_wait_at_once() {
+    let house = printing("").await;
+    let params = json!({ "paneId": "a", "pattern": "now" });
+    let waiting = join_all((0..1000).map(|_| house.act("pane:wait", params.clone())));
+    let all = async {
+        let met =
+            waiting.await.into_iter().filter(|answer| answer.as_ref().unwrap()["met"] == "pattern");
+        assert_eq!(met.count(), 1000);
+    };
+    let happening = async { house.pane("a").print(b"now\r\n") };
+    tokio::join!(all, happening);
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_and_pastes_are_made_for_the_modes_of_the_screen() {
+    let house = printing("").await;
+    let press =
+        async |keys: Value| house.act("pane:keys", json!({ "paneId": "a", "keys": keys })).await;
+    press(json!(["up", "ctrl+c", "a", "enter"])).await.unwrap();
+    assert_eq!(house.pane("a").typed(), b"\x1b[A\x03a\r");
+    house.pane("a").print(b"\x1b[?1h\x1b[?2004h");
+    press(json!(["up"])).await.unwrap();
+    let paste = json!({ "paneId": "a", "text": "two\nlines", "submit": true });
+    let pasted = house.act("pane:paste", paste).await.unwrap();
+    assert_eq!(pasted["bracketed"], true);
+    assert_eq!(house.pane("a").typed()[6..], *b"\x1bOA\x1b[200~two\rlines\x1b[201~\r");
+    assert_eq!(code(press(json!(["no-such-key"])).await).0, Code::Invalid);
+    assert_eq!(code(press(json!([])).await).0, Code::Invalid);
+    let evil = json!({ "paneId": "a", "text": "x\u{1b}[201~rm -rf /" });
+    assert_eq!(code(house.act("pane:paste", evil).await).0, Code::Invalid);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_answers_when_it_is_over() {
+    let house = House::new().await;
+    let run = house.act("pane:run", json!({ "id": "r", "command": "make" }));
+    let happening = async {
+        next(&mut house.feed("pane:created")).await;
+        house.pane("r").print(b"built\r\n");
+        house.pane("r").exit(Exit::Code(2));
+    };
+    let ran = tokio::join!(run, happening).0.unwrap();
+    assert_eq!((&ran["paneId"], &ran["exitCode"]), (&json!("r"), &json!(2)));
+    assert_eq!(ran["output"]["lines"], json!([{ "n": 0, "text": "built" }]));
+    assert_eq!(house.pane("r").order.argv, ["/bin/sh", "-c", "make"]);
+    assert_eq!(code(house.act("pane:run", json!({})).await).0, Code::Invalid);
+}

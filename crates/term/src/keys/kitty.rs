@@ -1,0 +1,126 @@
+//! Keys as the kitty keyboard protocol writes them, for programs that switched it on.
+//!
+//! Only presses: a press is what is meant where a sequence does not say.
+
+use super::{Code, Held, Key, capital, typed};
+
+/// Keys that would be mistaken for others are escape codes.
+const DISAMBIGUATE: u8 = 1;
+/// The shifted key is told beside the key.
+const ALTERNATES: u8 = 4;
+/// Keys that type text are escape codes too.
+const ALL: u8 = 8;
+/// Escape codes tell the text.
+const TEXT: u8 = 16;
+
+/// The number of F13; the next ones follow.
+const F13: u32 = 57376;
+
+/// How the escape code of a key is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// `CSI A`, `CSI 1 ; 5 A`
+    Letter(char),
+    /// `CSI 3 ~`, `CSI 3 ; 5 ~`
+    Tilde(u8),
+    /// `CSI 97 ; 5 u`
+    Unicode(u32),
+}
+
+/// Whether these flags change what a press becomes.
+pub(super) fn is_on(flags: u8) -> bool {
+    flags & (DISAMBIGUATE | ALL) != 0
+}
+
+/// The bytes of a key.
+pub(super) fn encode(key: Key, flags: u8) -> Vec<u8> {
+    let Key { code, held } = key;
+    if flags & ALL == 0
+        && let Some(c) = text(key).or_else(|| lifeline(key))
+    {
+        return c.to_string().into_bytes();
+    }
+    match form(code) {
+        Form::Unicode(number) => unicode(key, number, flags),
+        other @ (Form::Letter(_) | Form::Tilde(_)) => sequence(other, held),
+    }
+}
+
+/// How the escape code of a key is written.
+pub(super) fn form(code: Code) -> Form {
+    match code {
+        Code::Char(c) => Form::Unicode(c.into()),
+        Code::Enter => Form::Unicode(13),
+        Code::Esc => Form::Unicode(27),
+        Code::Tab => Form::Unicode(9),
+        Code::Backspace => Form::Unicode(127),
+        Code::Insert => Form::Tilde(2),
+        Code::Delete => Form::Tilde(3),
+        Code::PageUp => Form::Tilde(5),
+        Code::PageDown => Form::Tilde(6),
+        Code::Up => Form::Letter('A'),
+        Code::Down => Form::Letter('B'),
+        Code::Right => Form::Letter('C'),
+        Code::Left => Form::Letter('D'),
+        Code::End => Form::Letter('F'),
+        Code::Home => Form::Letter('H'),
+        Code::F(1) => Form::Letter('P'),
+        Code::F(2) => Form::Letter('Q'),
+        Code::F(4) => Form::Letter('S'),
+        // The numbers skip where the rows of keys on a VT220 had a gap.
+        Code::F(number @ ..=5) => Form::Tilde(10 + number),
+        Code::F(number @ ..=10) => Form::Tilde(11 + number),
+        Code::F(number @ ..=12) => Form::Tilde(12 + number),
+        Code::F(number) => Form::Unicode(F13 + u32::from(number) - 13),
+    }
+}
+
+/// An escape code with nothing but the key and what is held.
+pub(super) fn sequence(form: Form, held: Held) -> Vec<u8> {
+    let is_bare = held == Held::default();
+    let held = held.number();
+    let text = match form {
+        Form::Letter(letter) if is_bare => format!("\x1b[{letter}"),
+        Form::Letter(letter) => format!("\x1b[1;{held}{letter}"),
+        Form::Tilde(number) if is_bare => format!("\x1b[{number}~"),
+        Form::Tilde(number) => format!("\x1b[{number};{held}~"),
+        Form::Unicode(number) if is_bare => format!("\x1b[{number}u"),
+        Form::Unicode(number) => format!("\x1b[{number};{held}u"),
+    };
+    text.into_bytes()
+}
+
+/// An escape code with as much about the key as the program wants to know.
+fn unicode(key: Key, number: u32, flags: u8) -> Vec<u8> {
+    let Key { code, held } = key;
+    let shifted = match code {
+        Code::Char(c) if flags & ALTERNATES != 0 && held.has(Held::SHIFT) => capital(c),
+        _ => None,
+    };
+    let shifted = shifted.map_or(String::new(), |c| format!(":{}", u32::from(c)));
+    match text(key).filter(|_| flags & TEXT != 0) {
+        Some(c) if held == Held::default() => format!("\x1b[{number};;{}u", u32::from(c)),
+        Some(c) => format!("\x1b[{number}{shifted};{};{}u", held.number(), u32::from(c)),
+        None if shifted.is_empty() => return sequence(Form::Unicode(number), held),
+        None => format!("\x1b[{number}{shifted};{}u", held.number()),
+    }
+    .into_bytes()
+}
+
+/// The text that a key types.
+fn text(key: Key) -> Option<char> {
+    match key.code {
+        Code::Char(c) if key.held.is_text() => Some(typed(c, key.held)),
+        _ => None,
+    }
+}
+
+/// What stays as it was, so that `reset` can be typed after a program died without switching back.
+fn lifeline(key: Key) -> Option<char> {
+    match key.code {
+        Code::Enter if key.held == Held::default() => Some('\r'),
+        Code::Tab if key.held == Held::default() => Some('\t'),
+        Code::Backspace if key.held == Held::default() => Some('\x7f'),
+        _ => None,
+    }
+}

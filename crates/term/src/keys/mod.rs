@@ -1,0 +1,119 @@
+//! Keys by name, and the bytes they become in the modes a screen is in.
+//!
+//! A key is what it types: keyboard layouts are not known here, nor is the keypad, nor letting go of a key.
+
+mod kitty;
+mod legacy;
+mod name;
+mod near;
+#[cfg(test)]
+mod tests;
+
+pub use name::{UnknownKey, names};
+
+use crate::screen::view::Modes;
+
+/// A key and what is held down with it. Read one from its name, as in `ctrl+c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    code: Code,
+    held: Held,
+}
+
+/// What is pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Code {
+    /// What types a character: never a control character, and small where it could be a capital.
+    Char(char),
+    Enter,
+    Esc,
+    Tab,
+    Backspace,
+    Insert,
+    Delete,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    Up,
+    Down,
+    Left,
+    Right,
+    /// A function key, 1 to 24.
+    F(u8),
+}
+
+/// The modifiers that are held down, as the bits that terminals number them with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Held(u8);
+
+impl Key {
+    /// The bytes that a terminal in these modes sends when the key is pressed. Never none.
+    #[must_use]
+    pub fn encode(&self, modes: &Modes) -> Vec<u8> {
+        if kitty::is_on(modes.kitty_keyboard) {
+            return kitty::encode(*self, modes.kitty_keyboard);
+        }
+        legacy::encode(*self, modes.application_cursor)
+    }
+
+    /// The key that types this character, where it is one.
+    ///
+    /// A capital is its small letter with shift; but `Ctrl+C` is what everyone writes for `ctrl+c`.
+    fn typing(c: char, held: Held) -> Option<Self> {
+        let is_caseless = held.has(Held::CTRL) || held.has(Held::SUPER);
+        let (c, held) = match small(c) {
+            Some(small) if is_caseless => (small, held),
+            Some(small) => (small, held.with(Held::SHIFT)),
+            None => (c, held),
+        };
+        (!c.is_control()).then_some(Self { code: Code::Char(c), held })
+    }
+}
+
+impl Held {
+    const SHIFT: Self = Self(1);
+    const ALT: Self = Self(2);
+    const CTRL: Self = Self(4);
+    const SUPER: Self = Self(8);
+
+    fn has(self, one: Self) -> bool {
+        self.0 & one.0 != 0
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether nothing is held, or nothing but shift: then a character is text.
+    fn is_text(self) -> bool {
+        self.0 & !Self::SHIFT.0 == 0
+    }
+
+    /// The number that stands for them in escape sequences; 1 is nothing held.
+    fn number(self) -> u8 {
+        1 + self.0
+    }
+}
+
+/// The small letter of a capital, where they are a pair.
+fn small(c: char) -> Option<char> {
+    let small = only(c.to_lowercase())?;
+    (small != c && only(small.to_uppercase()) == Some(c)).then_some(small)
+}
+
+/// The capital of a small letter, where they are a pair.
+fn capital(c: char) -> Option<char> {
+    only(c.to_uppercase()).filter(|&capital| small(capital) == Some(c))
+}
+
+fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
+    let first = chars.next()?;
+    chars.next().is_none().then_some(first)
+}
+
+/// The character that a key types with what is held.
+fn typed(c: char, held: Held) -> char {
+    let shifted = held.has(Held::SHIFT).then(|| capital(c)).flatten();
+    shifted.unwrap_or(c)
+}

@@ -1,0 +1,185 @@
+//! The names of keys, read in every spelling people use and written in one.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use super::near::near;
+use super::{Code, Held, Key};
+
+/// Every key that has a name: first the name we write, then the others we read.
+const NAMED: &[(Code, &[&str])] = &[
+    (Code::Enter, &["enter", "return", "cr"]),
+    (Code::Esc, &["esc", "escape"]),
+    (Code::Tab, &["tab"]),
+    (Code::Backspace, &["backspace", "bspace", "bs"]),
+    (Code::Char(' '), &["space", "spc"]),
+    (Code::Up, &["up", "arrowup"]),
+    (Code::Down, &["down", "arrowdown"]),
+    (Code::Left, &["left", "arrowleft"]),
+    (Code::Right, &["right", "arrowright"]),
+    (Code::Home, &["home"]),
+    (Code::End, &["end"]),
+    (Code::PageUp, &["pageup", "pgup", "ppage"]),
+    (Code::PageDown, &["pagedown", "pgdown", "pgdn", "npage"]),
+    (Code::Insert, &["insert", "ins", "ic"]),
+    (Code::Delete, &["delete", "del", "dc"]),
+    (Code::F(1), &["f1"]),
+    (Code::F(2), &["f2"]),
+    (Code::F(3), &["f3"]),
+    (Code::F(4), &["f4"]),
+    (Code::F(5), &["f5"]),
+    (Code::F(6), &["f6"]),
+    (Code::F(7), &["f7"]),
+    (Code::F(8), &["f8"]),
+    (Code::F(9), &["f9"]),
+    (Code::F(10), &["f10"]),
+    (Code::F(11), &["f11"]),
+    (Code::F(12), &["f12"]),
+    (Code::F(13), &["f13"]),
+    (Code::F(14), &["f14"]),
+    (Code::F(15), &["f15"]),
+    (Code::F(16), &["f16"]),
+    (Code::F(17), &["f17"]),
+    (Code::F(18), &["f18"]),
+    (Code::F(19), &["f19"]),
+    (Code::F(20), &["f20"]),
+    (Code::F(21), &["f21"]),
+    (Code::F(22), &["f22"]),
+    (Code::F(23), &["f23"]),
+    (Code::F(24), &["f24"]),
+];
+
+/// What tmux and others call `shift+tab`.
+const BACKTAB: &[&str] = &["btab", "backtab"];
+
+/// The modifiers in the order they are written, with the other names we read.
+const MODIFIERS: &[(Held, &[&str])] = &[
+    (Held::CTRL, &["ctrl", "control", "c"]),
+    (Held::ALT, &["alt", "meta", "opt", "option", "m", "a"]),
+    (Held::SHIFT, &["shift", "s"]),
+    (Held::SUPER, &["super", "cmd", "command", "win"]),
+];
+
+/// The names of the keys that are no single character, one for each.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMED.iter().filter_map(|(_, names)| names.first().copied())
+}
+
+/// No key has this name. Reads as a sentence that says which are near it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKey {
+    what: &'static str,
+    name: String,
+    near: Vec<&'static str>,
+}
+
+impl UnknownKey {
+    /// Blames the modifier where there is one in front, or else the name.
+    fn of(rest: &str) -> Self {
+        match split(rest) {
+            Some((head, _)) if near_modifiers(head) != [""; 0] => {
+                Self { what: "modifier", name: shorten(head), near: near_modifiers(head) }
+            }
+            Some(_) | None => {
+                let names = NAMED.iter().flat_map(|(_, names)| *names).chain(BACKTAB);
+                Self { what: "key", name: shorten(rest), near: near(&plain(rest), names) }
+            }
+        }
+    }
+}
+
+impl fmt::Display for UnknownKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no {} is called `{}`; ", self.what, self.name)?;
+        let Some((last, others)) = self.near.split_last() else {
+            return f.write_str("a key is one character or a name such as `enter`, `up` or `f1`");
+        };
+        f.write_str("did you mean ")?;
+        others.iter().try_for_each(|name| write!(f, "`{name}` or "))?;
+        write!(f, "`{last}`?")
+    }
+}
+
+impl Error for UnknownKey {}
+
+impl FromStr for Key {
+    type Err = UnknownKey;
+
+    /// Reads `ctrl+c`, `C-c`, `^C`, `shift+tab`, `BTab`, `F5`, `PageUp`, `ä`.
+    fn from_str(text: &str) -> Result<Self, UnknownKey> {
+        let (held, rest) = read_modifiers(text);
+        read_code(rest, held).ok_or_else(|| UnknownKey::of(rest))
+    }
+}
+
+impl fmt::Display for Key {
+    /// Writes the one name that we use for the key, as in `ctrl+shift+up`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (_, names) in MODIFIERS.iter().filter(|(held, _)| self.held.has(*held)) {
+            write!(f, "{}+", names[0])?;
+        }
+        let named = NAMED.iter().find(|(code, _)| *code == self.code);
+        match (named, self.code) {
+            (Some((_, names)), _) => f.write_str(names[0]),
+            (None, Code::Char(c)) => write!(f, "{c}"),
+            (None, other) => unreachable!("{other:?} has a name"),
+        }
+    }
+}
+
+/// Takes the modifiers off the front.
+fn read_modifiers(text: &str) -> (Held, &str) {
+    let (mut held, mut rest) = (Held::default(), text);
+    while let Some((head, tail)) = split(rest) {
+        let Some(modifier) = modifier(head) else {
+            break;
+        };
+        held = held.with(modifier);
+        rest = tail;
+    }
+    match rest.strip_prefix('^') {
+        Some(tail) if !tail.is_empty() => (held.with(Held::CTRL), tail),
+        Some(_) | None => (held, rest),
+    }
+}
+
+/// What is before and after the first `+` or `-`, where there is something on both sides.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let (head, tail) = text.split_once(['+', '-'])?;
+    (!head.is_empty() && !tail.is_empty()).then_some((head, tail))
+}
+
+fn modifier(name: &str) -> Option<Held> {
+    let has = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    MODIFIERS.iter().find(|(_, names)| has(names)).map(|(held, _)| *held)
+}
+
+fn near_modifiers(name: &str) -> Vec<&'static str> {
+    near(&plain(name), MODIFIERS.iter().flat_map(|(_, names)| *names))
+}
+
+fn read_code(name: &str, held: Held) -> Option<Key> {
+    if let Some(c) = super::only(name.chars()) {
+        return Key::typing(c, held);
+    }
+    let name = plain(name);
+    if BACKTAB.contains(&name.as_str()) {
+        return Some(Key { code: Code::Tab, held: held.with(Held::SHIFT) });
+    }
+    let (code, _) = NAMED.iter().find(|(_, names)| names.contains(&name.as_str()))?;
+    Some(Key { code: *code, held })
+}
+
+/// A name without its looks: `Page-Up`, `PAGE_UP` and `pageup` are one.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['-', '_', ' '], "")
+}
+
+/// What is said back of a name that may be anything.
+fn shorten(name: &str) -> String {
+    const MAX: usize = 32;
+    let cut: String = name.chars().take(MAX).collect();
+    let dots = if cut.len() < name.len() { "…" } else { "" };
+    format!("{}{dots}", cut.escape_debug())
+}

@@ -1,0 +1,117 @@
+//! Lines of raw output as a person would read them.
+//!
+//! A line stands alone: what an earlier one left behind (an open string, a mode, a cursor in another row)
+//! is not known here. Moves between rows are left out, so every line is one row of unlimited width.
+
+mod row;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::iter;
+
+use memchr::{memchr, memchr_iter};
+use unicode_width::UnicodeWidthChar;
+
+use row::Row;
+use steps::Step;
+
+const CONTROL: u8 = 1;
+const BEYOND_ASCII: u8 = 0x80;
+
+/// One line of text, without control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// What is left to read when the whole line has been printed.
+    pub text: Cow<'a, str>,
+    /// Whether there was more than the text shows.
+    pub cut: bool,
+}
+
+/// One line of raw output (without its `\n`) as a person would read it, cut at so many characters.
+///
+/// Plain text is not copied. Printed blanks stay; those that were only moved over or erased go from the end.
+#[must_use]
+pub fn clean(raw: &[u8], max_chars: usize) -> Line<'_> {
+    let raw = without_returns(raw);
+    if let Some(text) = plain(raw) {
+        return cut(Line { text: text.into(), cut: false }, max_chars);
+    }
+    if let Some(text) = strip(raw) {
+        return cut(Line { text: text.into(), cut: false }, max_chars);
+    }
+    cut(Row::draw(raw, max_chars), max_chars)
+}
+
+/// The lines of some output, without their `\n`. What follows the last one is a line too, if there is any.
+pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    iter::from_fn(move || {
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..end).filter(|_| !rest.is_empty())?;
+        rest = rest.get(end + 1..).unwrap_or_default();
+        Some(line)
+    })
+}
+
+/// Terminals end a line with `\r\n`, and programs that do so themselves end up with `\r\r\n`.
+fn without_returns(raw: &[u8]) -> &[u8] {
+    let returns = raw.iter().rev().take_while(|&&byte| byte == b'\r').count();
+    &raw[..raw.len() - returns]
+}
+
+/// The bytes as text, if they mean no more than they say.
+fn plain(raw: &[u8]) -> Option<&str> {
+    // Without a way out in its middle the loop takes many bytes at a time.
+    let kinds = raw.iter().fold(0, |kinds, &byte| kinds | kind(byte));
+    if kinds & CONTROL != 0 {
+        return None;
+    }
+    let text = str::from_utf8(raw).ok()?;
+    let is_plain = kinds & BEYOND_ASCII == 0 || !has_c1(raw) && !starts_with_mark(text);
+    is_plain.then_some(text)
+}
+
+fn kind(byte: u8) -> u8 {
+    u8::from(byte < 0x20) | u8::from(byte == 0x7f) | byte & BEYOND_ASCII
+}
+
+/// Whether text holds a control character of those beyond ASCII, U+0080 to U+009F.
+fn has_c1(text: &[u8]) -> bool {
+    memchr_iter(0xc2, text).any(|at| text.get(at + 1).is_some_and(|&byte| byte < 0xa0))
+}
+
+/// Whether the first character belongs to the one before it.
+fn starts_with_mark(text: &str) -> bool {
+    text.chars().next().is_some_and(|c| c.width() == Some(0))
+}
+
+/// The text between the escape sequences, if none of them moves or erases anything.
+fn strip(raw: &[u8]) -> Option<String> {
+    let mut text = String::with_capacity(raw.len());
+    for step in steps::steps(raw) {
+        let Step::Print(bytes) = step else {
+            return None;
+        };
+        text.push_str(plain(bytes)?);
+    }
+    Some(text)
+}
+
+fn cut(line: Line<'_>, max_chars: usize) -> Line<'_> {
+    if line.text.len() <= max_chars {
+        return line;
+    }
+    let Some((end, _)) = line.text.char_indices().nth(max_chars) else {
+        return line;
+    };
+    let text = match line.text {
+        Cow::Borrowed(text) => text[..end].into(),
+        Cow::Owned(mut text) => {
+            text.truncate(end);
+            text.into()
+        }
+    };
+    Line { text, cut: true }
+}

@@ -1,0 +1,205 @@
+//! Raw lines in, text out; and the law that a line reads as a very wide screen shows it.
+
+use paned_model::Size;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+use crate::Screen;
+
+/// The line as text, which cleaning again does not change.
+#[track_caller]
+fn check(raw: &str, expect: &str) {
+    check_bytes(raw.as_bytes(), expect);
+}
+
+#[track_caller]
+fn check_bytes(raw: &[u8], expect: &str) {
+    let line = clean(raw, usize::MAX);
+    assert_eq!(line.text, expect, "{:?}", raw.escape_ascii().to_string());
+    assert!(!line.cut);
+    assert_eq!(clean(expect.as_bytes(), usize::MAX), Line { text: expect.into(), cut: false });
+}
+
+/// The line cut at five characters, with `…` where it is cut.
+#[track_caller]
+fn check_cut(raw: &str, expect: &str) {
+    let line = clean(raw.as_bytes(), 5);
+    let end = if line.cut { "…" } else { "" };
+    assert_eq!(format!("{}{end}", line.text), expect, "{raw:?}");
+}
+
+#[track_caller]
+fn check_split(output: &str, expect: &[&str]) {
+    let lines: Vec<_> =
+        split(output.as_bytes()).map(|line| str::from_utf8(line).unwrap()).collect();
+    assert_eq!(lines, expect);
+}
+
+#[test]
+fn plain_text_is_not_copied() {
+    for raw in ["", "plain text  ", "naïve 日本 e\u{301} \u{a0}", "ends with returns\r\r"] {
+        let line = clean(raw.as_bytes(), usize::MAX);
+        assert_eq!(line.text, raw.trim_end_matches('\r'));
+        assert!(matches!(line.text, Cow::Borrowed(_)), "{raw:?}");
+    }
+}
+
+#[test]
+fn escape_sequences_go() {
+    check("\x1b[1;38:5:3mred\x1b[0m and \x1b[4mmore\x1b[m", "red and more");
+    check("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b", "alinkb");
+    check("a\x1bPq#0;\x07x\x1b\\b\x1b_G\x1b\\c\x1bXs\x18d", "abcd");
+    check("a\x1b(Bb\x1b=c\x1b[?25ld\x1b[>4;1me\x1b[2 qf", "abcdef");
+    check("a\x1b[3;4Hb\x1b[2Ac\x1b[6n", "abc");
+}
+
+#[test]
+fn what_is_cut_off_goes_too() {
+    check("a\x1b", "a");
+    check("a\x1b[3", "a");
+    check("a\x1b]0;title", "a");
+    check("a\x1b[3\x1b[1mb\x1b\x1b[mc\x1b]x\x1b[md", "abcd");
+}
+
+#[test]
+fn controls_that_draw_nothing_go() {
+    check("a\x07b\0c\x7fd\u{85}e\u{9b}f\x0eg", "abcdefg");
+}
+
+#[test]
+fn a_progress_bar_shows_what_is_left() {
+    check("10%\r 20%\r100%", "100%");
+    check("10%\r 5", " 5%");
+    check("downloading\r\x1b[Kdone\r", "done");
+    check("downloading\r\x1b[2Kdone", "done");
+    check("long prompt\x1b[1G\x1b[J$ ls", "$ ls");
+    check("passwrod\x08\x08\x08ord", "password");
+    check("a\x1b7bc\x1b8d\x1b[s12\x1b[u3", "ad32");
+}
+
+#[test]
+fn moves_leave_blanks_and_tabs_go_to_eighths() {
+    check("a\x1b[3Cb", "a   b");
+    check("a\tb\t\tc", "a       b               c");
+    check("abcdef\x1b[3Dx\x1b[Ky", "abcxy");
+    check("abc\x1b[1G\x1b[99D\x1b[2Cx", "abx");
+}
+
+#[test]
+fn cells_are_erased_deleted_and_inserted() {
+    check("abcdef\x1b[3G\x1b[1K", "   def");
+    check("abcdef\x1b[2G\x1b[3X", "a   ef");
+    check("abcdef\x1b[2G\x1b[2P", "adef");
+    check("abcdef\x1b[2G\x1b[2@", "a  bcdef");
+    check("abc\x1b[9@\x1b[9P\x1b[9X\x1b[9Cd", "abc         d");
+}
+
+#[test]
+fn printed_blanks_stay_and_erased_ones_go() {
+    check("\x1b[1mname:  \x1b[0m", "name:  ");
+    check("name:  \x1b[2D\x1b[K", "name:");
+    check("name:\x1b[5C", "name:");
+    check("name:x\x08\x1b[X", "name:");
+}
+
+#[test]
+fn wide_characters_and_marks_keep_their_columns() {
+    check("日本語\rab", "ab本語");
+    check("日本語\ra", "a 本語");
+    check("日本語\x1b[2Gb", " b本語");
+    check("e\u{301}x\x08y", "e\u{301}y");
+    check("e\u{301}x\r\u{300}a", "ax");
+    check("日\u{301}\u{302}x\x08y\u{303}", "日\u{301}\u{302}y\u{303}");
+    check("\u{301}a", "a");
+    check("e\u{301}o\u{302}\x1b[1D\x08\u{303}", "e\u{301}\u{303}o\u{302}");
+}
+
+#[test]
+fn broken_characters_are_replaced() {
+    check_bytes(b"a\xffb", "a\u{fffd}b");
+    check_bytes(b"a\xe6\x97", "a\u{fffd}");
+    check_bytes(b"\xe6\x97\x1b[1mb\xc3", "\u{fffd}b\u{fffd}");
+    check_bytes(b"caf\xe9\rC", "Caf\u{fffd}");
+}
+
+#[test]
+fn long_lines_are_cut_between_characters() {
+    check_cut("12345", "12345");
+    check_cut("123456", "12345…");
+    check_cut("日本語日本", "日本語日本");
+    check_cut("日本語日本語", "日本語日本…");
+    check_cut("\x1b[1m123456", "12345…");
+    check_cut("123456\r\x1b[Kabc", "abc");
+    check_cut("\x1b[99Cx\r\x1b[Kabc", "abc");
+    check_cut("\x1b[99Cx\rabc", "abc  …");
+    check_cut("日本語日本語\r\x1b[99P", "");
+}
+
+#[test]
+fn a_line_costs_no_more_than_its_length_allows() {
+    let long = "x".repeat(1 << 20);
+    let attacks = ["\x1b[65535@", "\x1b[P", "\x1b[1K", "\x1b[65535Cx\r\x1b[K", "\x1b[65535Cx"];
+    for attack in attacks {
+        let line = clean(format!("{long}\r{}", attack.repeat(1 << 16)).as_bytes(), usize::MAX)
+            .text
+            .into_owned();
+        assert!(line.len() < 16 << 20, "{attack:?}");
+    }
+}
+
+#[test]
+fn output_is_split_at_line_feeds() {
+    check_split("", &[]);
+    check_split("a\nb", &["a", "b"]);
+    check_split("a\r\n\nb\n", &["a\r", "", "b"]);
+    check_split("\n", &[""]);
+}
+
+/// Lines of text, moves and edits within a thousand columns.
+fn any_line() -> impl Strategy<Value = String> {
+    let text =
+        select(vec!["a", "bc ", "  ", "日", "本語", "e\u{301}", "\u{302}", "👩\u{200d}", "ß"]);
+    let control = select(vec!["\r", "\x08", "\t", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[1;31m"]);
+    let edit = (1..9, select(vec!["C", "D", "G", "P", "@", "X"]));
+    let edit = edit.prop_map(|(count, last)| format!("\x1b[{count}{last}"));
+    let step = prop_oneof![3 => text.prop_map(str::to_owned), 1 => control.prop_map(str::to_owned), 1 => edit];
+    prop::collection::vec(step, 0..60).prop_map(|steps| steps.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_line_reads_as_a_wide_screen_shows_it(raw in any_line()) {
+        let mut screen = Screen::new(Size { cols: 1000, rows: 3 });
+        screen.feed(raw.as_bytes());
+        let line = clean(raw.as_bytes(), usize::MAX);
+        prop_assert_eq!(line.text.trim_end_matches(' '), &screen.view().rows[0]);
+        prop_assert!(!line.cut);
+    }
+
+    #[test]
+    fn cutting_keeps_the_beginning(raw in any_line(), max_chars in 0_usize..40) {
+        let whole = clean(raw.as_bytes(), usize::MAX).text;
+        let cut = clean(raw.as_bytes(), max_chars);
+        let expect: String = whole.chars().take(max_chars).collect();
+        prop_assert_eq!(cut.cut, expect.len() < whole.len());
+        prop_assert_eq!(cut.text, expect);
+    }
+
+    #[test]
+    fn noise_becomes_clean_text(raw: Vec<u8>, max_chars in 0_usize..40) {
+        let line = clean(&raw, max_chars);
+        prop_assert!(line.text.chars().count() <= max_chars);
+        prop_assert!(!line.text.contains(char::is_control));
+        prop_assert_eq!(clean(line.text.as_bytes(), max_chars).text, line.text.as_ref());
+    }
+
+    #[test]
+    fn split_lines_joined_are_the_output(output in "[ab\n]{0,20}") {
+        let lines: Vec<_> = split(output.as_bytes()).collect();
+        let joined = lines.join(&b'\n');
+        prop_assert_eq!(joined, output.strip_suffix('\n').unwrap_or(&output).as_bytes());
+    }
+}
