@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::io;
 
 use paned_keeper::tape::Reader;
-use paned_model::{Size, Time};
 use paned_model::frame::Ending;
+use paned_model::{Size, Time};
 
 pub use paned_keeper::tape::Gap;
 

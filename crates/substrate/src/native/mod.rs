@@ -13,7 +13,7 @@ mod places;
 
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use paned_keeper::tape::Reader;
@@ -34,33 +34,44 @@ const BIRTH: Duration = Duration::from_secs(10);
 pub struct Native {
     places: Places,
     nursery: Nursery,
+    /// A keeper that waits for its pane: forking the next one while the last pane starts takes the fork
+    /// off the way. It ends by itself when we do.
+    spare: Mutex<Option<Wire>>,
 }
 
 impl Native {
     /// Panes in this state folder, with keepers from this nursery.
     #[must_use]
     pub fn new(state: PathBuf, nursery: Nursery) -> Self {
-        Self { places: Places::new(state), nursery }
+        Self { places: Places::new(state), nursery, spare: Mutex::default() }
     }
 
     async fn start(&self, order: Order) -> Result<Link, Error> {
         let id = order.id.clone();
         self.places.make(&id, &order.record)?;
-        let mut born = self.bear(order.clone()).await;
-        // A nursery that died before it forked has started nothing; the next one will.
+        let wire = match self.spare().take() {
+            Some(wire) => wire,
+            None => self.wire()?,
+        };
+        let mut born = self.bear(order.clone(), wire).await;
+        // A keeper that died before it made the tape has started nothing; the next one will.
         if matches!(born, Err(Error::Machine(_))) && !self.places.tape(&id).exists() {
-            born = self.bear(order).await;
+            born = self.bear(order, self.wire()?).await;
         }
+        *self.spare() = self.wire().ok();
         if born.is_err() {
             self.places.remove(&id).await?;
         }
         born
     }
 
-    async fn bear(&self, order: Order) -> Result<Link, Error> {
+    fn spare(&self) -> MutexGuard<'_, Option<Wire>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn bear(&self, order: Order, mut wire: Wire) -> Result<Link, Error> {
         let tape = self.places.tape(&order.id);
         let birth = self.birth(order);
-        let mut wire = self.wire()?;
         wire.say(&ToKeeper::Birth(Box::new(birth)));
         let Ok(welcome) = timeout(BIRTH, welcome(&mut wire)).await else {
             // Should it come to life after all, this is the first thing it hears.
