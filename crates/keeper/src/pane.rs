@@ -167,8 +167,9 @@ impl Pane {
             End::Running => Some(Refused::Full),
             End::Reaped(_) | End::Drained(_) | End::Ended(_) => Some(Refused::Gone),
         };
+        let long_line = refused.is_none() && pty::cuts_line(&self.master, bytes);
         self.type_on();
-        Done { id, refused, survivors: Vec::new() }
+        Done { refused, long_line, ..Done::well(id) }
     }
 
     /// Gives the program what it takes of what was typed.
@@ -184,7 +185,7 @@ impl Pane {
             }
             (Err(_), _) | (_, Err(_)) => Some(Refused::Failed),
         };
-        Done { id, refused, survivors: Vec::new() }
+        Done { refused, ..Done::well(id) }
     }
 
     pub(crate) fn server_took(&mut self, offset: u64) {
@@ -296,7 +297,7 @@ impl Pane {
         let Some(killed) = self.killed.as_mut().filter(|_| told) else {
             return Vec::new();
         };
-        let done = |id| Done { id, refused: None, survivors: killed.survivors.clone() };
+        let done = |id| Done { survivors: killed.survivors.clone(), ..Done::well(id) };
         let asked_by = std::mem::take(&mut killed.asked_by);
         asked_by.into_iter().map(|(peer, id)| (peer, done(id))).collect()
     }

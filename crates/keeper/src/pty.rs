@@ -10,7 +10,7 @@ use paned_model::Size;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 /// The program's side has this name; ours is a descriptor.
 #[derive(Debug)]
@@ -45,6 +45,19 @@ impl Pty {
 pub fn resize(master: &OwnedFd, size: Size) -> io::Result<()> {
     let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
     Ok(tcsetwinsize(master, size)?)
+}
+
+/// The longest line that the kernel's line editor holds; it drops what is typed beyond that.
+const LONGEST_LINE: usize = 4095;
+
+/// Whether the terminal edits lines, and one of these is longer than it holds.
+pub(crate) fn cuts_line(master: &OwnedFd, typed: &[u8]) -> bool {
+    let mut lines = typed.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let edits = || {
+        let modes = tcgetattr(master).map(|terminal| terminal.local_modes);
+        modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
+    };
+    lines.any(|line| LONGEST_LINE < line.len()) && edits()
 }
 
 /// A program to start.

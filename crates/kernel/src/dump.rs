@@ -16,8 +16,8 @@ const ESC: u8 = 0x1b;
 const STRINGS: &[u8] = b"]PX^_";
 /// How far back a sequence may have begun; the screen breaks longer ones off too.
 const FAR: u64 = 1 << 20;
-/// How much is looked through in one go.
-const PIECE: u64 = 64 << 10;
+/// How far back most have begun.
+const NEAR: u64 = 4 << 10;
 
 /// A pane's screen as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,16 +58,11 @@ fn settle(mut dump: Dump, output: &dyn Output) -> io::Result<Dump> {
 
 /// What was printed from the last ESC before an offset up to it; nothing when that is too long ago.
 fn last_sequence(output: &dyn Output, end: u64) -> io::Result<Vec<u8>> {
-    let first = output.first().max(end.saturating_sub(FAR));
-    let mut after = Vec::new();
-    let mut from = end;
-    while first < from {
-        let piece = read(output, from.saturating_sub(PIECE).max(first), from)?;
-        from -= piece.len().max(1) as u64;
-        let begin = piece.iter().rposition(|byte| *byte == ESC);
-        after.splice(..0, piece[begin.unwrap_or(0)..].iter().copied());
-        if begin.is_some() {
-            return Ok(after);
+    for back in [NEAR, FAR] {
+        let mut bytes = read(output, end.saturating_sub(back).max(output.first()), end)?;
+        if let Some(begin) = bytes.iter().rposition(|byte| *byte == ESC) {
+            bytes.drain(..begin);
+            return Ok(bytes);
         }
     }
     Ok(Vec::new())
@@ -75,7 +70,7 @@ fn last_sequence(output: &dyn Output, end: u64) -> io::Result<Vec<u8>> {
 
 /// The bytes between two offsets; fewer, or none, when they are no longer kept.
 fn read(output: &dyn Output, from: u64, to: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(to - from).unwrap_or(0)];
+    let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(0)];
     let mut filled = 0;
     while filled < bytes.len() {
         match output.read(from + filled as u64, &mut bytes[filled..])? {

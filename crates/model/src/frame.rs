@@ -169,6 +169,17 @@ pub struct Done {
     /// Who outlived a kill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Survivor>,
+    /// Whether a typed line is longer than the terminal's line editor takes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub long_line: bool,
+}
+
+impl Done {
+    /// It was done, and there is nothing to add.
+    #[must_use]
+    pub fn well(id: RequestId) -> Self {
+        Self { id, refused: None, survivors: Vec::new(), long_line: false }
+    }
 }
 
 /// Why a keeper did not do as asked.

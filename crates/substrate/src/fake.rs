@@ -8,7 +8,9 @@ use paned_model::frame::{Ending, Refused, Survivor};
 use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::mpsc;
 
-use crate::{Boxed, Command, Error, Fact, Found, Gap, Link, Mark, Order, Output, State, Substrate};
+use crate::{
+    Boxed, Command, Error, Fact, Found, Gap, Link, Mark, Order, Output, State, Substrate, Typed,
+};
 
 /// A substrate in memory. Clones are the same one, so that a second kernel finds the first one's panes.
 #[derive(Clone, Debug, Default)]
@@ -149,7 +151,7 @@ impl FakePane {
             Command::Took(offset) => inner.taken = offset,
             Command::Input(bytes, reply) => {
                 inner.typed.extend(bytes);
-                let _ = reply.send(gone);
+                let _ = reply.send(gone.map(|()| Typed::default()));
             }
             Command::Resize(size, reply) => {
                 inner.size = Some(size);

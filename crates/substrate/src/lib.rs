@@ -80,13 +80,20 @@ pub struct Link {
 #[derive(Debug)]
 pub enum Command {
     /// Type these bytes.
-    Input(Vec<u8>, oneshot::Sender<Result<(), Refused>>),
+    Input(Vec<u8>, oneshot::Sender<Result<Typed, Refused>>),
     /// Set the terminal's size.
     Resize(Size, oneshot::Sender<Result<(), Refused>>),
     /// End the program and all that it started; answers who is left.
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
     /// Everything before this offset has been looked at.
     Took(u64),
+}
+
+/// How typing went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Typed {
+    /// Whether a line is longer than the terminal's line editor takes; it drops the rest.
+    pub long_line: bool,
 }
 
 /// What happens to a pane.

@@ -55,6 +55,9 @@ pub(super) struct Params {
     /// Whether automatic clean-up leaves it alone.
     #[serde(default)]
     pub(super) persist: bool,
+    /// Whether its end is told by one `pane:notice`, with a text for whoever started it.
+    #[serde(default)]
+    pub(super) notify_on_exit: bool,
     /// What it lives on.
     #[serde(default)]
     #[expect(dead_code, reason = "one substrate so far; reading it refuses the others by name")]
@@ -140,6 +143,7 @@ impl Plan {
             meta: params.meta,
             tags: params.tags,
             persist: params.persist,
+            notify_on_exit: params.notify_on_exit,
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
             created_at: kernel.now(),
             grant,

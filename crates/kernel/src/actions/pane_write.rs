@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use paned_model::frame::Refused;
 use paned_model::{Code, PaneId, Refusal, Scope};
-use paned_substrate::Command;
+use paned_substrate::{Command, Typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -30,7 +30,13 @@ pub(super) struct Params {
 pub(super) struct Written {
     /// How many bytes were typed.
     bytes: usize,
+    /// What the program may not get of that, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<&'static str>,
 }
+
+const LONG_LINE: &str = "a line is longer than the 4095 bytes that a terminal's line editor takes; it drops the rest, \
+                         unless the program switches line editing off";
 
 impl Action for PaneWrite {
     const NAME: &'static str = "pane:write";
@@ -55,8 +61,8 @@ impl Action for PaneWrite {
             return Err(Refusal::new(Code::Limit, sentence));
         }
         let count = bytes.len();
-        write(&pane, bytes).await?;
-        Ok(Written { bytes: count })
+        let typed = write(&pane, bytes).await?;
+        Ok(Written { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }
 
@@ -74,7 +80,7 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusa
 }
 
 /// Types bytes, all of them or none.
-pub(super) async fn write(pane: &Pane, bytes: Vec<u8>) -> Result<(), Refusal> {
+pub(super) async fn write(pane: &Pane, bytes: Vec<u8>) -> Result<Typed, Refusal> {
     let status = pane.lock().status();
     if !status.is_live() {
         return Err(gone(&pane.id, status));
@@ -82,7 +88,7 @@ pub(super) async fn write(pane: &Pane, bytes: Vec<u8>) -> Result<(), Refusal> {
     let (reply, answer) = oneshot::channel();
     let sent = pane.commands()?.send(Command::Input(bytes, reply)).await;
     match (sent, answer.await) {
-        (Ok(()), Ok(Ok(()))) => Ok(()),
+        (Ok(()), Ok(Ok(typed))) => Ok(typed),
         (Ok(()), Ok(Err(Refused::Full))) => Err(Refusal::new(
             Code::Limit,
             format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),

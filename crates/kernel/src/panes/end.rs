@@ -1,13 +1,18 @@
 //! How a pane's end is written down: once, in the table, then in the journal.
 
 use paned_model::{Exit, Status, Time};
+use paned_substrate::Output;
 use serde_json::{Map, Value, json};
 
-use super::Pane;
+use super::pane::State;
 use super::record::End;
+use super::{Pane, notice, reading};
 use crate::Kernel;
 use crate::dispatch::draft;
 use crate::journal::Draft;
+
+/// How far back a line that is not blank is looked for.
+const LOOK_BACK: usize = 20;
 
 /// The end of a pane whose keeper died: how the program ended is not known.
 pub(crate) fn lost(at: Time) -> End {
@@ -21,9 +26,27 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
         return;
     }
     state.record.end = Some(end);
-    kernel.journal().record(drafts(pane, end), vec![state.record.put()]);
+    let notice = state.record.notify_on_exit.then(|| notice(&state, end));
+    let drafts = drafts(pane, end).into_iter().chain(notice).collect();
+    kernel.journal().record(drafts, vec![state.record.put()]);
     drop(state);
     pane.stir();
+}
+
+/// One notice for whoever started the pane.
+fn notice(state: &State, end: End) -> Draft {
+    let output = state.output();
+    let last = output.as_deref().and_then(last_line).unwrap_or_default();
+    let lines = output.as_ref().map_or(0, |output| output.lines());
+    let text = notice::notice(&state.record, end, lines, &last);
+    let record = &state.record;
+    draft("pane:notice", &json!({ "paneId": record.id, "to": record.parent, "text": text }))
+}
+
+/// The last line that is not blank.
+fn last_line(output: &dyn Output) -> Option<String> {
+    let lines = reading::last(output, LOOK_BACK).ok()?.lines;
+    lines.into_iter().rev().map(|line| line.text).find(|text| !text.trim().is_empty())
 }
 
 /// The events that tell of an end.

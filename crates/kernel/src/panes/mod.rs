@@ -4,6 +4,7 @@ pub(crate) mod adopt;
 pub(crate) mod end;
 pub(crate) mod launch;
 pub(crate) mod lens;
+pub(crate) mod notice;
 pub(crate) mod pane;
 pub(crate) mod pattern;
 pub(crate) mod reading;

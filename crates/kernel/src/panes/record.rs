@@ -21,6 +21,9 @@ pub(crate) struct Record {
     pub(crate) meta: Meta,
     pub(crate) tags: Vec<String>,
     pub(crate) persist: bool,
+    /// Whether its end is told to whoever started it.
+    #[serde(default)]
+    pub(crate) notify_on_exit: bool,
     pub(crate) parent: Option<PaneId>,
     pub(crate) created_at: Time,
     /// The grant its program was given.

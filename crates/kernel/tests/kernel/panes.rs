@@ -252,3 +252,26 @@ async fn lists_are_filtered() {
     assert_eq!(ids(json!({ "tag": "x", "meta": { "k": 1 } })).await, "a");
     assert_eq!(ids(json!({ "status": "exited" })).await, "");
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
+    let house = House::new().await;
+    let params = json!({ "id": "a", "argv": ["sh"], "title": "tests", "notifyOnExit": true });
+    house.act("pane:new", params).await.unwrap();
+    let mut feed = house.feed("pane:notice,pane:exited");
+    house.pane("a").print(b"1 failed\r\n\r\n");
+    house.pane("a").exit(Exit::Code(1));
+    assert_eq!(next(&mut feed).await.name, "pane:exited");
+    let told: Value = serde_json::from_str(&next(&mut feed).await.payload).unwrap();
+    let text = told["text"].as_str().unwrap();
+    for part in [
+        "ID: a",
+        "Title: tests",
+        "Exit Code: 1",
+        "Timed Out: no",
+        "Output Lines: 2",
+        "Last Line: 1 failed",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}

@@ -12,7 +12,7 @@ use paned_model::frame::{
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Command, Fact, Link, Output};
+use crate::{Command, Fact, Link, Output, Typed};
 
 /// A keeper never has more to tell than this: one wake-up, one ending, one loss.
 const FACTS: usize = 4;
@@ -111,8 +111,9 @@ struct Task {
 
 /// Somebody who waits for an answer.
 enum Waiting {
-    ForConsent(oneshot::Sender<Result<(), Refused>>),
-    ForSurvivors(oneshot::Sender<Vec<Survivor>>),
+    Typing(oneshot::Sender<Result<Typed, Refused>>),
+    Consent(oneshot::Sender<Result<(), Refused>>),
+    Survivors(oneshot::Sender<Vec<Survivor>>),
 }
 
 enum Event {
@@ -169,15 +170,15 @@ impl Task {
         let message = match command {
             Command::Took(offset) => ToKeeper::Took(offset),
             Command::Input(bytes, reply) => {
-                self.waiting.insert(id, Waiting::ForConsent(reply));
+                self.waiting.insert(id, Waiting::Typing(reply));
                 ToKeeper::Input(id, bytes)
             }
             Command::Resize(size, reply) => {
-                self.waiting.insert(id, Waiting::ForConsent(reply));
+                self.waiting.insert(id, Waiting::Consent(reply));
                 ToKeeper::Resize(Resize { id, size })
             }
             Command::Kill(grace, reply) => {
-                self.waiting.insert(id, Waiting::ForSurvivors(reply));
+                self.waiting.insert(id, Waiting::Survivors(reply));
                 let grace_ms = grace.as_millis().try_into().unwrap_or(u64::MAX);
                 ToKeeper::Kill(Kill { id, grace_ms })
             }
@@ -188,10 +189,14 @@ impl Task {
     fn answer(&mut self, done: Done) {
         // Whoever asked may have stopped waiting.
         match self.waiting.remove(&done.id) {
-            Some(Waiting::ForConsent(reply)) => {
+            Some(Waiting::Typing(reply)) => {
+                let typed = Typed { long_line: done.long_line };
+                let _ = reply.send(done.refused.map_or(Ok(typed), Err));
+            }
+            Some(Waiting::Consent(reply)) => {
                 let _ = reply.send(done.refused.map_or(Ok(()), Err));
             }
-            Some(Waiting::ForSurvivors(reply)) => {
+            Some(Waiting::Survivors(reply)) => {
                 let _ = reply.send(done.survivors);
             }
             None => {}
