@@ -32,7 +32,9 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EndMarker(at) => write!(f, "the text ends the paste itself at character {at}"),
+            Self::EndMarker(at) => {
+                write!(f, "character {at} of the text begins the end marker of a paste")
+            }
             Self::Control(c, at) => {
                 write!(f, "character {at} of the text is the control character U+{:04X}", *c as u32)
             }
@@ -83,9 +85,9 @@ mod tests {
 
     #[test]
     fn the_end_marker_is_refused() {
-        check_refused("äb\x1b[201~", "the text ends the paste itself at character 3");
-        check_refused("\u{9b}201~", "the text ends the paste itself at character 1");
-        check_refused("\x03\x1b[201~", "the text ends the paste itself at character 2");
+        check_refused("äb\x1b[201~", "character 3 of the text begins the end marker of a paste");
+        check_refused("\u{9b}201~", "character 1 of the text begins the end marker of a paste");
+        check_refused("\x03\x1b[201~", "character 2 of the text begins the end marker of a paste");
     }
 
     #[test]

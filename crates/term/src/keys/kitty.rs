@@ -92,35 +92,36 @@ pub(super) fn sequence(form: Form, held: Held) -> Vec<u8> {
 
 /// An escape code with as much about the key as the program wants to know.
 fn unicode(key: Key, number: u32, flags: u8) -> Vec<u8> {
-    let Key { code, held } = key;
-    let shifted = match code {
-        Code::Char(c) if flags & ALTERNATES != 0 && held.has(Held::SHIFT) => capital(c),
-        _ => None,
-    };
-    let shifted = shifted.map_or(String::new(), |c| format!(":{}", u32::from(c)));
-    match text(key).filter(|_| flags & TEXT != 0) {
-        Some(c) if held == Held::default() => format!("\x1b[{number};;{}u", u32::from(c)),
-        Some(c) => format!("\x1b[{number}{shifted};{};{}u", held.number(), u32::from(c)),
-        None if shifted.is_empty() => return sequence(Form::Unicode(number), held),
-        None => format!("\x1b[{number}{shifted};{}u", held.number()),
+    let held = key.held.number();
+    let shifted = shifted(key, flags).map_or(String::new(), |c| format!(":{}", u32::from(c)));
+    match text(key).filter(|_| flags & TEXT != 0).map(u32::from) {
+        Some(text) if held == 1 => format!("\x1b[{number};;{text}u"),
+        Some(text) => format!("\x1b[{number}{shifted};{held};{text}u"),
+        None if held == 1 => format!("\x1b[{number}u"),
+        None => format!("\x1b[{number}{shifted};{held}u"),
     }
     .into_bytes()
 }
 
 /// The text that a key types.
 fn text(key: Key) -> Option<char> {
-    match key.code {
-        Code::Char(c) if key.held.is_text() => Some(typed(c, key.held)),
-        _ => None,
-    }
+    let Code::Char(c) = key.code else {
+        return None;
+    };
+    key.held.is_text().then(|| typed(c, key.held))
 }
 
 /// What stays as it was, so that `reset` can be typed after a program died without switching back.
 fn lifeline(key: Key) -> Option<char> {
-    match key.code {
-        Code::Enter if key.held == Held::default() => Some('\r'),
-        Code::Tab if key.held == Held::default() => Some('\t'),
-        Code::Backspace if key.held == Held::default() => Some('\x7f'),
-        _ => None,
-    }
+    let kept = [(Code::Enter, '\r'), (Code::Tab, '\t'), (Code::Backspace, '\x7f')];
+    let found = kept.into_iter().find(|(code, _)| *code == key.code);
+    found.filter(|_| key.held == Held::default()).map(|(_, c)| c)
+}
+
+/// The capital that shift makes of a key, where a program wants to be told.
+fn shifted(key: Key, flags: u8) -> Option<char> {
+    let Code::Char(c) = key.code else {
+        return None;
+    };
+    capital(c).filter(|_| flags & ALTERNATES != 0 && key.held.has(Held::SHIFT))
 }

@@ -1,7 +1,7 @@
 //! The names of keys, read in every spelling people use and written in one.
 
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use super::near::near;
@@ -77,15 +77,13 @@ pub struct UnknownKey {
 impl UnknownKey {
     /// Blames the modifier where there is one in front, or else the name.
     fn of(rest: &str) -> Self {
-        match split(rest) {
-            Some((head, _)) if near_modifiers(head) != [""; 0] => {
-                Self { what: "modifier", name: shorten(head), near: near_modifiers(head) }
-            }
-            Some(_) | None => {
-                let names = NAMED.iter().flat_map(|(_, names)| *names).chain(BACKTAB);
-                Self { what: "key", name: shorten(rest), near: near(&plain(rest), names) }
-            }
+        let head = split(rest).map_or("", |(head, _)| head);
+        let modifiers = near(&plain(head), MODIFIERS.iter().flat_map(|(_, names)| *names));
+        if !modifiers.is_empty() {
+            return Self { what: "modifier", name: shorten(head), near: modifiers };
         }
+        let names = NAMED.iter().flat_map(|(_, names)| *names).chain(BACKTAB);
+        Self { what: "key", name: shorten(rest), near: near(&plain(rest), names) }
     }
 }
 
@@ -120,10 +118,9 @@ impl fmt::Display for Key {
             write!(f, "{}+", names[0])?;
         }
         let named = NAMED.iter().find(|(code, _)| *code == self.code);
-        match (named, self.code) {
-            (Some((_, names)), _) => f.write_str(names[0]),
-            (None, Code::Char(c)) => write!(f, "{c}"),
-            (None, other) => unreachable!("{other:?} has a name"),
+        match self.code {
+            Code::Char(c) if named.is_none() => f.write_char(c),
+            _ => f.write_str(named.expect("only characters have no name").1[0]),
         }
     }
 }
@@ -153,10 +150,6 @@ fn split(text: &str) -> Option<(&str, &str)> {
 fn modifier(name: &str) -> Option<Held> {
     let has = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     MODIFIERS.iter().find(|(_, names)| has(names)).map(|(held, _)| *held)
-}
-
-fn near_modifiers(name: &str) -> Vec<&'static str> {
-    near(&plain(name), MODIFIERS.iter().flat_map(|(_, names)| *names))
 }
 
 fn read_code(name: &str, held: Held) -> Option<Key> {

@@ -3,6 +3,7 @@
 //! A line stands alone: what an earlier one left behind (an open string, a mode, a cursor in another row)
 //! is not known here. Moves between rows are left out, so every line is one row of unlimited width.
 
+mod flow;
 mod row;
 mod steps;
 #[cfg(test)]
@@ -15,9 +16,10 @@ use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
 use row::Row;
-use steps::Step;
 
+/// What [`kinds`] finds: control characters.
 const CONTROL: u8 = 1;
+/// What [`kinds`] finds: parts of characters beyond ASCII.
 const BEYOND_ASCII: u8 = 0x80;
 
 /// One line of text, without control characters.
@@ -35,13 +37,12 @@ pub struct Line<'a> {
 #[must_use]
 pub fn clean(raw: &[u8], max_chars: usize) -> Line<'_> {
     let raw = without_returns(raw);
-    if let Some(text) = plain(raw) {
-        return cut(Line { text: text.into(), cut: false }, max_chars);
-    }
-    if let Some(text) = strip(raw) {
-        return cut(Line { text: text.into(), cut: false }, max_chars);
-    }
-    cut(Row::draw(raw, max_chars), max_chars)
+    let whole = |text| Line { text, cut: false };
+    let line = plain(raw)
+        .map(|text| whole(text.into()))
+        .or_else(|| flow::draw(raw).map(|text| whole(text.into())))
+        .unwrap_or_else(|| Row::draw(raw, max_chars));
+    cut(line, max_chars)
 }
 
 /// The lines of some output, without their `\n`. What follows the last one is a line too, if there is any.
@@ -63,8 +64,7 @@ fn without_returns(raw: &[u8]) -> &[u8] {
 
 /// The bytes as text, if they mean no more than they say.
 fn plain(raw: &[u8]) -> Option<&str> {
-    // Without a way out in its middle the loop takes many bytes at a time.
-    let kinds = raw.iter().fold(0, |kinds, &byte| kinds | kind(byte));
+    let kinds = kinds(raw);
     if kinds & CONTROL != 0 {
         return None;
     }
@@ -73,8 +73,12 @@ fn plain(raw: &[u8]) -> Option<&str> {
     is_plain.then_some(text)
 }
 
-fn kind(byte: u8) -> u8 {
-    u8::from(byte < 0x20) | u8::from(byte == 0x7f) | byte & BEYOND_ASCII
+/// Which kinds of bytes there are beside printable ASCII.
+fn kinds(raw: &[u8]) -> u8 {
+    // Without a way out in its middle the loop takes many bytes at a time.
+    raw.iter().fold(0, |kinds, &byte| {
+        kinds | u8::from(byte < 0x20) | u8::from(byte == 0x7f) | byte & BEYOND_ASCII
+    })
 }
 
 /// Whether text holds a control character of those beyond ASCII, U+0080 to U+009F.
@@ -87,16 +91,10 @@ fn starts_with_mark(text: &str) -> bool {
     text.chars().next().is_some_and(|c| c.width() == Some(0))
 }
 
-/// The text between the escape sequences, if none of them moves or erases anything.
-fn strip(raw: &[u8]) -> Option<String> {
-    let mut text = String::with_capacity(raw.len());
-    for step in steps::steps(raw) {
-        let Step::Print(bytes) = step else {
-            return None;
-        };
-        text.push_str(plain(bytes)?);
-    }
-    Some(text)
+/// How many columns a line can take: tabs at every eighth, and more than any terminal has. Beyond that it
+/// is out to cost much, and is cut.
+fn widest(raw: &[u8]) -> usize {
+    8 * raw.len() + 1024
 }
 
 fn cut(line: Line<'_>, max_chars: usize) -> Line<'_> {
@@ -108,10 +106,8 @@ fn cut(line: Line<'_>, max_chars: usize) -> Line<'_> {
     };
     let text = match line.text {
         Cow::Borrowed(text) => text[..end].into(),
-        Cow::Owned(mut text) => {
-            text.truncate(end);
-            text.into()
-        }
+        // Copied, so that a short text does not hold on to the memory of a long one.
+        Cow::Owned(text) => text[..end].to_owned().into(),
     };
     Line { text, cut: true }
 }

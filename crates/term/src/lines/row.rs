@@ -6,14 +6,11 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::Line;
 use super::steps::{self, Erase, Step};
+use super::{Line, widest};
 
-/// How many cells can be filled or moved per byte of the line.
-const EFFORT: usize = 128;
-
-/// How many columns a row has per byte of the line, and beside that: no terminal is wider.
-const COLS: (usize, usize) = (8, 1024);
+/// How many cells can be filled or moved per column.
+const EFFORT: usize = 32;
 
 /// However little is looked at, this many columns are kept, because what is deleted pulls others in.
 const MIN_COLS: usize = 4096;
@@ -59,12 +56,11 @@ enum Kind {
 impl Row {
     /// Draws a line, of which only so many characters will be looked at.
     pub(super) fn draw(raw: &[u8], max_chars: usize) -> Line<'static> {
-        let (per_byte, besides) = COLS;
         // A character takes two columns at most.
         let asked = max_chars.saturating_mul(2).max(MIN_COLS);
         let mut row = Self {
-            edge: asked.min(per_byte * raw.len() + besides),
-            effort: EFFORT * (raw.len() + besides),
+            edge: asked.min(widest(raw)),
+            effort: EFFORT * widest(raw),
             marks: vec![String::new()],
             ..Self::default()
         };

@@ -45,11 +45,14 @@ pub(super) enum Erase {
 pub(super) fn steps(raw: &[u8]) -> impl Iterator<Item = Step<'_>> {
     let mut rest = raw;
     iter::from_fn(move || {
-        let (step, tail) = read(rest)?;
-        rest = tail;
-        Some(step)
+        loop {
+            let (step, tail) = read(rest)?;
+            rest = tail;
+            if step.is_some() {
+                return step;
+            }
+        }
     })
-    .flatten()
 }
 
 /// A step that was read, if it was one, and the bytes after it.
@@ -95,23 +98,25 @@ fn csi(body: &[u8]) -> Read<'_> {
 }
 
 fn meaning(params: &[u8], last: u8) -> Option<Step<'static>> {
-    let number = number(params)?;
-    let count = number.max(1);
-    Some(match (last, number) {
-        (b'C' | b'a', _) => Step::Right(count),
-        (b'D', _) => Step::Left(count),
-        (b'G' | b'`', _) => Step::To(count - 1),
+    // Most sequences are colours, whose parameters nobody reads.
+    let count = || number(params).map(|number| number.max(1));
+    Some(match last {
+        b'C' | b'a' => Step::Right(count()?),
+        b'D' => Step::Left(count()?),
+        b'G' | b'`' => Step::To(count()? - 1),
         // To the row, erasing the screen is what erasing the line is.
-        (b'K' | b'J', 0) => Step::Erase(Erase::Right),
-        (b'K' | b'J', 1) => Step::Erase(Erase::Left),
-        (b'K' | b'J', 2) => Step::Erase(Erase::All),
-        (b'X', _) => Step::Erase(Erase::Cells(count)),
-        (b'P', _) => Step::Delete(count),
-        (b'@', _) => Step::Insert(count),
-        (b's', _) => Step::Save,
-        (b'u', _) => Step::Restore,
+        b'K' | b'J' => Step::Erase(erased(number(params)?)?),
+        b'X' => Step::Erase(Erase::Cells(count()?)),
+        b'P' => Step::Delete(count()?),
+        b'@' => Step::Insert(count()?),
+        b's' => number(params).map(|_| Step::Save)?,
+        b'u' => number(params).map(|_| Step::Restore)?,
         _ => return None,
     })
+}
+
+fn erased(number: usize) -> Option<Erase> {
+    [Erase::Right, Erase::Left, Erase::All].get(number).copied()
 }
 
 /// The first parameter; nothing if these are the parameters of some private sequence.

@@ -138,13 +138,13 @@ fn long_lines_are_cut_between_characters() {
 
 #[test]
 fn a_line_costs_no_more_than_its_length_allows() {
-    let long = "x".repeat(1 << 20);
-    let attacks = ["\x1b[65535@", "\x1b[P", "\x1b[1K", "\x1b[65535Cx\r\x1b[K", "\x1b[65535Cx"];
+    let long = "x".repeat(1 << 15);
+    let attacks = ["\x1b[65535@", "\x1b[P", "\x1b[1K", "\x1b[65535Cx\r\x1b[K", "\x1b[999Cx"];
     for attack in attacks {
-        let line = clean(format!("{long}\r{}", attack.repeat(1 << 16)).as_bytes(), usize::MAX)
+        let line = clean(format!("{long}\r{}", attack.repeat(1 << 13)).as_bytes(), usize::MAX)
             .text
             .into_owned();
-        assert!(line.len() < 16 << 20, "{attack:?}");
+        assert!(line.len() < 1 << 20, "{attack:?}");
     }
 }
 
@@ -168,7 +168,7 @@ fn any_line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn a_line_reads_as_a_wide_screen_shows_it(raw in any_line()) {

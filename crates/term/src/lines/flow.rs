@@ -1,0 +1,75 @@
+//! Lines that never print over what they printed: all text in a row, whatever is between.
+//!
+//! Much cheaper than a [`Row`](super::row::Row), and it gives up at the first step that needs one.
+
+use unicode_width::UnicodeWidthChar;
+
+use super::steps::{self, Erase, Step};
+use super::{kinds, plain, widest};
+
+/// The text so far.
+#[derive(Default)]
+struct Flow {
+    /// Whole characters only.
+    text: Vec<u8>,
+    /// The column after the text.
+    end: usize,
+    /// Where the next character goes.
+    col: usize,
+    saved: usize,
+    /// How wide it may get by jumping over columns.
+    widest: usize,
+}
+
+/// What is left to read of a line; nothing if that takes a row of cells to know.
+pub(super) fn draw(raw: &[u8]) -> Option<String> {
+    let text = Vec::with_capacity(raw.len());
+    let mut flow = Flow { text, widest: widest(raw), ..Flow::default() };
+    steps::steps(raw).try_for_each(|step| flow.take(step))?;
+    String::from_utf8(flow.text).ok()
+}
+
+impl Flow {
+    fn take(&mut self, step: Step<'_>) -> Option<()> {
+        match step {
+            Step::Print(bytes) => return self.print(bytes),
+            Step::Tab => self.col = (self.col / 8 + 1) * 8,
+            Step::Left(cols) => self.col = self.col.saturating_sub(cols),
+            Step::Right(cols) => self.col += cols,
+            Step::To(col) => self.col = col,
+            Step::Erase(Erase::All) => self.clear(),
+            Step::Erase(Erase::Right) if self.col == 0 => self.clear(),
+            Step::Erase(Erase::Left) if self.end <= self.col + 1 => self.clear(),
+            Step::Erase(Erase::Left) => return None,
+            // Right of the text there is nothing to change.
+            Step::Erase(Erase::Right | Erase::Cells(_)) | Step::Delete(_) | Step::Insert(_) => {
+                return (self.end <= self.col).then_some(());
+            }
+            Step::Save => self.saved = self.col,
+            Step::Restore => self.col = self.saved,
+        }
+        Some(())
+    }
+
+    fn print(&mut self, bytes: &[u8]) -> Option<()> {
+        let gap = self.col.checked_sub(self.end).filter(|_| self.col <= self.widest)?;
+        self.text.resize(self.text.len() + gap, b' ');
+        self.text.extend_from_slice(bytes);
+        self.col += cols(bytes)?;
+        self.end = self.col;
+        Some(())
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.end = 0;
+    }
+}
+
+/// How wide plain text is: each character counts for itself, as on a screen.
+fn cols(bytes: &[u8]) -> Option<usize> {
+    if kinds(bytes) == 0 {
+        return Some(bytes.len());
+    }
+    Some(plain(bytes)?.chars().filter_map(UnicodeWidthChar::width).sum())
+}
