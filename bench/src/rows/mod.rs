@@ -1,0 +1,45 @@
+//! The rows of the table, one file each: name, one-sentence doc, `run`.
+
+mod cli_start;
+mod drain;
+mod exit_event;
+mod full_ring;
+mod idle;
+mod list_in_flood;
+mod memory;
+mod spawn_beside_tapes;
+mod spawn_rate;
+mod whole_output;
+
+use crate::error::Error;
+use crate::figure::Figure;
+use crate::plan::Plan;
+
+/// One row: what it measures, and how.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) run: fn(&Plan) -> Result<Vec<Figure>, Error>,
+}
+
+/// Every row, in the order of the table.
+pub(crate) const ALL: &[Row] = &[
+    drain::ROW,
+    full_ring::ROW,
+    list_in_flood::ROW,
+    exit_event::ROW,
+    spawn_rate::ROW,
+    spawn_beside_tapes::ROW,
+    memory::ROW,
+    idle::ROW,
+    whole_output::ROW,
+    cli_start::ROW,
+];
+
+/// The row of this name.
+pub(crate) fn find(name: &str) -> Result<&'static Row, String> {
+    let found = ALL.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+    let names: Vec<_> = ALL.iter().map(|row| row.name).collect();
+    found.ok_or_else(|| format!("no row `{name}`; there are {}", names.join(", ")))
+}
