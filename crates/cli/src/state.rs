@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use paned_model::{Code, Refusal, Time};
+use paned_model::{Code, PaneId, Refusal, Time};
+use paned_substrate::native::{Places, short_folder};
 use serde::{Deserialize, Serialize};
 
 /// A socket's path fits in 104 bytes on every system.
@@ -100,12 +101,7 @@ impl State {
 
     /// A short folder of this user's for the sockets of one state folder. Keepers' sockets go there too.
     fn short(&self) -> PathBuf {
-        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let runtime = runtime.filter(|path| path.is_absolute() && path.as_os_str().len() < 60);
-        let user = rustix::process::getuid().as_raw();
-        let root = runtime.map(|runtime| runtime.join("paned"));
-        let root = root.unwrap_or_else(|| PathBuf::from(format!("/tmp/paned-{user}")));
-        root.join(format!("{:016x}", hash(self.folder.as_os_str().as_encoded_bytes())))
+        short_folder(&self.folder)
     }
 
     /// Makes the folder of the socket, where that is not the state folder. The folders it lies in may be where
@@ -119,6 +115,16 @@ impl State {
             (true, Some(root)) => make_private(root).and_then(|()| make_private(&short)),
             (_, _) => Ok(()),
         }
+    }
+
+    /// A pane's folder, which is there as long as the pane is.
+    pub(crate) fn pane(&self, id: &PaneId) -> PathBuf {
+        self.folder.join("panes").join(id.as_str())
+    }
+
+    /// Where a pane's keeper listens.
+    pub(crate) fn keeper_socket(&self, id: &PaneId) -> PathBuf {
+        Places::new(&self.folder).socket(id)
     }
 
     /// Whether a path is one of this folder's keepers' sockets.
@@ -183,12 +189,6 @@ pub(crate) fn check_private(folder: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// FNV-1a: the same on every run and build, which is all that is asked of it.
-fn hash(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, step)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -222,6 +222,7 @@ mod tests {
             assert!(!state.has_keeper_at(Path::new("/elsewhere/panes/a/keeper.sock")));
             assert!(state.has_keeper_at(&state.folder().join("panes/a/keeper.sock")));
             assert!(state.has_keeper_at(&state.short().join("0123456789abcdef")));
+            assert!(state.has_keeper_at(&state.keeper_socket(&"web".parse().unwrap())));
         };
         check("/s".into());
         check(format!("/{}", "deep/".repeat(30)));

@@ -26,21 +26,27 @@ pub(crate) struct Newborn {
 }
 
 /// Brings the pane to life, or says why not and leaves nothing behind.
-pub(crate) fn bear(birth: &Birth) -> Result<Newborn, Stillborn> {
+pub(crate) fn bear(birth: &Birth, pty: io::Result<Pty>) -> Result<Newborn, Stillborn> {
     let (tape, socket) = (Path::new(&birth.tape), PathBuf::from(&birth.socket));
-    try_bear(birth, tape, &socket).inspect_err(|_| {
+    try_bear(birth, pty, tape, &socket).inspect_err(|_| {
         let _ = fs::remove_file(tape);
         let _ = fs::remove_file(&socket);
     })
 }
 
-fn try_bear(birth: &Birth, tape: &Path, socket: &Path) -> Result<Newborn, Stillborn> {
+fn try_bear(
+    birth: &Birth,
+    pty: io::Result<Pty>,
+    tape: &Path,
+    socket: &Path,
+) -> Result<Newborn, Stillborn> {
     let started = clock::now();
     let machine = |what: &str| {
         let what = what.to_owned();
         move |error: io::Error| Stillborn { reason: format!("{what}: {error}"), invalid: false }
     };
-    let pty = Pty::open(birth.size).map_err(machine("cannot open a pty"))?;
+    let pty = pty.map_err(machine("cannot open a pty"))?;
+    pty::resize(&pty.master, birth.size).map_err(machine("cannot size the pty"))?;
     let mut tape =
         Writer::create(tape, birth.capacity, started).map_err(machine("cannot make the tape"))?;
     tape.set_size(birth.size);

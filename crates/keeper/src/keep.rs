@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use paned_model::Size;
 use paned_model::frame::{FromKeeper, Role, ToKeeper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
@@ -15,6 +16,7 @@ use rustix::process::setsid;
 
 use crate::pane::Pane;
 use crate::peer::{Peer, PeerId};
+use crate::pty::Pty;
 use crate::{birth, procs, signals};
 
 /// More connections than this are not taken; a pane has one server and a few people who look on.
@@ -44,6 +46,8 @@ pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
 
 /// The first thing a keeper hears is what to bring to life.
 fn await_birth(first: &mut Peer) -> io::Result<Option<Pane>> {
+    // While nobody waits for it: a keeper may be born some time before its pane.
+    let pty = Pty::open(Size::default());
     loop {
         poll(&mut [PollFd::new(&*first, PollFlags::IN)], None)?;
         let born = first.receive()?.into_iter().find_map(|message| match message {
@@ -52,7 +56,7 @@ fn await_birth(first: &mut Peer) -> io::Result<Option<Pane>> {
         });
         let Some(birth) = born else { continue };
         first.role = Some(Role::Server);
-        return match birth::bear(&birth) {
+        return match birth::bear(&birth, pty) {
             Ok(newborn) => Ok(Some(Pane::new(&birth, newborn))),
             Err(stillborn) => first.send(&FromKeeper::Stillborn(stillborn)).map(|()| None),
         };

@@ -34,7 +34,7 @@ impl Peer {
     /// first, by itself.
     pub(crate) fn receive(&mut self) -> io::Result<Vec<ToKeeper>> {
         let mut messages = Vec::new();
-        let mut bytes = [0; 16 << 10];
+        let mut bytes = [0; 4096];
         loop {
             match self.stream.read(&mut bytes) {
                 Ok(0) if messages.is_empty() => return Err(ErrorKind::UnexpectedEof.into()),

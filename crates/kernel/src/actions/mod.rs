@@ -18,6 +18,7 @@ mod pane_read;
 mod pane_remove;
 mod pane_resize;
 mod pane_run;
+mod pane_screen;
 mod pane_search;
 mod pane_set_meta;
 mod pane_update_meta;
@@ -54,6 +55,7 @@ pub(crate) fn registry() -> Registry {
         .with::<pane_remove::PaneRemove>()
         .with::<pane_resize::PaneResize>()
         .with::<pane_run::PaneRun>()
+        .with::<pane_screen::PaneScreen>()
         .with::<pane_search::PaneSearch>()
         .with::<pane_set_meta::PaneSetMeta>()
         .with::<pane_update_meta::PaneUpdateMeta>()

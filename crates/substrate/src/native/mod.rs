@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use crate::{Boxed, Error, Found, Link, Order, Substrate};
 use link::Wire;
 pub use nursery::Nursery;
-use places::Places;
+pub use places::{Places, short_folder};
 
 /// How long a keeper may take to come to life.
 const BIRTH: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ impl Native {
     /// Panes in this state folder, with keepers from this nursery.
     #[must_use]
     pub fn new(state: PathBuf, nursery: Nursery) -> Self {
-        Self { places: Places::new(state), nursery, spare: Mutex::default() }
+        Self { places: Places::new(&state), nursery, spare: Mutex::default() }
     }
 
     async fn start(&self, order: Order) -> Result<Link, Error> {

@@ -12,19 +12,19 @@ use crate::Error;
 /// A socket's path fits in 104 bytes on every system.
 const LONGEST_SOCKET: usize = 100;
 
+/// Where the files of the panes of one state folder are.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub struct Places {
     panes: PathBuf,
-    /// Where sockets go when the state folder's path is too long for them.
-    short: Option<PathBuf>,
+    /// Where sockets go whose own path would be too long.
+    short: PathBuf,
 }
 
 impl Places {
-    pub(super) fn new(state: PathBuf) -> Self {
-        let panes = state.join("panes");
-        let longest = panes.join("x".repeat(PaneId::MAX)).join("keeper.sock");
-        let short = (LONGEST_SOCKET < longest.as_os_str().len()).then(|| short_folder(&state));
-        Self { panes, short }
+    /// The places of this state folder.
+    #[must_use]
+    pub fn new(state: &Path) -> Self {
+        Self { panes: state.join("panes"), short: short_folder(state) }
     }
 
     pub(super) fn all(&self) -> &Path {
@@ -35,7 +35,9 @@ impl Places {
         self.panes.join(id.as_str())
     }
 
-    pub(super) fn tape(&self, id: &PaneId) -> PathBuf {
+    /// A pane's tape.
+    #[must_use]
+    pub fn tape(&self, id: &PaneId) -> PathBuf {
         self.folder(id).join("tape")
     }
 
@@ -43,11 +45,28 @@ impl Places {
         self.folder(id).join("pane.json")
     }
 
-    pub(super) fn socket(&self, id: &PaneId) -> PathBuf {
-        match &self.short {
-            Some(short) => short.join(format!("{:016x}", hash(id.as_str().as_bytes()))),
-            None => self.folder(id).join("keeper.sock"),
+    /// Where a pane's keeper listens: in the pane's folder, or in the short one when that path is too long.
+    #[must_use]
+    pub fn socket(&self, id: &PaneId) -> PathBuf {
+        let near = self.folder(id).join("keeper.sock");
+        if near.as_os_str().len() <= LONGEST_SOCKET {
+            return near;
         }
+        self.short.join(format!("{:016x}", hash(id.as_str().as_bytes())))
+    }
+
+    fn parents(&self, id: &PaneId) -> Result<(), Error> {
+        let io = |source| Error::Io {
+            what: format!("make a folder for the files of pane `{id}`"),
+            source,
+        };
+        private_folder(&self.panes).map_err(io)?;
+        if self.socket(id).starts_with(&self.short) {
+            // Its parent lies where others can write, so each of the two is checked.
+            private_folder(self.short.parent().unwrap_or(&self.short)).map_err(io)?;
+            private_folder(&self.short).map_err(io)?;
+        }
+        Ok(())
     }
 
     /// Makes a pane's folder with the kernel's record in it. The folder is the name's reservation.
@@ -56,12 +75,7 @@ impl Places {
             let what = format!("{what} {}", self.folder(id).display());
             move |source| Error::Io { what, source }
         };
-        private_folder(&self.panes).map_err(io("make the parent of"))?;
-        if let Some(short) = &self.short {
-            let root = short.parent().unwrap_or(short);
-            private_folder(root).map_err(io("make a folder for the sockets beside"))?;
-            private_folder(short).map_err(io("make a folder for the socket of"))?;
-        }
+        self.parents(id)?;
         match DirBuilder::new().mode(0o700).create(self.folder(id)) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -103,7 +117,8 @@ fn private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// A short folder of this user's for the sockets of one state folder.
-fn short_folder(state: &Path) -> PathBuf {
+#[must_use]
+pub fn short_folder(state: &Path) -> PathBuf {
     let user = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let runtime = runtime.filter(|path| path.is_absolute() && path.as_os_str().len() < 60);
@@ -127,9 +142,9 @@ mod tests {
     #[test]
     fn a_long_state_folder_gets_short_sockets_and_a_short_one_keeps_its_own() {
         let id: PaneId = "x".repeat(64).parse().unwrap();
-        let near = Places::new("/s".into()).socket(&id);
+        let near = Places::new(Path::new("/s")).socket(&id);
         assert!(near.starts_with("/s/panes"));
-        let far = Places::new(format!("/{}", "deep/".repeat(30)).into()).socket(&id);
+        let far = Places::new(Path::new(&format!("/{}", "deep/".repeat(30)))).socket(&id);
         assert!(far.as_os_str().len() <= LONGEST_SOCKET, "{}", far.display());
     }
 
@@ -150,7 +165,7 @@ mod tests {
     #[test]
     fn a_name_is_taken_once() {
         let dir = tempfile::tempdir().unwrap();
-        let places = Places::new(dir.path().to_owned());
+        let places = Places::new(dir.path());
         let id: PaneId = "one".parse().unwrap();
         places.make(&id, "{}").unwrap();
         assert!(matches!(places.make(&id, "{}"), Err(Error::Taken(_))));
