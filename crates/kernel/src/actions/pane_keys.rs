@@ -60,7 +60,7 @@ impl Action for PaneKeys {
         let once: Vec<u8> = keys.iter().flat_map(|key| key.encode(&modes)).collect();
         let bytes = once.repeat(params.repeat);
         let count = bytes.len();
-        write(&pane, bytes).await?;
+        write(&context.kernel, &pane, bytes).await?;
         Ok(Pressed { bytes: count })
     }
 }

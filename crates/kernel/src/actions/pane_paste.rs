@@ -1,6 +1,6 @@
 //! `pane:paste`
 
-use paned_model::{Code, PaneId, Refusal, Scope};
+use paned_model::{PaneId, Refusal, Scope};
 use paned_term::paste::paste;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,16 +49,10 @@ impl Action for PanePaste {
         let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
         let bytes = paste(&params.text, bracketed)
             .map_err(|refused| Refusal::invalid(refused.to_string()))?;
-        let limit = context.kernel.limits().input;
-        if limit < bytes.len() {
-            let sentence =
-                format!("{} bytes at once are too many; the limit is {limit}", bytes.len());
-            return Err(Refusal::new(Code::Limit, sentence));
-        }
         let count = bytes.len();
-        write(&pane, bytes).await?;
+        write(&context.kernel, &pane, bytes).await?;
         if params.submit {
-            write(&pane, b"\r".to_vec()).await?;
+            write(&context.kernel, &pane, b"\r".to_vec()).await?;
         }
         Ok(Pasted { bytes: count, bracketed })
     }

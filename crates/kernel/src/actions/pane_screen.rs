@@ -52,7 +52,8 @@ pub(super) struct Shown {
 
 impl Action for PaneScreen {
     const NAME: &'static str = "pane:screen";
-    const DOC: &'static str = "Show a pane's screen: rows, cursor, modes, and a picture where asked for.";
+    const DOC: &'static str =
+        "Show a pane's screen: rows, cursor, modes, and a picture where asked for.";
     const SCOPE: Scope = Scope::Read;
     const KIND: Kind = Kind::Question;
     type Params = Params;

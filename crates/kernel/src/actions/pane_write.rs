@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
+use crate::Kernel;
 use crate::panes::Pane;
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
@@ -54,14 +55,8 @@ impl Action for PaneWrite {
     async fn run(context: Context, params: Params) -> Result<Written, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let bytes = bytes(params.text, params.base64)?;
-        let limit = context.kernel.limits().input;
-        if limit < bytes.len() {
-            let sentence =
-                format!("{} bytes at once are too many; the limit is {limit}", bytes.len());
-            return Err(Refusal::new(Code::Limit, sentence));
-        }
         let count = bytes.len();
-        let typed = write(&pane, bytes).await?;
+        let typed = write(&context.kernel, &pane, bytes).await?;
         Ok(Written { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }
@@ -80,7 +75,12 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusa
 }
 
 /// Types bytes, all of them or none.
-pub(super) async fn write(pane: &Pane, bytes: Vec<u8>) -> Result<Typed, Refusal> {
+pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Result<Typed, Refusal> {
+    let limit = kernel.limits().input;
+    if limit < bytes.len() {
+        let sentence = format!("{} bytes at once are too many; the limit is {limit}", bytes.len());
+        return Err(Refusal::new(Code::Limit, sentence));
+    }
     let status = pane.lock().status();
     if !status.is_live() {
         return Err(gone(&pane.id, status));

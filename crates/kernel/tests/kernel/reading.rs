@@ -133,6 +133,7 @@ async fn a_search_finds_the_newest_first_in_all_panes_one_may_see() {
 async fn wait(house: &House, params: Value, happen: impl AsyncFnOnce()) -> Value {
     let waiting = house.act("pane:wait", params);
     let happening = async {
+        // not a wait: time is paused, and this is how much of it passes before it happens.
         tokio::time::sleep(Duration::from_millis(50)).await;
         happen().await;
     };
