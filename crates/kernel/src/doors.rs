@@ -111,16 +111,16 @@ impl Kernel {
         look: impl FnOnce(&Screen) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let output = pane.readable()?;
-        let (size, preamble) = (output.size(), pane.lock().preamble.clone());
+        let known = pane.known(output.as_ref());
         let mut lens = pane.lens.lock().await;
         if lens.behind(output.as_ref()) < MUCH {
-            let screen = lens.screen(output.as_ref(), size, &preamble);
+            let screen = lens.screen(output.as_ref(), &known);
             return screen.map(look).map_err(Refusal::internal);
         }
         drop(lens);
         let pane = pane.clone();
         let looked = tokio::task::spawn_blocking(move || {
-            pane.lens.blocking_lock().screen(output.as_ref(), size, &preamble).map(look)
+            pane.lens.blocking_lock().screen(output.as_ref(), &known).map(look)
         });
         looked.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
     }

@@ -12,6 +12,17 @@ use crate::Dump;
 /// How much is parsed in one go.
 const PIECE: usize = 64 << 10;
 
+/// What is known of a pane without parsing it.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// How large its terminal is.
+    pub(crate) size: Size,
+    /// What a fresh screen must hear first when the beginning of the output is no longer kept.
+    pub(crate) preamble: Vec<u8>,
+    /// Up to here, since the very beginning, no escape sequence was printed.
+    pub(crate) plain_until: u64,
+}
+
 /// A pane's screen up to some offset, if there is one.
 #[derive(Default)]
 pub(crate) struct Lens {
@@ -31,17 +42,10 @@ impl Lens {
         output.end().saturating_sub(at)
     }
 
-    /// The screen as the output up to now makes it. `preamble` is what a fresh screen must hear when the
-    /// beginning of the output is no longer kept.
-    pub(crate) fn screen(
-        &mut self,
-        output: &dyn Output,
-        size: Size,
-        preamble: &[u8],
-    ) -> io::Result<&Screen> {
-        let end = output.end();
-        self.catch_up(output, size, preamble, end)?;
-        Ok(&self.seen(output, size, preamble).screen)
+    /// The screen as the output up to now makes it.
+    pub(crate) fn screen(&mut self, output: &dyn Output, known: &Known) -> io::Result<&Screen> {
+        self.catch_up(output, known, output.end())?;
+        Ok(&self.seen(output, known).screen)
     }
 
     /// What a terminal would have answered to the bytes from `from` on; older questions were answered
@@ -49,14 +53,14 @@ impl Lens {
     pub(crate) fn replies(
         &mut self,
         output: &dyn Output,
-        size: Size,
+        known: &Known,
         from: u64,
     ) -> io::Result<Vec<u8>> {
         let end = output.end();
-        self.catch_up(output, size, &[], from)?;
-        drop(self.seen(output, size, &[]).screen.take_replies());
-        self.catch_up(output, size, &[], end)?;
-        Ok(self.seen(output, size, &[]).screen.take_replies())
+        self.catch_up(output, known, from)?;
+        drop(self.seen(output, known).screen.take_replies());
+        self.catch_up(output, known, end)?;
+        Ok(self.seen(output, known).screen.take_replies())
     }
 
     /// The screen as bytes, once somebody has looked at it: how large it is, and up to where it is drawn.
@@ -66,20 +70,17 @@ impl Lens {
         Some(Dump { bytes: screen.dump(), offset: Offset(drawn), size: *size })
     }
 
-    fn seen(&mut self, output: &dyn Output, size: Size, preamble: &[u8]) -> &mut Seen {
-        self.seen.get_or_insert_with(|| Seen::fresh(output.first(), size, preamble))
+    fn seen(&mut self, output: &dyn Output, known: &Known) -> &mut Seen {
+        self.seen.get_or_insert_with(|| Seen::fresh(output.first(), known))
     }
 
-    fn catch_up(
-        &mut self,
-        output: &dyn Output,
-        size: Size,
-        preamble: &[u8],
-        end: u64,
-    ) -> io::Result<()> {
+    fn catch_up(&mut self, output: &dyn Output, known: &Known, end: u64) -> io::Result<()> {
         let mut buffer = vec![0; PIECE];
-        let seen = self.seen(output, size, preamble);
-        seen.resize(size);
+        let seen = self.seen(output, known);
+        seen.resize(known.size);
+        if PIECE as u64 * 2 < end.saturating_sub(seen.at) {
+            seen.skip_plain(output, known)?;
+        }
         while seen.at < end {
             let wanted = PIECE.min(usize::try_from(end - seen.at).unwrap_or(PIECE));
             match output.read(seen.at, &mut buffer[..wanted])? {
@@ -89,7 +90,7 @@ impl Lens {
                     seen.at += read as u64;
                 }
                 // The ring was faster: begin anew with what is kept.
-                Err(gap) => *seen = Seen::fresh(gap.first, size, preamble),
+                Err(gap) => *seen = Seen::fresh(gap.first, known),
             }
         }
         Ok(())
@@ -97,12 +98,28 @@ impl Lens {
 }
 
 impl Seen {
-    fn fresh(at: u64, size: Size, preamble: &[u8]) -> Self {
-        let mut screen = Screen::new(size);
+    fn fresh(at: u64, known: &Known) -> Self {
+        let mut screen = Screen::new(known.size);
         if 0 < at {
-            screen.feed(preamble);
+            screen.feed(&known.preamble);
         }
-        Self { screen, size, at }
+        Self { screen, size: known.size, at }
+    }
+
+    /// Where there was nothing but plain lines since the beginning, the last screenful of them is all that
+    /// shows: what came before is not parsed.
+    fn skip_plain(&mut self, output: &dyn Output, known: &Known) -> io::Result<()> {
+        let mut bytes = vec![0; PIECE];
+        let from = known.plain_until.saturating_sub(PIECE as u64);
+        if from <= self.at {
+            return Ok(());
+        }
+        let Ok(read) = output.read(from, &mut bytes)? else { return Ok(()) };
+        let plain = read.min(usize::try_from(known.plain_until - from).unwrap_or(read));
+        if let Some(start) = last_screenful(&bytes[..plain], usize::from(known.size.rows)) {
+            *self = Self::fresh(from + start as u64, known);
+        }
+        Ok(())
     }
 
     fn resize(&mut self, size: Size) {
@@ -111,4 +128,10 @@ impl Seen {
             self.size = size;
         }
     }
+}
+
+/// Where the last screenful of plain lines begins: after a line end that brings the cursor to the left.
+fn last_screenful(plain: &[u8], rows: usize) -> Option<usize> {
+    let start = memchr::memrchr_iter(b'\n', plain).nth(rows)?;
+    plain[..start].ends_with(b"\r").then_some(start + 1)
 }

@@ -8,7 +8,7 @@ use paned_model::{
 use paned_substrate::{Command, Link, Output};
 use tokio::sync::{mpsc, watch};
 
-use super::lens::Lens;
+use super::lens::{Known, Lens};
 use super::record::{Record, Title};
 
 /// One pane. Its parts are reached through short methods that never wait.
@@ -28,8 +28,10 @@ pub(crate) struct State {
     pub(crate) record: Record,
     pub(crate) size: Size,
     pub(crate) reach: Reach,
-    /// What a fresh screen must hear first when the beginning of the output is no longer kept.
+    /// See [`Known::preamble`].
     pub(crate) preamble: Vec<u8>,
+    /// See [`Known::plain_until`].
+    pub(crate) plain_until: u64,
 }
 
 /// How far a pane can be reached.
@@ -45,7 +47,7 @@ pub(crate) enum Reach {
 impl Pane {
     pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
         let (id, created_at) = (record.id.clone(), record.created_at);
-        let state = Mutex::new(State { record, size, reach, preamble: Vec::new() });
+        let state = Mutex::new(State { record, size, reach, preamble: Vec::new(), plain_until: 0 });
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         Self { id, created_at, state, stirred, lens }
     }
@@ -88,6 +90,13 @@ impl Pane {
 
     pub(crate) fn output(&self) -> Option<Arc<dyn Output>> {
         self.lock().output()
+    }
+
+    /// What is known of it without parsing it.
+    pub(crate) fn known(&self, output: &dyn Output) -> Known {
+        let state = self.lock();
+        let (preamble, plain_until) = (state.preamble.clone(), state.plain_until);
+        Known { size: output.size(), preamble, plain_until }
     }
 
     /// What it printed, or why that cannot be shown.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use memchr::memchr;
 use paned_model::frame::Ending;
 use paned_model::{Status, Time};
 use paned_substrate::{Command, Fact, Output};
@@ -18,6 +19,7 @@ use super::throttle::Throttle;
 use crate::Kernel;
 use crate::dispatch::draft;
 
+const ESC: u8 = 0x1b;
 /// How much is looked at in one go.
 const PIECE: usize = 64 << 10;
 /// A title or a bell is told at most so often; a spinner in a title would fill the journal.
@@ -30,6 +32,8 @@ pub(crate) struct Task {
     commands: mpsc::Sender<Command>,
     signals: Signals,
     looked: u64,
+    /// Whether no escape sequence was printed since the very beginning.
+    plain: bool,
     titles: Throttle<()>,
     bells: Throttle<u64>,
     rung: u64,
@@ -50,7 +54,8 @@ impl Task {
         let looked = output.taken().max(output.first());
         let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
         let signals = Signals::new();
-        Self { kernel, pane, output, commands, signals, looked, titles, bells, rung: 0 }
+        let plain = looked == 0;
+        Self { kernel, pane, output, commands, signals, looked, plain, titles, bells, rung: 0 }
     }
 
     pub(crate) async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
@@ -89,21 +94,31 @@ impl Task {
         }
         // A sequence that is not whole yet is looked at again should we be gone by then.
         let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
-        if 0 < self.output.first() {
-            self.pane.lock().preamble = self.signals.preamble();
-        }
+        self.note();
         let _ = self.commands.send(Command::Took(settled)).await;
         self.tell();
         self.pane.stir();
+    }
+
+    /// Notes what a screen that is made later must know.
+    fn note(&self) {
+        let mut state = self.pane.lock();
+        if self.plain {
+            state.plain_until = self.looked;
+        } else if 0 < self.output.first() {
+            state.preamble = self.signals.preamble();
+        }
     }
 
     fn skip_to(&mut self, first: u64) {
         tracing::warn!(pane = %self.pane.id, from = self.looked, to = first, "output was overwritten unseen");
         self.looked = first;
         self.signals = Signals::new();
+        self.plain = false;
     }
 
     async fn hear(&mut self, bytes: &[u8]) {
+        self.plain &= memchr(ESC, bytes).is_none();
         let (mut title, mut asked) = (None, false);
         let rung = &mut self.rung;
         self.signals.feed(bytes, |signal| match signal {
@@ -132,9 +147,9 @@ impl Task {
 
     /// The program asked its terminal something; we are its terminal.
     async fn answer(&mut self, from: u64) {
-        let size = self.output.size();
+        let known = self.pane.known(self.output.as_ref());
         let mut lens = self.pane.lens.lock().await;
-        let replies = lens.replies(self.output.as_ref(), size, from);
+        let replies = lens.replies(self.output.as_ref(), &known, from);
         drop(lens);
         match replies {
             Ok(replies) if !replies.is_empty() => {

@@ -275,3 +275,20 @@ async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
         assert!(text.contains(part), "{text}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_look_at_a_long_plain_output_shows_what_parsing_all_of_it_would() {
+    for end in ["", "the prompt", "\r\n", "\u{1b}[31mred", "wide \u{4f60}\u{597d}\r\ncut"] {
+        let house = with_pane("a").await;
+        let text: String =
+            (0..60_000).map(|n| format!("line {n} {}\r\n", "x".repeat(n % 200))).collect();
+        let text = text + end;
+        house.pane("a").print(text.as_bytes());
+        house.pane("a").exit(Exit::Code(0));
+        next(&mut house.feed("pane:exited")).await;
+        let view = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+        let mut whole = paned_term::Screen::new(view.size);
+        whole.feed(text.as_bytes());
+        assert_eq!((view.rows, view.cursor), (whole.view().rows, whole.view().cursor), "{end:?}");
+    }
+}
