@@ -53,7 +53,7 @@ impl Kernel {
         let shown = shown(params, definition.secrets);
         let told = self.clone().run_told(definition.name, shown, run);
         match definition.kind {
-            Kind::Question => told.await,
+            Kind::Question | Kind::Input => told.await,
             // Whoever asked may go away in the middle: a change that was begun is finished and told.
             Kind::Change => self.errands().run(told).await?,
         }
@@ -75,11 +75,11 @@ impl Kernel {
         self.conclude(definition, &shown, outcome).await
     }
 
-    /// A question that nobody listens for is only answered: it changes nothing, and a thousand of them a
-    /// second would drown the journal.
+    /// A question or a keystroke that nobody listens for is only answered: it is no fact, and a thousand of
+    /// them a second would drown the journal.
     fn is_untold(&self, definition: &Definition) -> bool {
         let heard = || ["action:start", "action:success", "action:error"];
-        definition.kind == Kind::Question
+        definition.kind != Kind::Change
             && self.hooks().is_empty()
             && !heard().iter().any(|event| self.journal().wants(event))
     }

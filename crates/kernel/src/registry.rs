@@ -19,6 +19,8 @@ use crate::{Caller, Kernel};
 pub enum Kind {
     /// It only answers. Told as an event only while somebody listens.
     Question,
+    /// It types. Bytes are no facts: told as an event only while somebody listens.
+    Input,
     /// It changes something. Always told, and answered once it is in the journal.
     Change,
 }

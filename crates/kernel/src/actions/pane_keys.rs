@@ -40,7 +40,7 @@ impl Action for PaneKeys {
     const NAME: &'static str = "pane:keys";
     const DOC: &'static str = "Press keys by name, encoded for the modes the terminal is in.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: Kind = Kind::Input;
     const SECRETS: &'static [&'static str] = &["keys"];
     type Params = Params;
     type Answer = Pressed;

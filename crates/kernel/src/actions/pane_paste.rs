@@ -35,7 +35,7 @@ impl Action for PanePaste {
     const DOC: &'static str =
         "Paste a text as a terminal would, bracketed where the program asked for that.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: Kind = Kind::Input;
     const SECRETS: &'static [&'static str] = &["text"];
     type Params = Params;
     type Answer = Pasted;

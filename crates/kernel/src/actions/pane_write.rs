@@ -43,7 +43,7 @@ impl Action for PaneWrite {
     const NAME: &'static str = "pane:write";
     const DOC: &'static str = "Type exactly these bytes into a pane.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: Kind = Kind::Input;
     const SECRETS: &'static [&'static str] = &["text", "base64"];
     type Params = Params;
     type Answer = Written;
