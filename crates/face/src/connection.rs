@@ -15,13 +15,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
 use paned_policy::guard::Way;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::entrance::enter;
 use crate::listener::Stream;
 use crate::patient::Patient;
 use crate::shared::Shared;
+use crate::ws::Hand;
 
 /// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
 const BUFFER: usize = 64 << 10;
@@ -39,20 +40,31 @@ pub(crate) struct Talk {
     pub(crate) way: Arc<Way>,
 }
 
-/// Answers the requests of one connection. Its seat is free when it ends.
+/// Talks over one connection, as long as it lasts. Its seat is free when it ends.
 pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaphorePermit) {
+    let (hand, mut visits) = mpsc::channel(1);
+    answer(talk, stream, Hand(hand)).await;
+    // Nobody holds a hand any more, unless the connection became a socket.
+    if let Some(visit) = visits.recv().await {
+        visit.run().await;
+    }
+}
+
+/// Answers the requests of one connection.
+async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
     let limits = talk.shared.limits;
     let closed = talk.shared.closed();
     let (begun, mut first) = watch::channel(false);
-    let service = service_fn(|request: Request<Incoming>| {
+    let service = service_fn(|mut request: Request<Incoming>| {
         begun.send_replace(true);
+        request.extensions_mut().insert(hand.clone());
         let Talk { shared, app, way } = talk.clone();
         async move { Ok::<_, Infallible>(enter(&shared, app, &way, request.map(Body::new)).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
     let stream = TokioIo::new(Patient::new(stream, limits.stall));
-    let mut connection = pin!(http.serve_connection(stream, service));
+    let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = closed => {

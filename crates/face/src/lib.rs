@@ -1,4 +1,4 @@
-//! HTTP and SSE: thin faces over the kernel's four doors.
+//! HTTP, SSE and WebSocket: thin faces over the kernel's four doors.
 //!
 //! A request passes the guard, then says who sends it, then finds its route in the one table ([`routes()`]).
 //! Handlers translate: they ask the kernel and show what it says. Nothing is decided, kept or known here that
@@ -24,6 +24,7 @@ mod serve;
 mod shared;
 mod sse;
 mod who;
+mod ws;
 
 pub use limits::Limits;
 pub use listener::Listener;

@@ -15,6 +15,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// How long a client may take nothing of what it is sent.
     pub stall: Duration,
+    /// How long whoever opens a socket may take to say who they are.
+    pub hello: Duration,
     /// How often a quiet stream of events says that it lives.
     pub heartbeat: Duration,
     /// How long requests under way may go on when the server stops.
@@ -29,6 +31,7 @@ impl Default for Limits {
             body: Duration::from_secs(30),
             body_bytes: 1 << 20,
             stall: Duration::from_secs(30),
+            hello: Duration::from_secs(5),
             heartbeat: Duration::from_secs(15),
             farewell: Duration::from_secs(2),
         }

@@ -22,15 +22,17 @@ pub(crate) struct Metrics {
     answers: Vec<[AtomicU64; 5]>,
     turned_away: AtomicU64,
     streams: Arc<AtomicU64>,
+    sockets: Arc<AtomicU64>,
 }
 
-/// A stream that is counted as long as it lives.
+/// A stream or a socket that is counted as long as it lives.
 pub(crate) struct Streaming(Arc<AtomicU64>);
 
 impl Metrics {
     pub(crate) fn new() -> Self {
         let answers = (0..=routes().len()).map(|_| Default::default()).collect();
-        Self { answers, turned_away: AtomicU64::new(0), streams: Arc::default() }
+        let turned_away = AtomicU64::new(0);
+        Self { answers, turned_away, streams: Arc::default(), sockets: Arc::default() }
     }
 
     /// A request was answered.
@@ -48,8 +50,12 @@ impl Metrics {
 
     /// A stream begins.
     pub(crate) fn streaming(&self) -> Streaming {
-        self.streams.fetch_add(1, Relaxed);
-        Streaming(self.streams.clone())
+        Streaming::new(&self.streams)
+    }
+
+    /// A socket is open.
+    pub(crate) fn socket(&self) -> Streaming {
+        Streaming::new(&self.sockets)
     }
 
     fn rows(&self) -> impl Iterator<Item = (String, u64)> {
@@ -63,6 +69,13 @@ impl Metrics {
             })
         })
         .filter(|(_, count)| *count > 0)
+    }
+}
+
+impl Streaming {
+    fn new(count: &Arc<AtomicU64>) -> Self {
+        count.fetch_add(1, Relaxed);
+        Self(count.clone())
     }
 }
 
@@ -93,6 +106,8 @@ fn render(shared: &Shared, status: &Status) -> String {
     page.family("paned_http_requests_total counter Requests answered.", shared.metrics.rows());
     let streams = shared.metrics.streams.load(Relaxed);
     page.one("paned_sse_streams gauge Open streams of events.", Some(streams));
+    let sockets = shared.metrics.sockets.load(Relaxed);
+    page.one("paned_ws_sockets gauge Open WebSockets.", Some(sockets));
     let resident = process::resident_bytes();
     page.one("process_resident_memory_bytes gauge Memory in use.", resident);
     page.one("process_open_fds gauge Open descriptors.", process::open_descriptors());

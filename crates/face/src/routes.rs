@@ -20,7 +20,7 @@ use crate::call::Call;
 use crate::reply::{JSON, Outcome, Rejection};
 use crate::shared::Shared;
 use crate::who::{self, Visitor};
-use crate::{actions, catalogue, events, health, metrics};
+use crate::{actions, catalogue, events, health, metrics, ws};
 
 /// One route. HEAD goes with every GET; GET never changes anything.
 pub struct Route {
@@ -74,9 +74,11 @@ enum Entry {
     Open(fn(Arc<Shared>, Option<Caller>) -> BoxFuture<'static, Outcome>),
     Grant(fn(Call) -> BoxFuture<'static, Outcome>),
     Scope(Scope, fn(Call) -> BoxFuture<'static, Outcome>),
+    /// As [`Entry::Grant`], but a socket may show its token after it is open, and does nothing before.
+    Socket(fn(Arc<Shared>, Option<Caller>, Request) -> BoxFuture<'static, Outcome>),
 }
 
-static ROUTES: [Route; 7] = [
+static ROUTES: [Route; 8] = [
     Route {
         method: Method::POST,
         path: "/action/{name}",
@@ -144,6 +146,18 @@ static ROUTES: [Route; 7] = [
         answers: metrics::MEDIA,
         entry: Entry::Scope(Scope::Read, |call| Box::pin(metrics::show(call))),
     },
+    Route {
+        method: Method::GET,
+        path: "/ws",
+        doc: "Open a WebSocket for output, input, events and actions; without an upgrade, say what it speaks.",
+        inputs: &[Input {
+            place: Place::Header,
+            name: "Sec-WebSocket-Protocol",
+            doc: "`paned.v1`, and for browsers `paned.bearer.<token>` in place of `Authorization`.",
+        }],
+        answers: JSON,
+        entry: Entry::Socket(|shared, caller, request| Box::pin(ws::open(shared, caller, request))),
+    },
 ];
 
 /// Every route there is.
@@ -171,7 +185,7 @@ impl Route {
     pub fn needs(&self) -> Needs {
         match self.entry {
             Entry::Open(_) => Needs::Open,
-            Entry::Grant(_) => Needs::Grant,
+            Entry::Grant(_) | Entry::Socket(_) => Needs::Grant,
             Entry::Scope(scope, _) => Needs::Scope(scope),
         }
     }
@@ -195,6 +209,7 @@ impl Route {
         match self.entry {
             Entry::Open(handler) => Ok(handler(shared, visitor.ok())),
             Entry::Grant(handler) => Ok(handler(Call::new(shared, visitor?, request))),
+            Entry::Socket(handler) => Ok(handler(shared, visitor.ok(), request)),
             Entry::Scope(scope, handler) => {
                 let caller = visitor?;
                 permit::scope(&caller.grant, scope).map_err(forbidden)?;

@@ -2,7 +2,7 @@
 //! from is verified, never believed.
 
 use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, HeaderValue};
+use axum::http::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use paned_kernel::{Caller, Kernel};
 use paned_model::{Code, Refusal};
 use paned_policy::guard::Way;
@@ -11,6 +11,8 @@ use paned_policy::guard::Way;
 const CLAIMS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];
 /// The header by which a program over the socket proves it.
 const PROOF: &str = "x-paned-token";
+/// How a browser shows a token when it opens a WebSocket: it can offer protocols, but send no header.
+const OFFERED: &str = "paned.bearer.";
 
 /// Whoever sends a request, where that is known.
 #[derive(Clone)]
@@ -34,6 +36,16 @@ pub(crate) fn identify(
     Ok(Visitor(Some(caller)))
 }
 
+/// Lets in whoever has this token, if what they claim besides is true.
+///
+/// # Errors
+/// When the token is not good or a claim is not true.
+pub(crate) fn admit(kernel: &Kernel, headers: &HeaderMap, token: &str) -> Result<Caller, Refusal> {
+    let caller = kernel.authenticate(token)?;
+    check_claims(headers, &caller)?;
+    Ok(caller)
+}
+
 /// The refusal of somebody who shows no token.
 pub(crate) fn unknown() -> Refusal {
     Refusal::new(Code::Unauthorized, "this needs a grant: send `Authorization: Bearer <token>`")
@@ -41,16 +53,26 @@ pub(crate) fn unknown() -> Refusal {
 
 /// The one token that is shown, if any.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
-    let mut shown = headers.get_all(AUTHORIZATION).iter();
-    let Some(first) = shown.next() else { return Ok(None) };
-    let token = text(first).and_then(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-    });
-    match (token, shown.next()) {
-        (Some(token), None) => Ok(Some(token)),
-        (Some(_) | None, _) => Err(unknown()),
+    let mut shown =
+        headers.get_all(AUTHORIZATION).iter().map(authorization).chain(offered(headers));
+    match (shown.next(), shown.next()) {
+        (None, _) => Ok(None),
+        (Some(Some(token)), None) => Ok(Some(token)),
+        (Some(_), _) => Err(unknown()),
     }
+}
+
+/// The token in an `Authorization`, if it is one of ours.
+fn authorization(value: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = text(value)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// The tokens that are offered as protocols.
+fn offered(headers: &HeaderMap) -> impl Iterator<Item = Option<&str>> {
+    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(text);
+    let protocols = values.flat_map(|value| value.split(',')).map(str::trim);
+    protocols.filter_map(|protocol| protocol.strip_prefix(OFFERED)).map(Some)
 }
 
 fn check_claims(headers: &HeaderMap, caller: &Caller) -> Result<(), Refusal> {
@@ -80,9 +102,21 @@ mod tests {
 
     #[track_caller]
     fn check(values: &[&'static str], expect: Result<Option<&str>, Code>) {
+        check_offered(values, &[], expect);
+    }
+
+    #[track_caller]
+    fn check_offered(
+        values: &[&'static str],
+        offered: &[&'static str],
+        expect: Result<Option<&str>, Code>,
+    ) {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(AUTHORIZATION, HeaderValue::from_static(value));
+        }
+        for value in offered {
+            headers.append(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(value));
         }
         assert_eq!(bearer(&headers).map_err(|refusal| refusal.code), expect);
     }
@@ -96,5 +130,15 @@ mod tests {
         check(&["abc"], Err(Code::Unauthorized));
         check(&[""], Err(Code::Unauthorized));
         check(&["Bearer abc", "Bearer abc"], Err(Code::Unauthorized));
+    }
+
+    #[test]
+    fn a_token_that_is_offered_as_a_protocol_counts_like_any_other() {
+        check_offered(&[], &["paned.v1"], Ok(None));
+        check_offered(&[], &["paned.v1, paned.bearer.abc"], Ok(Some("abc")));
+        check_offered(&[], &["paned.v1", "paned.bearer.abc"], Ok(Some("abc")));
+        check_offered(&[], &["paned.bearer.abc,paned.bearer.abc"], Err(Code::Unauthorized));
+        check_offered(&["Bearer abc"], &["paned.bearer.abc"], Err(Code::Unauthorized));
+        check_offered(&["Basic abc"], &["paned.bearer.abc"], Err(Code::Unauthorized));
     }
 }

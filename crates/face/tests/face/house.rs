@@ -9,6 +9,7 @@ use paned_face::{Error, Limits, Listener, serve};
 use paned_kernel::journal::{Journal, Opened};
 use paned_kernel::{Address, Kernel, Setup};
 use paned_model::{EventId, Time};
+use paned_substrate::Substrate;
 use paned_substrate::fake::Fake;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -40,9 +41,15 @@ impl House {
     }
 
     pub(crate) async fn with(limits: Limits) -> Self {
+        let fake = Fake::default();
+        Self::over(Arc::new(fake.clone()), fake, limits).await
+    }
+
+    /// A server over this substrate, whose panes are those of the fake.
+    pub(crate) async fn over(substrate: Arc<dyn Substrate>, fake: Fake, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
-        let (kernel, fake) = kernel(token_file.clone()).await;
+        let kernel = kernel(token_file.clone(), substrate).await;
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
         let unix = UnixListener::bind(&socket).unwrap();
@@ -136,8 +143,7 @@ impl House {
     }
 }
 
-async fn kernel(token_file: PathBuf) -> (Kernel, Fake) {
-    let fake = Fake::default();
+async fn kernel(token_file: PathBuf, substrate: Arc<dyn Substrate>) -> Kernel {
     let setup = Setup {
         version: "1.2.3",
         address: Address::default(),
@@ -147,7 +153,6 @@ async fn kernel(token_file: PathBuf) -> (Kernel, Fake) {
         now,
     };
     let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };
-    let substrate = Arc::new(fake.clone());
     let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, substrate).await.unwrap();
-    (kernel, fake)
+    kernel
 }

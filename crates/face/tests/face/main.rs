@@ -10,3 +10,4 @@ mod house;
 mod limits;
 mod walls;
 mod who;
+mod ws;

@@ -1,0 +1,336 @@
+//! What a client asks: its text frames, read. Pure.
+//!
+//! `input`, `keys` and `resize` are actions under shorter names. They are translated here, and what they
+//! mean and who may do them the kernel says.
+
+use std::collections::HashMap;
+
+use paned_model::{EventId, Include, Offset, PaneId, Refusal};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{MAX_WINDOW, WINDOW};
+
+/// Every message there is, for whoever sends another one.
+const TYPES: &str = "auth, subscribe, unsubscribe, ack, input, keys, resize, events, action, ping";
+/// The longest `id`, as it is written.
+const MAX_ID: usize = 128;
+
+/// What a client calls a message, to know its answer; as it was written.
+pub(super) type Id = Box<RawValue>;
+
+/// One message.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) id: Option<Id>,
+    /// What it asks, unless that makes no sense.
+    pub(super) request: Result<Request, Refusal>,
+}
+
+/// What a message asks.
+#[derive(Debug)]
+pub(super) enum Request {
+    /// Let in whoever has this token.
+    Auth(String),
+    /// Open a channel.
+    Subscribe(Subscribe),
+    /// Close a channel.
+    Unsubscribe(u32),
+    /// Everything of this channel before this offset has arrived.
+    Ack(u32, Offset),
+    /// Do something to a pane, after what was asked before.
+    Do(Act),
+    /// Run any action, beside whatever else runs.
+    Run(Act),
+    /// Follow events: these, after this one.
+    Events(Include, Option<EventId>),
+    /// Say something.
+    Ping,
+}
+
+/// A channel to open.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Subscribe {
+    pub(super) pane: PaneId,
+    pub(super) from: From,
+    pub(super) window: u64,
+}
+
+/// Where a channel begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum From {
+    /// With the screen as it is.
+    Screen,
+    /// With the first byte that is kept.
+    Start,
+    /// With the next byte.
+    Now,
+    /// With the byte at this offset.
+    #[serde(untagged)]
+    Offset(Offset),
+}
+
+/// An action and its parameters.
+#[derive(Debug)]
+pub(super) struct Act {
+    pub(super) name: String,
+    pub(super) params: Vec<u8>,
+}
+
+impl Asked {
+    /// Reads a text frame.
+    pub(super) fn read(text: &str) -> Self {
+        let mut fields = match Fields::read(text) {
+            Ok(fields) => fields,
+            Err(refusal) => return Self { id: None, request: Err(refusal) },
+        };
+        match fields.id() {
+            Ok(id) => Self { id, request: fields.request() },
+            Err(refusal) => Self { id: None, request: Err(refusal) },
+        }
+    }
+}
+
+/// The fields of a message that were not read yet.
+struct Fields<'a>(HashMap<String, &'a RawValue>);
+
+impl<'a> Fields<'a> {
+    fn read(text: &'a str) -> Result<Self, Refusal> {
+        let fields = serde_json::from_str(text);
+        fields.map(Self).map_err(|error| {
+            Refusal::invalid(format!("a message is a JSON object with a `type`: {error}"))
+        })
+    }
+
+    fn id(&mut self) -> Result<Option<Id>, Refusal> {
+        let Some(id) = self.0.remove("id") else { return Ok(None) };
+        let is_name = id
+            .get()
+            .starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit());
+        if !is_name || MAX_ID < id.get().len() {
+            let sentence = format!("`id` is a string or a number of at most {MAX_ID} characters");
+            return Err(Refusal::invalid(sentence));
+        }
+        Ok(Some(id.to_owned()))
+    }
+
+    fn request(mut self) -> Result<Request, Refusal> {
+        let kind: String = self.need("type")?;
+        let request = match kind.as_str() {
+            "auth" => Request::Auth(self.need("token")?),
+            "subscribe" => Request::Subscribe(self.subscribe()?),
+            "unsubscribe" => Request::Unsubscribe(self.need("channel")?),
+            "ack" => Request::Ack(self.need("channel")?, self.need("offset")?),
+            "input" => Request::Do(self.input()?),
+            "keys" => Request::Do(self.keys()?),
+            "resize" => Request::Do(self.resize()?),
+            "events" => self.events()?,
+            "action" => Request::Run(self.action()?),
+            "ping" => Request::Ping,
+            other => return Err(unknown(other)),
+        };
+        self.finish(&kind)?;
+        Ok(request)
+    }
+
+    fn subscribe(&mut self) -> Result<Subscribe, Refusal> {
+        let window = self.take("window")?.unwrap_or(WINDOW);
+        if !(1..=MAX_WINDOW).contains(&window) {
+            let sentence = format!("`window` is a number of bytes from 1 to {MAX_WINDOW}");
+            return Err(Refusal::invalid(sentence));
+        }
+        let from = self.take("from")?.unwrap_or(From::Screen);
+        Ok(Subscribe { pane: self.need("pane")?, from, window })
+    }
+
+    fn input(&mut self) -> Result<Act, Refusal> {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            #[serde(rename = "paneId")]
+            pane: &'a RawValue,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            text: Option<&'a RawValue>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            base64: Option<&'a RawValue>,
+        }
+        let (text, base64) = (self.take("text")?, self.take("base64")?);
+        act("pane:write", &Params { pane: self.need("pane")?, text, base64 })
+    }
+
+    fn keys(&mut self) -> Result<Act, Refusal> {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            #[serde(rename = "paneId")]
+            pane: &'a RawValue,
+            keys: &'a RawValue,
+        }
+        act("pane:keys", &Params { pane: self.need("pane")?, keys: self.need("keys")? })
+    }
+
+    fn resize(&mut self) -> Result<Act, Refusal> {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            #[serde(rename = "paneId")]
+            pane: &'a RawValue,
+            size: Size<'a>,
+        }
+        #[derive(Serialize)]
+        struct Size<'a> {
+            cols: &'a RawValue,
+            rows: &'a RawValue,
+        }
+        let size = Size { cols: self.need("cols")?, rows: self.need("rows")? };
+        act("pane:resize", &Params { pane: self.need("pane")?, size })
+    }
+
+    fn action(&mut self) -> Result<Act, Refusal> {
+        let params: Option<&RawValue> = self.take("params")?;
+        let params = params.map_or("{}", RawValue::get).as_bytes().to_vec();
+        Ok(Act { name: self.need("name")?, params })
+    }
+
+    fn events(&mut self) -> Result<Request, Refusal> {
+        let include: String = self.need("include")?;
+        let include = include.parse::<Include>();
+        let include = include.map_err(|error| Refusal::invalid(error.to_string()))?;
+        Ok(Request::Events(include, self.take("after")?))
+    }
+
+    /// A field that may be left out, or be `null`.
+    fn take<T: Deserialize<'a>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
+        let Some(value) = self.0.remove(name).filter(|value| value.get() != "null") else {
+            return Ok(None);
+        };
+        let value = serde_json::from_str(value.get());
+        value.map(Some).map_err(|error| Refusal::invalid(format!("`{name}` is wrong: {error}")))
+    }
+
+    /// A field that must be there.
+    fn need<T: Deserialize<'a>>(&mut self, name: &str) -> Result<T, Refusal> {
+        self.take(name)?.ok_or_else(|| Refusal::invalid(format!("`{name}` is missing")))
+    }
+
+    /// Nothing may be left over: it would be something the client means and we do not do.
+    fn finish(&self, kind: &str) -> Result<(), Refusal> {
+        let Some(name) = self.0.keys().next() else { return Ok(()) };
+        Err(Refusal::invalid(format!("`{kind}` has no field `{}`", name.escape_debug())))
+    }
+}
+
+fn unknown(kind: &str) -> Refusal {
+    Refusal::invalid(format!("no message `{}`; there are {TYPES}", kind.escape_debug()))
+}
+
+fn act(name: &str, params: &impl Serialize) -> Result<Act, Refusal> {
+    let params = serde_json::to_vec(params).map_err(Refusal::internal)?;
+    Ok(Act { name: name.to_owned(), params })
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Code;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Reads a message; shows what it asks, or the code it is refused with.
+    fn read(text: &str) -> String {
+        match Asked::read(text).request {
+            Ok(Request::Do(act)) => format!("do {} {}", act.name, show(&act.params)),
+            Ok(Request::Run(act)) => format!("run {} {}", act.name, show(&act.params)),
+            Ok(request) => format!("{request:?}"),
+            Err(refusal) => refusal.code.to_string(),
+        }
+    }
+
+    fn show(params: &[u8]) -> String {
+        String::from_utf8_lossy(params).into_owned()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        assert_eq!(read(text), expect, "{text}");
+    }
+
+    #[test]
+    fn short_names_become_actions() {
+        check(
+            r#"{"type":"input","pane":"a","text":"\u0003é"}"#,
+            r#"do pane:write {"paneId":"a","text":"\u0003é"}"#,
+        );
+        check(
+            r#"{"type":"input","pane":"a","base64":"AA=="}"#,
+            r#"do pane:write {"paneId":"a","base64":"AA=="}"#,
+        );
+        check(
+            r#"{"type":"keys","pane":"a","keys":["enter"]}"#,
+            r#"do pane:keys {"paneId":"a","keys":["enter"]}"#,
+        );
+        check(
+            r#"{"type":"resize","pane":"a","cols":80,"rows":24}"#,
+            r#"do pane:resize {"paneId":"a","size":{"cols":80,"rows":24}}"#,
+        );
+        check(r#"{"type":"action","name":"pane:list"}"#, "run pane:list {}");
+        check(r#"{"type":"action","name":"x","params":{"a": [1]}}"#, r#"run x {"a": [1]}"#);
+    }
+
+    #[test]
+    fn the_rest_is_read_here() {
+        check(r#"{"type":"auth","token":"x"}"#, r#"Auth("x")"#);
+        check(r#"{"type":"unsubscribe","channel":3}"#, "Unsubscribe(3)");
+        check(r#"{"type":"ack","channel":3,"offset":9}"#, "Ack(3, Offset(9))");
+        check(r#"{"type":"ping","id":1}"#, "Ping");
+        check(r#"{"type":"ack","channel":-3,"offset":9}"#, "invalid");
+        check(r#"{"type":"ack","channel":3,"offset":1.5}"#, "invalid");
+        check(r#"{"type":"action","name":7}"#, "invalid");
+        check(r#"{"type":"events","include":"a:b","after":-1}"#, "invalid");
+    }
+
+    #[track_caller]
+    fn check_from(rest: &str, from: From, window: u64) {
+        let asked = Asked::read(&format!(r#"{{"type":"subscribe","pane":"a"{rest}}}"#));
+        let Ok(Request::Subscribe(subscribe)) = asked.request else { panic!("{asked:?}") };
+        assert_eq!((subscribe.from, subscribe.window), (from, window), "{rest}");
+    }
+
+    #[test]
+    fn a_channel_begins_with_the_screen_unless_something_else_is_said() {
+        check_from("", From::Screen, WINDOW);
+        check_from(r#","from":null"#, From::Screen, WINDOW);
+        check_from(r#","from":"screen""#, From::Screen, WINDOW);
+        check_from(r#","from":"start""#, From::Start, WINDOW);
+        check_from(r#","from":"now","window":1"#, From::Now, 1);
+        check_from(r#","from":17,"window":16777216"#, From::Offset(Offset(17)), MAX_WINDOW);
+    }
+
+    #[track_caller]
+    fn check_id(id: &str, expect: Option<&str>) {
+        let asked = Asked::read(&format!(r#"{{"type":"ping","id":{id}}}"#));
+        assert_eq!(asked.id.as_deref().map(RawValue::get), expect, "{id}");
+    }
+
+    #[test]
+    fn an_id_comes_back_as_it_was_written() {
+        for id in ["7", "-1.50e3", r#""x\u00e9""#] {
+            check_id(id, Some(id));
+        }
+        for id in ["{}", "[1]", "true", "null", &format!("\"{}\"", "x".repeat(MAX_ID))] {
+            check_id(id, None);
+        }
+    }
+
+    #[test]
+    fn what_is_refused_keeps_its_id() {
+        let asked = Asked::read(r#"{"id":"x","type":"ping","more":1}"#);
+        assert_eq!(asked.id.as_deref().map(RawValue::get), Some("\"x\""));
+        assert_eq!(asked.request.unwrap_err().code, Code::Invalid);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange_to_be_answered(text in "\\PC*") {
+            prop_assert_eq!(read(&text), "invalid");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The open channels of a socket, each a reader of one pane's output.
+//!
+//! A channel pulls one piece at a time and only into room that its window has. The pulls take turns, so a
+//! pane that floods does not keep the others back.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+
+use futures_util::StreamExt;
+use futures_util::future::{AbortHandle, Abortable, Aborted, BoxFuture};
+use futures_util::stream::FuturesUnordered;
+use paned_kernel::{Piece, Printed};
+use paned_model::{Code, Offset, PaneInfo, Refusal};
+
+use super::window::Window;
+use super::{MAX_CHANNELS, PIECE};
+
+/// The open channels.
+#[derive(Default)]
+pub(super) struct Channels {
+    open: BTreeMap<u32, Channel>,
+    pulls: FuturesUnordered<Abortable<BoxFuture<'static, Pulled>>>,
+    /// Numbers are never given twice, so that nothing late can be taken for something else.
+    last: u32,
+}
+
+struct Channel {
+    window: Window,
+    reader: Reader,
+}
+
+/// Where a channel's reader is.
+enum Reader {
+    /// In a pull, which can be called off.
+    Pulling(AbortHandle),
+    /// Here, until the window has room again.
+    Waiting(Printed),
+}
+
+/// What a pull brings back.
+struct Pulled {
+    channel: u32,
+    reader: Printed,
+    piece: Result<Piece, Refusal>,
+}
+
+/// What came of a channel.
+pub(super) enum News {
+    /// Bytes from this offset on.
+    Bytes(u32, Offset, Vec<u8>),
+    /// The bytes between these offsets are no longer kept.
+    Gap(u32, Offset, Offset),
+    /// The program ended; the channel is closed.
+    End(u32, Box<PaneInfo>),
+    /// The output cannot be read; the channel is closed.
+    Failed(u32, Refusal),
+}
+
+impl Channels {
+    /// Opens a channel for a reader that stands at this offset.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(super) fn open(&mut self, reader: Printed, window: Window) -> Result<u32, Refusal> {
+        if MAX_CHANNELS <= self.open.len() {
+            let sentence = format!("a socket has at most {MAX_CHANNELS} channels; close some");
+            return Err(Refusal::new(Code::Limit, sentence));
+        }
+        self.last += 1;
+        self.go_on(self.last, window, reader);
+        Ok(self.last)
+    }
+
+    /// Closes a channel; one that is closed already stays so.
+    ///
+    /// # Errors
+    /// When there never was such a channel.
+    pub(super) fn close(&mut self, channel: u32) -> Result<(), Refusal> {
+        self.check_known(channel)?;
+        match self.open.remove(&channel).map(|channel| channel.reader) {
+            Some(Reader::Pulling(pull)) => pull.abort(),
+            Some(Reader::Waiting(_)) | None => {}
+        }
+        Ok(())
+    }
+
+    /// The client has everything of a channel before this offset.
+    ///
+    /// # Errors
+    /// When there never was such a channel, or less was sent.
+    pub(super) fn acknowledge(&mut self, channel: u32, offset: Offset) -> Result<(), Refusal> {
+        self.check_known(channel)?;
+        let Some(mut open) = self.open.remove(&channel) else { return Ok(()) };
+        let acknowledged = open.window.acknowledge(offset);
+        match open.reader {
+            Reader::Waiting(reader) => self.go_on(channel, open.window, reader),
+            Reader::Pulling(_) => drop(self.open.insert(channel, open)),
+        }
+        acknowledged.map_err(|sent| {
+            Refusal::invalid(format!("channel {channel} has sent only the bytes before {sent}"))
+        })
+    }
+
+    /// The next thing that comes of any channel. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> News {
+        loop {
+            match self.pulls.next().await {
+                Some(Ok(pulled)) => {
+                    if let Some(news) = self.settle(pulled) {
+                        return news;
+                    }
+                }
+                Some(Err(Aborted)) => {}
+                None => return pending().await,
+            }
+        }
+    }
+
+    /// Takes what a pull brought and has the channel go on; nothing when it was closed meanwhile.
+    fn settle(&mut self, Pulled { channel, reader, piece }: Pulled) -> Option<News> {
+        let Channel { mut window, .. } = self.open.remove(&channel)?;
+        let news = match piece {
+            Ok(Piece::Bytes(offset, bytes)) => {
+                window.send(bytes.len());
+                News::Bytes(channel, offset, bytes)
+            }
+            Ok(Piece::Gap(from, to)) => {
+                window.skip(to);
+                News::Gap(channel, from, to)
+            }
+            Ok(Piece::End) => return Some(News::End(channel, Box::new(reader.info()))),
+            Err(refusal) => return Some(News::Failed(channel, refusal)),
+        };
+        self.go_on(channel, window, reader);
+        Some(news)
+    }
+
+    /// Has a channel pull its next piece, or wait until there is room for one.
+    fn go_on(&mut self, channel: u32, window: Window, reader: Printed) {
+        let room = usize::try_from(window.room()).unwrap_or(PIECE).min(PIECE);
+        let reader = match room {
+            0 => Reader::Waiting(reader),
+            room => Reader::Pulling(self.pull(channel, reader, room)),
+        };
+        self.open.insert(channel, Channel { window, reader });
+    }
+
+    fn pull(&mut self, channel: u32, mut reader: Printed, room: usize) -> AbortHandle {
+        let pull: BoxFuture<'static, Pulled> = Box::pin(async move {
+            let piece = reader.next(room).await;
+            Pulled { channel, reader, piece }
+        });
+        let (handle, registration) = AbortHandle::new_pair();
+        self.pulls.push(Abortable::new(pull, registration));
+        handle
+    }
+
+    fn check_known(&self, channel: u32) -> Result<(), Refusal> {
+        if (1..=self.last).contains(&channel) {
+            return Ok(());
+        }
+        Err(Refusal::not_found(format!("no channel {channel}; `subscribed` says which there are")))
+    }
+}

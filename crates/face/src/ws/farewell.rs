@@ -1,0 +1,72 @@
+//! How a socket ends, and how its client is told.
+
+use std::time::Duration;
+
+use axum::Error;
+use axum::extract::ws::{CloseFrame, Message, close_code};
+use futures_util::StreamExt;
+use paned_model::Refusal;
+use tokio::time::timeout;
+
+use super::say::Say;
+use super::wire::{Heard, Wire};
+
+/// Whoever opened the socket is not let in, or no more. (Codes from 4000 on are for applications.)
+const UNAUTHORIZED: u16 = 4401;
+/// How long a goodbye may take.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest reason that fits into a close frame.
+const MAX_REASON: usize = 123;
+
+/// How a socket ends.
+pub(super) enum Farewell {
+    /// The client says so.
+    Left,
+    /// Whoever opened it is not let in.
+    Refused(Refusal),
+    /// The grant it was opened with is over.
+    ShutOut,
+    /// The server stops.
+    Stopping,
+    /// The client does not keep to WebSocket, is gone, or takes nothing.
+    Broken(Error),
+}
+
+impl Farewell {
+    /// Says goodbye and waits a little until it was heard.
+    pub(super) async fn say(self, mut wire: Wire, mut heard: Heard) {
+        if let Self::Refused(refusal) = &self {
+            wire.say(Say::Error { id: None, channel: None, refusal }.frame());
+        }
+        if let Some((code, reason)) = self.close() {
+            wire.say(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
+        }
+        let goodbye = async {
+            wire.flush().await?;
+            // Closing while something is unread would take back what was said.
+            while heard.next().await.transpose()?.is_some() {}
+            Ok::<_, Error>(())
+        };
+        // They may be gone already, or never stop talking; we have said it.
+        let _ = timeout(PATIENCE, goodbye).await;
+    }
+
+    /// The code and the reason to close with; none when the client has closed already.
+    fn close(&self) -> Option<(u16, String)> {
+        match self {
+            Self::Left => None,
+            Self::Refused(_) => Some((UNAUTHORIZED, "not let in".to_owned())),
+            Self::ShutOut => Some((UNAUTHORIZED, "the grant is over".to_owned())),
+            Self::Stopping => Some((close_code::AWAY, "the server stops".to_owned())),
+            Self::Broken(error) => {
+                tracing::debug!(%error, "a socket broke off");
+                Some((close_code::PROTOCOL, cut(error.to_string())))
+            }
+        }
+    }
+}
+
+fn cut(mut reason: String) -> String {
+    reason.truncate(reason.floor_char_boundary(MAX_REASON));
+    reason
+}

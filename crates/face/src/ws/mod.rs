@@ -1,0 +1,147 @@
+//! `GET /ws`: panes' output, input and events over one WebSocket.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `ask`, `say` | the protocol's two directions: text frames of JSON, and binary frames of output |
+//! | `hello`, `farewell` | how a socket begins and ends |
+//! | `session` | one task that owns one socket |
+//! | `channels`, `window`, `opening` | subscriptions: pulled in turns, each as far as its window goes |
+//! | `work`, `facts` | actions under way; events that are followed |
+//! | `wire` | what waits to be sent, and the one flush that sends it |
+//!
+//! `docs/websocket.md` is the protocol as a client sees it. Like every face this one only translates: whether
+//! something may be done, the kernel says, for this socket as for every other door.
+
+mod ask;
+mod channels;
+mod facts;
+mod farewell;
+mod hello;
+mod opening;
+mod say;
+mod session;
+mod window;
+mod wire;
+mod work;
+
+use std::sync::Arc;
+
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, Request};
+use axum::http::HeaderMap;
+use axum::http::header::UPGRADE;
+use axum::http::request::Parts;
+use futures_util::StreamExt;
+use paned_kernel::Caller;
+use paned_model::{Code, Refusal};
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::reply::{Outcome, Rejection, json};
+use crate::shared::Shared;
+use crate::who;
+use session::Session;
+use wire::Wire;
+
+/// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
+const PROTOCOL: &str = "paned.v1";
+/// The most channels of a socket.
+const MAX_CHANNELS: usize = 64;
+/// The most bytes of output in a frame.
+const PIECE: usize = 64 << 10;
+/// How many bytes a channel sends unacknowledged, unless its client says otherwise.
+const WINDOW: u64 = 1 << 20;
+/// The most it may say.
+const MAX_WINDOW: u64 = 16 << 20;
+/// What is read in one go. The library clears as much before each read, so more would cost more.
+const READ: usize = 8 << 10;
+
+/// Takes a connection that became a socket.
+#[derive(Clone)]
+pub(crate) struct Hand(pub(crate) mpsc::Sender<Visit>);
+
+/// A socket, and what its request said of whoever opened it.
+pub(crate) struct Visit {
+    shared: Arc<Shared>,
+    caller: Option<Caller>,
+    headers: HeaderMap,
+    socket: WebSocket,
+}
+
+/// What is spoken here, for whoever asks without upgrading.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Spoken {
+    protocol: &'static str,
+    max_channels: usize,
+    max_message_bytes: usize,
+    window_bytes: u64,
+    max_window_bytes: u64,
+}
+
+/// Turns the connection into a socket, or says what is spoken here.
+pub(crate) async fn open(shared: Arc<Shared>, caller: Option<Caller>, request: Request) -> Outcome {
+    let (mut parts, _) = request.into_parts();
+    if !parts.headers.contains_key(UPGRADE) {
+        caller.ok_or_else(who::unknown)?;
+        return describe(&shared);
+    }
+    let upgrade = match upgrade(&mut parts).await {
+        Ok(upgrade) => upgrade,
+        // Whoever shows no token learns nothing, not even what is wrong.
+        Err(rejection) => return Err(caller.map_or_else(|| who::unknown().into(), |_| rejection)),
+    };
+    let hand = parts.extensions.remove::<Hand>();
+    let Hand(hand) = hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))?;
+    let most = shared.limits.body_bytes;
+    // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
+    let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
+    let headers = parts.headers;
+    Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
+        // The connection may have been cut meanwhile.
+        let _ = hand.send(Visit { shared, caller, headers, socket }).await;
+    }))
+}
+
+async fn upgrade(parts: &mut Parts) -> Result<WebSocketUpgrade, Rejection> {
+    let upgrade = WebSocketUpgrade::from_request_parts(parts, &()).await;
+    let upgrade = upgrade.map_err(|rejection| {
+        Rejection::new(rejection.status(), Code::Invalid, rejection.body_text())
+    })?;
+    let upgrade = upgrade.protocols([PROTOCOL]);
+    let none_wanted = upgrade.requested_protocols().next().is_none();
+    if none_wanted || upgrade.selected_protocol().is_some() {
+        return Ok(upgrade);
+    }
+    // A client would hang up on an answer that names none of its protocols.
+    Err(Refusal::invalid(format!("offer `{PROTOCOL}` in `Sec-WebSocket-Protocol` too")).into())
+}
+
+fn describe(shared: &Shared) -> Outcome {
+    let spoken = Spoken {
+        protocol: PROTOCOL,
+        max_channels: MAX_CHANNELS,
+        max_message_bytes: shared.limits.body_bytes,
+        window_bytes: WINDOW,
+        max_window_bytes: MAX_WINDOW,
+    };
+    Ok(json(serde_json::to_vec(&spoken).map_err(Refusal::internal)?))
+}
+
+impl Visit {
+    /// Talks over the socket until it ends.
+    pub(crate) async fn run(self) {
+        let Self { shared, caller, headers, socket } = self;
+        let _counted = shared.metrics.socket();
+        let (sink, mut heard) = socket.split();
+        let wire = Wire::new(sink);
+        let caller = match caller {
+            Some(caller) => Ok(caller),
+            None => hello::listen(&shared, &headers, &mut heard).await,
+        };
+        match caller {
+            Ok(caller) => Session::new(shared, caller, wire, heard).run().await,
+            Err(farewell) => farewell.say(wire, heard).await,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How much a channel may send before its reader says how far it has come. Pure.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use paned_model::Offset;
+
+/// The most gaps that may lie between what was sent and not acknowledged: bounds what is remembered.
+const MAX_GAPS: usize = 256;
+
+/// What was sent and not acknowledged, against how much that may be.
+pub(super) struct Window {
+    size: u64,
+    /// Everything before this was sent or skipped.
+    at: u64,
+    /// Sent and not acknowledged, oldest first. Neighbours are one; a gap lies between two.
+    flying: VecDeque<Range<u64>>,
+    /// The bytes of all of these.
+    in_flight: u64,
+}
+
+impl Window {
+    /// Nothing was sent yet; the first byte will be the one at `from`.
+    pub(super) fn new(size: u64, from: Offset) -> Self {
+        Self { size, at: from.0, flying: VecDeque::new(), in_flight: 0 }
+    }
+
+    /// How many bytes may be sent now.
+    pub(super) fn room(&self) -> u64 {
+        if MAX_GAPS < self.flying.len() { 0 } else { self.size.saturating_sub(self.in_flight) }
+    }
+
+    /// So many bytes were sent.
+    pub(super) fn send(&mut self, bytes: usize) {
+        let from = self.at;
+        self.at += bytes as u64;
+        self.in_flight += bytes as u64;
+        match self.flying.back_mut() {
+            Some(last) if last.end == from => last.end = self.at,
+            Some(_) | None => self.flying.push_back(from..self.at),
+        }
+    }
+
+    /// The bytes up to here are no longer kept and will not be sent.
+    pub(super) fn skip(&mut self, to: Offset) {
+        self.at = to.0;
+    }
+
+    /// The reader has everything before this offset. Saying less than before changes nothing.
+    ///
+    /// # Errors
+    /// With the offset up to which was sent, when that is less.
+    pub(super) fn acknowledge(&mut self, offset: Offset) -> Result<(), Offset> {
+        if self.at < offset.0 {
+            return Err(Offset(self.at));
+        }
+        while let Some(first) = self.flying.front_mut()
+            && first.start < offset.0
+        {
+            let taken = offset.0.min(first.end) - first.start;
+            first.start += taken;
+            self.in_flight -= taken;
+            if first.is_empty() {
+                self.flying.pop_front();
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What happens to a window; a send is cut to the room there is, as a channel cuts it.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Send(u64),
+        Skip(u64),
+        Acknowledge(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (1..20u64).prop_map(Step::Send),
+            (1..50u64).prop_map(Step::Skip),
+            (0..400u64).prop_map(Step::Acknowledge),
+        ]
+    }
+
+    /// Takes steps with a window and with a plain set of bytes, which must agree after each.
+    fn check(steps: &[Step]) {
+        const SIZE: u64 = 64;
+        let (mut window, mut set, mut at) = (Window::new(SIZE, Offset(0)), BTreeSet::new(), 0);
+        for step in steps {
+            match *step {
+                Step::Send(wanted) => {
+                    let bytes = wanted.min(window.room());
+                    if bytes > 0 {
+                        window.send(bytes as usize);
+                        set.extend(at..at + bytes);
+                        at += bytes;
+                    }
+                }
+                Step::Skip(bytes) => {
+                    at += bytes;
+                    window.skip(Offset(at));
+                }
+                Step::Acknowledge(offset) => {
+                    let expect = if offset <= at { Ok(()) } else { Err(Offset(at)) };
+                    assert_eq!(window.acknowledge(Offset(offset)), expect);
+                    set.retain(|byte| at < offset || offset <= *byte);
+                }
+            }
+            assert_eq!(window.room(), SIZE - set.len() as u64, "{step:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_room_is_what_was_not_acknowledged(steps in prop::collection::vec(step(), 0..60)) {
+            check(&steps);
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_before_a_gap_counts() {
+        let mut window = Window::new(10, Offset(100));
+        window.send(6);
+        window.skip(Offset(1000));
+        window.send(4);
+        assert_eq!(window.room(), 0);
+        assert_eq!(window.acknowledge(Offset(103)), Ok(()));
+        assert_eq!(window.room(), 3);
+        assert_eq!(window.acknowledge(Offset(500)), Ok(()));
+        assert_eq!(window.room(), 6);
+        assert_eq!(window.acknowledge(Offset(1005)), Err(Offset(1004)));
+    }
+
+    #[test]
+    fn too_many_gaps_stop_it_until_some_are_acknowledged() {
+        let mut window = Window::new(1 << 20, Offset(0));
+        let mut sent = 0;
+        while window.room() > 0 {
+            window.send(1);
+            sent += 1;
+            window.skip(Offset(10 * sent));
+        }
+        assert_eq!(sent, MAX_GAPS as u64 + 1);
+        window.acknowledge(Offset(10)).unwrap();
+        assert!(window.room() > 0);
+    }
+}

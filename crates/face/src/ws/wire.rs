@@ -1,0 +1,81 @@
+//! The sending half of a socket: frames that wait, and the one flush that sends all of them.
+//!
+//! Saying something never waits. The queue is short because whoever fills it asks first: output and events
+//! are pulled while it is not [`Wire::is_full`], requests are read while it is not [`Wire::is_stuffed`].
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+
+use axum::Error;
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::SinkExt;
+use futures_util::stream::{SplitSink, SplitStream};
+
+/// How many bytes are gathered for one flush.
+const BURST: usize = 64 << 10;
+/// How many bytes of answers may wait for a client that does not read.
+const STUFFED: usize = 1 << 20;
+
+/// The hearing half of a socket.
+pub(super) type Heard = SplitStream<WebSocket>;
+
+/// The sending half of a socket.
+pub(super) struct Wire {
+    sink: SplitSink<WebSocket, Message>,
+    queue: VecDeque<Message>,
+    /// Bytes that were said and are not known to be sent.
+    unsent: usize,
+}
+
+impl Wire {
+    pub(super) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
+        Self { sink, queue: VecDeque::new(), unsent: 0 }
+    }
+
+    /// Has a frame sent with the next flush.
+    pub(super) fn say(&mut self, message: Message) {
+        self.unsent += weight(&message);
+        self.queue.push_back(message);
+    }
+
+    /// Whether there is anything to flush.
+    pub(super) fn is_dirty(&self) -> bool {
+        0 < self.unsent
+    }
+
+    /// Whether enough waits to be sent.
+    pub(super) fn is_full(&self) -> bool {
+        BURST <= self.unsent
+    }
+
+    /// Whether so much waits that nothing more may be asked.
+    pub(super) fn is_stuffed(&self) -> bool {
+        STUFFED <= self.unsent
+    }
+
+    /// Sends everything. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// When the socket is broken, or its client took nothing for too long.
+    pub(super) async fn flush(&mut self) -> Result<(), Error> {
+        while !self.queue.is_empty() {
+            poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?;
+            if let Some(message) = self.queue.pop_front() {
+                self.sink.start_send_unpin(message)?;
+            }
+        }
+        self.sink.flush().await?;
+        self.unsent = 0;
+        Ok(())
+    }
+}
+
+/// The bytes of a frame, with its head.
+fn weight(message: &Message) -> usize {
+    let bytes = match message {
+        Message::Text(text) => text.len(),
+        Message::Binary(bytes) | Message::Ping(bytes) | Message::Pong(bytes) => bytes.len(),
+        Message::Close(_) => 0,
+    };
+    bytes + 10
+}

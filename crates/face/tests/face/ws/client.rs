@@ -1,0 +1,178 @@
+//! A WebSocket client that checks what holds for every frame.
+
+use futures_util::{SinkExt, StreamExt};
+use paned_model::Refusal;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use crate::client::DEADLINE;
+use crate::house::House;
+
+/// A frame from the server.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Heard {
+    Text(Value),
+    /// What a pane printed, or how its screen is drawn.
+    Bytes(Bytes),
+    /// The socket is closed, with this code.
+    Closed(u16),
+}
+
+/// A binary frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    pub(crate) kind: u8,
+    pub(crate) channel: u32,
+    pub(crate) offset: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A socket.
+pub(crate) struct Ws<S> {
+    stream: WebSocketStream<S>,
+    pub(crate) answered: HeaderMap,
+}
+
+impl House {
+    /// A socket of the owner's over TCP, greeted.
+    pub(crate) async fn ws(&self) -> Ws<TcpStream> {
+        self.ws_as(&self.token).await
+    }
+
+    /// A socket of whoever has this token, greeted.
+    pub(crate) async fn ws_as(&self, token: &str) -> Ws<TcpStream> {
+        let bearer = format!("Bearer {token}");
+        let mut ws = self.open(&[("authorization", &bearer)]).await.unwrap();
+        assert_eq!(ws.text().await["type"], "welcome");
+        ws
+    }
+
+    /// A socket over TCP, or the status of the refusal.
+    pub(crate) async fn open(&self, headers: &[(&str, &str)]) -> Result<Ws<TcpStream>, StatusCode> {
+        Ws::open(self.tcp().await, &format!("ws://{}/ws", self.address), headers).await
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
+    pub(crate) async fn open(
+        stream: S,
+        url: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Self, StatusCode> {
+        let mut request = url.into_client_request().unwrap();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().unwrap();
+            request.headers_mut().append(name, HeaderValue::from_str(value).unwrap());
+        }
+        let opened = timeout(DEADLINE, client_async(request, stream)).await.expect("no answer");
+        match opened {
+            Ok((stream, answer)) => Ok(Self { stream, answered: answer.headers().clone() }),
+            Err(Error::Http(answer)) => Err(answer.status()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub(crate) async fn send(&mut self, message: Value) {
+        self.send_raw(Message::text(message.to_string())).await;
+    }
+
+    pub(crate) async fn send_raw(&mut self, message: Message) {
+        assert!(self.is_sent(message).await, "it is closed");
+    }
+
+    /// Whether the server still takes messages.
+    pub(crate) async fn is_sent(&mut self, message: Message) -> bool {
+        let sent = timeout(DEADLINE, self.stream.send(message)).await;
+        sent.expect("it is not taken").is_ok()
+    }
+
+    /// The next frame.
+    pub(crate) async fn next(&mut self) -> Heard {
+        loop {
+            let next = timeout(DEADLINE, self.stream.next()).await.expect("nothing came");
+            match next {
+                Some(Ok(Message::Text(text))) => {
+                    return Heard::Text(serde_json::from_str(&text).unwrap());
+                }
+                Some(Ok(Message::Binary(frame))) => return Heard::Bytes(split(&frame)),
+                Some(Ok(Message::Close(frame))) => {
+                    return Heard::Closed(frame.map_or(1005, |frame| frame.code.into()));
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                Some(Err(_)) | None => return Heard::Closed(1006),
+            }
+        }
+    }
+
+    /// The next frame, which is text.
+    pub(crate) async fn text(&mut self) -> Value {
+        match self.next().await {
+            Heard::Text(value) => value,
+            other => panic!("this is no text: {other:?}"),
+        }
+    }
+
+    /// The next frame, which is binary.
+    pub(crate) async fn bytes(&mut self) -> Bytes {
+        match self.next().await {
+            Heard::Bytes(bytes) => bytes,
+            other => panic!("these are no bytes: {other:?}"),
+        }
+    }
+
+    /// The next frame, which refuses.
+    pub(crate) async fn refusal(&mut self) -> Refusal {
+        let text = self.text().await;
+        assert_eq!(text["type"], "error", "{text}");
+        serde_json::from_value(text).unwrap()
+    }
+
+    /// Sends a message and waits for the text that answers it.
+    pub(crate) async fn ask(&mut self, message: Value) -> Value {
+        self.send(message).await;
+        self.text().await
+    }
+
+    /// Opens a channel; answers what the server says of it.
+    pub(crate) async fn subscribe(&mut self, pane: &str, from: Value) -> Value {
+        let answer = self.ask(json!({ "type": "subscribe", "pane": pane, "from": from })).await;
+        assert_eq!(answer["type"], "subscribed", "{answer}");
+        answer
+    }
+
+    /// Everything a channel sends up to this offset, acknowledged as it comes.
+    pub(crate) async fn read_to(&mut self, end: u64) -> Vec<u8> {
+        let mut read = Vec::new();
+        loop {
+            let bytes = self.bytes().await;
+            let at = bytes.offset + bytes.bytes.len() as u64;
+            read.extend(bytes.bytes);
+            self.send(json!({ "type": "ack", "channel": bytes.channel, "offset": at })).await;
+            if at == end {
+                return read;
+            }
+        }
+    }
+
+    /// Nothing has come but what is read already: the answer to a ping is next.
+    pub(crate) async fn quiet(&mut self) {
+        self.send(json!({ "type": "ping", "id": "quiet?" })).await;
+        assert_eq!(self.next().await, Heard::Text(json!({ "type": "pong", "id": "quiet?" })));
+    }
+}
+
+fn split(frame: &[u8]) -> Bytes {
+    let (head, bytes) = frame.split_at(13);
+    Bytes {
+        kind: head[0],
+        channel: u32::from_le_bytes(head[1..5].try_into().unwrap()),
+        offset: u64::from_le_bytes(head[5..].try_into().unwrap()),
+        bytes: bytes.to_vec(),
+    }
+}

@@ -1,0 +1,135 @@
+//! Flow: windows, gaps, and readers who do not hold each other up.
+
+use std::time::{Duration, Instant};
+
+use paned_face::Limits;
+use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::ring::Ring;
+use crate::client::DEADLINE;
+use crate::house::House;
+
+#[tokio::test]
+async fn a_channel_stops_at_its_window_until_it_is_acknowledged() {
+    let house = House::new().await;
+    house.pane("a").await;
+    house.fake.pane("a").unwrap().print(b"0123456789abcdefghijklmnop");
+    let mut ws = house.ws().await;
+    let subscribe = json!({ "type": "subscribe", "pane": "a", "from": "start", "window": 10 });
+    assert_eq!(ws.ask(subscribe).await["type"], "subscribed");
+    assert_eq!(ws.bytes().await.bytes, b"0123456789");
+    ws.quiet().await;
+    ws.send(json!({ "type": "ack", "channel": 1, "offset": 4 })).await;
+    let more = ws.bytes().await;
+    assert_eq!((more.offset, more.bytes.as_slice()), (10, &b"abcd"[..]));
+    ws.quiet().await;
+    ws.send(json!({ "type": "ack", "channel": 1, "offset": 3 })).await;
+    ws.quiet().await;
+    let beyond = ws.ask(json!({ "type": "ack", "channel": 1, "offset": 15, "id": 1 })).await;
+    assert_eq!((&beyond["code"], &beyond["id"]), (&json!("invalid"), &json!(1)));
+    ws.send(json!({ "type": "ack", "channel": 1, "offset": 14 })).await;
+    assert_eq!(ws.bytes().await.bytes, b"efghijklmn");
+    ws.send(json!({ "type": "ack", "channel": 1, "offset": 24 })).await;
+    assert_eq!(ws.bytes().await.bytes, b"op");
+}
+
+#[tokio::test]
+async fn a_channel_that_waits_keeps_no_other_back() {
+    let house = House::new().await;
+    house.pane("a").await;
+    house.pane("b").await;
+    let mut ws = house.ws().await;
+    let stopped = json!({ "type": "subscribe", "pane": "a", "from": "now", "window": 1 });
+    assert_eq!(ws.ask(stopped).await["channel"], 1);
+    assert_eq!(ws.subscribe("b", json!("now")).await["channel"], 2);
+    house.fake.pane("a").unwrap().print(&[b'a'; 100_000]);
+    assert_eq!(ws.bytes().await.bytes, b"a");
+    house.fake.pane("b").unwrap().print(&vec![b'b'; 3 << 20]);
+    assert!(ws.read_to(3 << 20).await == vec![b'b'; 3 << 20]);
+    let ack = json!({ "type": "ack", "channel": 1, "offset": 1 });
+    ws.send(ack).await;
+    assert_eq!(ws.bytes().await.bytes, b"a");
+}
+
+#[tokio::test]
+async fn panes_that_flood_take_turns() {
+    let house = House::new().await;
+    let mut ws = house.ws().await;
+    for id in ["a", "b", "c"] {
+        house.pane(id).await;
+        ws.subscribe(id, json!("now")).await;
+    }
+    for id in ["a", "b", "c"] {
+        house.fake.pane(id).unwrap().print(&vec![b'x'; 512 << 10]);
+    }
+    let mut frames = [0; 3];
+    for _ in 0..12 {
+        frames[ws.bytes().await.channel as usize - 1] += 1;
+    }
+    assert!(frames.iter().all(|frames| *frames >= 3), "{frames:?}");
+}
+
+#[tokio::test]
+async fn whoever_falls_behind_the_ring_is_told_and_goes_on() {
+    let ring = Ring::default();
+    let house = ring.house().await;
+    house.pane("a").await;
+    let pane = house.fake.pane("a").unwrap();
+    pane.print(&[b'0'; 100]);
+    ring.drop_before(50);
+    let mut ws = house.ws().await;
+    let subscribe = json!({ "type": "subscribe", "pane": "a", "from": 20, "window": 60 });
+    assert_eq!(ws.ask(subscribe).await["offset"], 20);
+    assert_eq!(ws.text().await, json!({ "type": "gap", "channel": 1, "from": 20, "to": 50 }));
+    let kept = ws.bytes().await;
+    assert_eq!((kept.offset, kept.bytes.len()), (50, 50));
+    pane.print(&[b'1'; 100]);
+    assert_eq!(ws.bytes().await.bytes.len(), 10);
+    ring.drop_before(150);
+    ws.send(json!({ "type": "ack", "channel": 1, "offset": 100 })).await;
+    assert_eq!(ws.text().await, json!({ "type": "gap", "channel": 1, "from": 110, "to": 150 }));
+    assert_eq!(ws.bytes().await.offset, 150);
+    assert_eq!(ws.subscribe("a", json!("start")).await["offset"], 150);
+    assert_eq!(ws.bytes().await.bytes.len(), 50);
+}
+
+/// One socket reads nothing while another reads everything.
+#[tokio::test]
+async fn a_reader_who_stops_changes_nothing_for_another_and_is_given_up() {
+    const TOTAL: usize = 48 << 20;
+    let stall = Duration::from_millis(500);
+    let house = House::with(Limits { stall, ..Limits::default() }).await;
+    house.pane("a").await;
+    let pane = house.fake.pane("a").unwrap();
+    let mut stopped = house.ws().await;
+    for _ in 0..4 {
+        let most = 16 << 20;
+        stopped.send(json!({ "type": "subscribe", "pane": "a", "window": most })).await;
+    }
+    let mut reader = house.ws().await;
+    reader.subscribe("a", json!("now")).await;
+    let chunk = vec![b'x'; 1 << 20];
+    for end in (chunk.len()..=TOTAL).step_by(chunk.len()) {
+        pane.print(&chunk);
+        assert_eq!(reader.read_to(end as u64).await.len(), chunk.len());
+    }
+    let began = Instant::now();
+    while house.metric("paned_ws_sockets").await != 1 {
+        assert!(began.elapsed() < DEADLINE, "whoever reads nothing is still there");
+    }
+    reader.quiet().await;
+}
+
+#[tokio::test]
+async fn whoever_asks_and_reads_no_answers_is_not_read_for_ever() {
+    let stall = Duration::from_millis(200);
+    let house = House::with(Limits { stall, ..Limits::default() }).await;
+    let mut ws = house.ws().await;
+    let question = json!({ "type": "action", "name": "server:status", "id": "x".repeat(100) });
+    let question = Message::text(question.to_string());
+    let began = Instant::now();
+    while ws.is_sent(question.clone()).await {
+        assert!(began.elapsed() < DEADLINE, "it is read for ever");
+    }
+}

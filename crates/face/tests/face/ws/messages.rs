@@ -1,0 +1,245 @@
+//! Each message and its answer, and what a grant does not reach.
+
+use paned_model::{Code, Exit, Size};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::house::House;
+
+#[tokio::test]
+async fn each_message_does_what_its_action_does() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    for (message, answer) in [
+        (json!({ "type": "input", "pane": "a", "text": "hi\n" }), json!({ "bytes": 3 })),
+        (json!({ "type": "input", "pane": "a", "base64": "AP8=" }), json!({ "bytes": 2 })),
+        (
+            json!({ "type": "resize", "pane": "a", "cols": 90, "rows": 30 }),
+            json!({ "id": "a", "size": { "cols": 90, "rows": 30 }, "changed": true }),
+        ),
+        (
+            json!({ "type": "action", "name": "pane:get-meta", "params": { "paneId": "a" } }),
+            json!({}),
+        ),
+    ] {
+        let mut message = message;
+        message["id"] = json!(7);
+        let said = ws.ask(message).await;
+        assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!(7)), "{said}");
+        if answer != json!({}) {
+            assert_eq!(said["answer"], answer);
+        }
+    }
+    let pane = house.fake.pane("a").unwrap();
+    assert_eq!(pane.typed(), b"hi\n\x00\xff");
+    let shown = house.act("pane:get", json!({ "paneId": "a" })).await;
+    assert_eq!(shown["size"], json!(Size { cols: 90, rows: 30 }));
+}
+
+#[tokio::test]
+async fn keys_are_typed() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    let message = json!({ "type": "keys", "pane": "a", "keys": ["ctrl+c", "enter"], "id": 1 });
+    assert_eq!(ws.ask(message).await["type"], "ok");
+    assert_eq!(house.fake.pane("a").unwrap().typed(), b"\x03\r");
+}
+
+#[tokio::test]
+async fn what_has_no_id_is_only_done() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    for text in ["o", "n", "e"] {
+        ws.send(json!({ "type": "input", "pane": "a", "text": text })).await;
+    }
+    let said = ws.ask(json!({ "type": "input", "pane": "a", "text": "!", "id": "x" })).await;
+    assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("x")));
+    assert_eq!(house.fake.pane("a").unwrap().typed(), b"one!");
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused_and_the_socket_lives_on() {
+    let house = House::new().await;
+    let mut ws = house.ws().await;
+    for (message, code) in [
+        ("", Code::Invalid),
+        ("[]", Code::Invalid),
+        ("{}", Code::Invalid),
+        (r#"{"type":"dance"}"#, Code::Invalid),
+        (r#"{"type":"ping","x":1}"#, Code::Invalid),
+        (r#"{"type":"ping","id":{}}"#, Code::Invalid),
+        (r#"{"type":"subscribe"}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a/b"}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a","from":"end"}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a","from":-1}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a","window":0}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a","window":16777217}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"none"}"#, Code::NotFound),
+        (r#"{"type":"unsubscribe","channel":1}"#, Code::NotFound),
+        (r#"{"type":"ack","channel":1,"offset":0}"#, Code::NotFound),
+        (r#"{"type":"input","pane":"none","text":"x"}"#, Code::NotFound),
+        (r#"{"type":"input","pane":"none"}"#, Code::NotFound),
+        (r#"{"type":"resize","pane":"a","cols":80}"#, Code::Invalid),
+        (r#"{"type":"events","include":"*x"}"#, Code::Invalid),
+        (r#"{"type":"action","name":"no:such"}"#, Code::NotFound),
+        (r#"{"type":"auth","token":"x"}"#, Code::Conflict),
+    ] {
+        ws.send_raw(Message::text(message)).await;
+        assert_eq!(ws.refusal().await.code, code, "{message}");
+    }
+    ws.send_raw(Message::binary(vec![1, 2, 3])).await;
+    assert_eq!(ws.refusal().await.code, Code::Invalid);
+    let long = json!({ "type": "ping", "id": "x".repeat(1 << 20) });
+    ws.send(long).await;
+    assert_eq!(ws.refusal().await.code, Code::Limit);
+    ws.quiet().await;
+}
+
+#[tokio::test]
+async fn a_refusal_says_what_it_refuses() {
+    let house = House::new().await;
+    let mut ws = house.ws().await;
+    let said = ws.ask(json!({ "type": "dance", "id": "x" })).await;
+    assert_eq!(
+        (&said["type"], &said["id"], &said["code"]),
+        (&json!("error"), &json!("x"), &json!("invalid"))
+    );
+    assert!(said["error"].as_str().unwrap().contains("subscribe"), "{said}");
+}
+
+/// What a grant with these scopes over these panes is told when it asks this of pane `a`.
+async fn check(grant: Value, messages: &[Value], code: Code) {
+    let house = House::new().await;
+    house.pane("a").await;
+    house.pane("b").await;
+    let before = house.act("pane:list", json!({})).await;
+    let (_, token) = house.grant(grant).await;
+    let mut ws = house.ws_as(&token).await;
+    for message in messages {
+        ws.send(message.clone()).await;
+        assert_eq!(ws.refusal().await.code, code, "{message}");
+    }
+    ws.quiet().await;
+    assert_eq!(house.fake.pane("a").unwrap().typed(), b"");
+    assert_eq!(house.act("pane:list", json!({})).await, before);
+}
+
+fn changes() -> Vec<Value> {
+    let new = json!({ "id": "c", "argv": ["/bin/sh"] });
+    vec![
+        json!({ "type": "input", "pane": "a", "text": "x" }),
+        json!({ "type": "keys", "pane": "a", "keys": ["enter"] }),
+        json!({ "type": "resize", "pane": "a", "cols": 90, "rows": 30 }),
+        json!({ "type": "action", "name": "pane:write", "params": { "paneId": "a", "text": "x" } }),
+        json!({ "type": "action", "name": "pane:new", "params": new }),
+        json!({ "type": "action", "name": "pane:kill", "params": { "paneId": "a" } }),
+    ]
+}
+
+fn looks() -> Vec<Value> {
+    let froms = [json!("screen"), json!("start"), json!("now"), json!(0)];
+    froms.map(|from| json!({ "type": "subscribe", "pane": "a", "from": from })).to_vec()
+}
+
+#[tokio::test]
+async fn whoever_may_only_read_changes_nothing() {
+    check(json!({ "scopes": ["read"] }), &changes(), Code::Forbidden).await;
+}
+
+#[tokio::test]
+async fn whoever_may_not_read_sees_nothing() {
+    let mut messages = looks();
+    messages.push(json!({ "type": "events", "include": "*" }));
+    check(json!({ "scopes": ["input"] }), &messages, Code::Forbidden).await;
+}
+
+#[tokio::test]
+async fn a_grant_for_one_pane_reaches_no_other() {
+    let grant = json!({ "scopes": ["read", "input"], "panes": ["b"] });
+    let messages: Vec<_> = looks().into_iter().chain(changes().into_iter().take(4)).collect();
+    check(grant, &messages, Code::Forbidden).await;
+}
+
+#[tokio::test]
+async fn events_come_over_the_same_socket() {
+    let house = House::new().await;
+    let mut ws = house.ws().await;
+    let id = house.emit("a:x", &json!({ "n": 1 })).await;
+    let follow = json!({ "type": "events", "include": "a:*", "after": id - 1, "id": 1 });
+    assert_eq!(ws.ask(follow).await, json!({ "type": "ok", "id": 1 }));
+    let event = ws.text().await;
+    assert_eq!((&event["type"], &event["id"]), (&json!("event"), &json!(id)));
+    assert_eq!((&event["name"], &event["payload"]), (&json!("a:x"), &json!({ "n": 1 })));
+    assert!(event["time"].is_string());
+    house.emit("b:x", &json!({})).await;
+    house.emit("a:y", &json!({})).await;
+    assert_eq!(ws.text().await["name"], "a:y");
+    assert_eq!(ws.ask(json!({ "type": "events", "include": "", "id": 2 })).await["type"], "ok");
+    house.emit("a:z", &json!({})).await;
+    ws.quiet().await;
+}
+
+#[tokio::test]
+async fn a_thousand_events_come_in_order() {
+    let house = House::new().await;
+    let mut ws = house.ws().await;
+    ws.ask(json!({ "type": "events", "include": "a:x", "id": 1 })).await;
+    let owner = house.kernel.owner(None);
+    let payload = "x".repeat(1000);
+    for n in 0..1000 {
+        let params = json!({ "name": "a:x", "payload": { "n": n, "x": payload } }).to_string();
+        house.kernel.dispatch("event:emit", params.as_bytes(), &owner).await.unwrap();
+    }
+    for n in 0..1000 {
+        assert_eq!(ws.text().await["payload"]["n"], n);
+    }
+}
+
+#[tokio::test]
+async fn an_action_that_waits_holds_up_nothing() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    let until = json!({ "paneId": "a", "pattern": "ready" });
+    ws.send(json!({ "type": "action", "name": "pane:wait", "params": until, "id": "wait" })).await;
+    let said = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "input" })).await;
+    assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("input")));
+    house.fake.pane("a").unwrap().print(b"ready\r\n");
+    let said = ws.text().await;
+    assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("wait")), "{said}");
+}
+
+#[tokio::test]
+async fn more_than_may_be_under_way_is_read_when_some_is_done() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    for id in 0..500 {
+        ws.send(json!({ "type": "input", "pane": "a", "text": "x", "id": id })).await;
+    }
+    for id in 0..500 {
+        assert_eq!(ws.text().await["id"], id);
+    }
+    assert_eq!(house.fake.pane("a").unwrap().typed(), [b'x'; 500]);
+}
+
+#[tokio::test]
+async fn an_exit_says_how_it_ended() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    ws.subscribe("a", json!("now")).await;
+    let pane = house.fake.pane("a").unwrap();
+    pane.print(b"bye");
+    pane.exit(Exit::Code(3));
+    assert_eq!(ws.bytes().await.bytes, b"bye");
+    let exit = ws.text().await;
+    assert_eq!((&exit["type"], &exit["channel"]), (&json!("exit"), &json!(1)));
+    assert_eq!((&exit["status"], &exit["exitCode"]), (&json!("exited"), &json!(3)));
+    assert_eq!((&exit["timedOut"], &exit["offset"]), (&json!(false), &json!(3)));
+    ws.send(json!({ "type": "ack", "channel": 1, "offset": 3 })).await;
+    ws.quiet().await;
+}

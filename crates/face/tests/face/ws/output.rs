@@ -1,0 +1,151 @@
+//! Output: late joiners and those who come back.
+
+use paned_model::{Exit, Size};
+use paned_substrate::fake::FakePane;
+use paned_term::{Screen, View};
+use serde_json::json;
+
+use super::client::Heard;
+use crate::house::House;
+
+/// What a screen shows after these bytes.
+fn shown(bytes: &[u8]) -> View {
+    let mut screen = Screen::new(Size::default());
+    screen.feed(bytes);
+    View { revision: 0, ..screen.view() }
+}
+
+/// Joins a pane after `printed` and lets it print `rest`: the dump and the live bytes together must show what
+/// all of it shows.
+async fn check_join(house: &House, id: &str, printed: &[u8], rest: &[u8]) {
+    house.pane(id).await;
+    let pane = house.fake.pane(id).unwrap();
+    pane.print(printed);
+    let mut ws = house.ws().await;
+    let answer = ws.ask(json!({ "type": "subscribe", "pane": id })).await;
+    let size = json!({ "cols": 80, "rows": 24 });
+    assert_eq!((&answer["type"], &answer["size"]), (&json!("subscribed"), &size), "{answer}");
+    let dump = ws.bytes().await;
+    assert_eq!((dump.kind, json!(dump.offset)), (2, answer["offset"].clone()));
+    pane.print(rest);
+    pane.exit(Exit::Code(0));
+    let (mut seen, mut at) = (dump.bytes, dump.offset);
+    while let Heard::Bytes(live) = ws.next().await {
+        assert_eq!((live.kind, live.offset), (1, at));
+        at += live.bytes.len() as u64;
+        seen.extend(live.bytes);
+    }
+    assert_eq!(at, (printed.len() + rest.len()) as u64);
+    let whole = [printed, rest].concat();
+    assert_eq!(shown(&seen), shown(&whole), "joined after {:?}", String::from_utf8_lossy(printed));
+}
+
+#[tokio::test]
+async fn a_late_joiner_sees_what_everybody_sees_wherever_they_join() {
+    let house = House::new().await;
+    let text = "plain\r\n\x1b[1;31mred\x1b[0m é 漢 🎉\x1b]2;títle\x07\x1b[5;10Hthere\x1b[?2026h\x1b[2J\
+                \x1b[Hnew\x1b[?2026l\x1b]0;again\x1b\\\x1bP1$r0m\x1b\\\x1b(0q\x1b(B\x1b[?25l.";
+    for cut in 0..=text.len() {
+        let (printed, rest) = text.as_bytes().split_at(cut);
+        check_join(&house, &format!("p{cut}"), printed, rest).await;
+    }
+}
+
+#[tokio::test]
+async fn the_rest_of_a_long_string_is_not_taken_for_text() {
+    let house = House::new().await;
+    let text = format!("before\x1bPq{}\x1b\\after", "#0~~@@".repeat(5000));
+    for (n, cut) in [100, 5000, 20_000, text.len() - 6].into_iter().enumerate() {
+        let (printed, rest) = text.as_bytes().split_at(cut);
+        check_join(&house, &format!("p{n}"), printed, rest).await;
+    }
+}
+
+#[tokio::test]
+async fn a_channel_begins_where_it_is_asked_to() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let pane = house.fake.pane("a").unwrap();
+    pane.print(b"0123456789");
+    for (from, offset) in [(json!("start"), 0), (json!("now"), 10), (json!(4), 4), (json!(10), 10)]
+    {
+        let mut ws = house.ws().await;
+        let answer = ws.subscribe("a", from).await;
+        assert_eq!((&answer["offset"], &answer["status"]), (&json!(offset), &json!("running")));
+        if offset < 10 {
+            assert_eq!(ws.bytes().await.bytes, &b"0123456789"[offset..]);
+        }
+        ws.quiet().await;
+    }
+    let mut ws = house.ws().await;
+    let beyond = ws.ask(json!({ "type": "subscribe", "pane": "a", "from": 11 })).await;
+    assert_eq!(beyond["code"], "invalid");
+}
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % below
+    }
+
+    fn print(&mut self, pane: &FakePane, printed: &mut Vec<u8>) {
+        let bytes: Vec<_> = (0..self.roll(100_000)).map(|_| b' ' + self.roll(64) as u8).collect();
+        pane.print(&bytes);
+        printed.extend(bytes);
+    }
+}
+
+#[tokio::test]
+async fn whoever_comes_back_a_hundred_times_loses_and_repeats_nothing() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let pane = house.fake.pane("a").unwrap();
+    let (mut dice, mut printed, mut read) = (Dice(7), Vec::new(), Vec::new());
+    for _ in 0..100 {
+        dice.print(&pane, &mut printed);
+        let mut ws = house.ws().await;
+        ws.subscribe("a", json!(read.len())).await;
+        dice.print(&pane, &mut printed);
+        for _ in 0..dice.roll(4) {
+            if read.len() == printed.len() {
+                break;
+            }
+            let frame = ws.bytes().await;
+            assert_eq!(frame.offset, read.len() as u64);
+            read.extend(frame.bytes);
+        }
+    }
+    pane.exit(Exit::Code(0));
+    let mut ws = house.ws().await;
+    ws.subscribe("a", json!(read.len())).await;
+    if read.len() < printed.len() {
+        read.extend(ws.read_to(printed.len() as u64).await);
+    }
+    assert!(read == printed, "{} bytes of {} are the same", read.len(), printed.len());
+    assert_eq!(ws.text().await["type"], "exit");
+}
+
+#[tokio::test]
+async fn a_socket_has_many_channels_and_an_end_to_them() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    for channel in 1..=64 {
+        assert_eq!(ws.subscribe("a", json!("now")).await["channel"], channel);
+    }
+    let over = ws.ask(json!({ "type": "subscribe", "pane": "a", "from": "now" })).await;
+    assert_eq!(over["code"], "limit");
+    ws.ask(json!({ "type": "unsubscribe", "channel": 3, "id": 1 })).await;
+    assert_eq!(ws.subscribe("a", json!("now")).await["channel"], 65);
+    house.fake.pane("a").unwrap().print(b"x");
+    let mut channels = Vec::new();
+    for _ in 0..64 {
+        channels.push(ws.bytes().await.channel);
+    }
+    channels.sort_unstable();
+    assert_eq!(channels, (1..=65).filter(|channel| *channel != 3).collect::<Vec<_>>());
+    ws.quiet().await;
+}
