@@ -7,6 +7,7 @@
 pub mod keys;
 pub mod lines;
 pub mod paste;
+pub mod render;
 pub mod screen;
 pub mod signals;
 mod title;

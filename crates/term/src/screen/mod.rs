@@ -6,6 +6,7 @@
 mod dump;
 mod parts;
 mod pen;
+pub mod picture;
 mod replies;
 mod rows;
 mod tap;
@@ -21,6 +22,7 @@ use alacritty_terminal::vte::ansi::{Processor, Timeout};
 use memchr::memrchr3;
 use paned_model::Size;
 
+pub use picture::Picture;
 use tap::Tap;
 pub use view::View;
 

@@ -1,0 +1,51 @@
+//! The fonts that an SVG brings along: of each face only the glyphs that the picture shows.
+
+use std::collections::BTreeSet;
+use std::ptr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::cell_size::CellSize;
+use super::faces::{Face, Faces};
+use super::glyph::{Source, Wanted};
+use super::scene::Scene;
+use super::subset::subset;
+
+/// Where a reader looks for glyphs: in what we embed, then in what it has itself.
+pub(super) const FAMILIES: &str =
+    "paned, paned-symbols, paned-cjk, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+
+/// The style sheet that embeds the fonts of a picture.
+pub(super) fn fonts(scene: &Scene, cell: CellSize) -> String {
+    let faces = Faces::get();
+    let named = [
+        (&faces.regular, "paned", "normal"),
+        (&faces.bold, "paned", "bold"),
+        (&faces.symbols, "paned-symbols", "normal"),
+        (&faces.cjk, "paned-cjk", "normal"),
+    ];
+    let mut sheet = String::new();
+    for (face, family, weight) in named {
+        let mut used = characters(scene, face, cell);
+        if used.is_empty() {
+            continue;
+        }
+        // Blanks between words are written too.
+        used.insert(' ');
+        let font = STANDARD.encode(subset(&face.font, &used));
+        sheet += &format!(
+            "@font-face{{font-family:{family};font-weight:{weight};\
+             src:url(data:font/ttf;base64,{font})}}"
+        );
+    }
+    sheet
+}
+
+/// What of a picture is written in a face.
+fn characters(scene: &Scene, face: &Face, cell: CellSize) -> BTreeSet<char> {
+    let shown = scene.cells().map(|(_, cell)| cell).filter(|cell| !cell.look.hidden);
+    let wanted: BTreeSet<Wanted> = shown.flat_map(Wanted::all).collect();
+    let is_of_face = |wanted: &Wanted| matches!(wanted.source(cell), Source::Face(found, _) if ptr::eq(found, face));
+    wanted.into_iter().filter(is_of_face).map(|wanted| wanted.c).collect()
+}

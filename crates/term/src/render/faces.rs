@@ -1,0 +1,194 @@
+//! The fonts that are compiled in, and which of them draws a character. See `fonts/README.md` for their origin.
+//!
+//! Nothing is read at run time, and nothing is kept but what a face's header says: glyphs are looked up in place.
+
+use std::sync::OnceLock;
+
+use ttf_parser::colr::{ClipBox, CompositeMode, Paint, Painter};
+use ttf_parser::{GlyphId, RgbaColor, Transform};
+
+use super::cell_size::CellSize;
+use super::glyph::{Layer, Wanted};
+use super::outline::{Outline, Point};
+use crate::screen::picture::Rgb;
+
+/// How far a slanted letter leans, for each pixel of height.
+const SLANT: f32 = 0.2;
+
+/// A font, and how large it is drawn.
+pub(super) struct Face {
+    pub(super) font: ttf_parser::Face<'static>,
+    /// The height of its em square, in columns.
+    em: f32,
+}
+
+/// The faces, each for what the others lack.
+pub(super) struct Faces {
+    pub(super) regular: Face,
+    pub(super) bold: Face,
+    pub(super) symbols: Face,
+    pub(super) cjk: Face,
+    emoji: Face,
+}
+
+impl Faces {
+    /// The faces, read once.
+    pub(super) fn get() -> &'static Self {
+        static FACES: OnceLock<Faces> = OnceLock::new();
+        FACES.get_or_init(Self::read)
+    }
+
+    fn read() -> Self {
+        Self {
+            // The advance of its glyphs is one column.
+            regular: face(include_bytes!("../../fonts/DejaVuSansMono.ttf"), 2048.0 / 1233.0),
+            bold: face(include_bytes!("../../fonts/DejaVuSansMono-Bold.ttf"), 2048.0 / 1233.0),
+            symbols: face(include_bytes!("../../fonts/symbols.ttf"), 2048.0 / 1233.0),
+            cjk: face(include_bytes!("../../fonts/cjk.ttf"), 1.9),
+            emoji: face(include_bytes!("../../fonts/emoji.ttf"), 1.8),
+        }
+    }
+
+    /// The face of most text.
+    pub(super) fn text(&self, is_bold: bool) -> &Face {
+        if is_bold { &self.bold } else { &self.regular }
+    }
+
+    /// The face that draws a character, and its glyph there.
+    pub(super) fn find(&self, wanted: Wanted) -> Option<(&Face, GlyphId)> {
+        let text = self.text(wanted.bold);
+        let order = match wanted.cols {
+            2 => [&self.cjk, &self.emoji, text, &self.regular, &self.symbols],
+            _ => [text, &self.regular, &self.symbols, &self.cjk, &self.emoji],
+        };
+        order.into_iter().find_map(|face| Some((face, face.font.glyph_index(wanted.c)?)))
+    }
+}
+
+fn face(bytes: &'static [u8], em: f32) -> Face {
+    let font = ttf_parser::Face::parse(bytes, 0).expect("a test reads every face");
+    Face { font, em }
+}
+
+impl Face {
+    /// Whether all its glyphs are as wide as a cell.
+    pub(super) fn is_mono(&self) -> bool {
+        self.font.is_monospaced()
+    }
+
+    /// Whether its glyphs bring their own colours.
+    pub(super) fn is_coloured(&self) -> bool {
+        self.font.tables().colr.is_some()
+    }
+
+    /// The shapes of a glyph, standing in a cell.
+    pub(super) fn layers(&self, glyph: GlyphId, wanted: Wanted, cell: CellSize) -> Vec<Layer> {
+        let mut layers = Layers { font: &self.font, layers: Vec::new() };
+        let black = RgbaColor::new(0, 0, 0, u8::MAX);
+        if self.font.paint_color_glyph(glyph, 0, black, &mut layers).is_none() {
+            layers.outline_glyph(glyph);
+        }
+        let place = self.place(glyph, wanted, cell);
+        let embolden = wanted.bold && !self.font.is_bold() && !self.is_coloured();
+        let stand = |layer: Layer| {
+            let outline = layer.outline.map(&place);
+            let outline = if embolden { thicken(outline, cell) } else { outline };
+            Layer { outline, ..layer }
+        };
+        layers.layers.into_iter().map(stand).collect()
+    }
+
+    /// From the units of the font to a cell. A glyph that is too wide becomes smaller.
+    fn place(&self, glyph: GlyphId, wanted: Wanted, cell: CellSize) -> impl Fn(Point) -> Point {
+        let width = cell.span(wanted.cols);
+        let advance = f32::from(self.font.glyph_hor_advance(glyph).unwrap_or(0)).max(1.0);
+        let em = self.em * f32::from(cell.width) / f32::from(self.font.units_per_em());
+        let scale = em.min(width / advance);
+        let left = (width - advance * scale) / 2.0;
+        let (baseline, slant) = (cell.baseline(), if wanted.italic { SLANT } else { 0.0 });
+        // The middle of a slanted letter stays where it is.
+        let lean = slant * baseline * -0.35;
+        move |Point { x, y }| Point {
+            x: left + lean + (x + y * slant) * scale,
+            y: baseline - y * scale,
+        }
+    }
+}
+
+/// What a face without a bold sister has to do for it: the shape twice, one beside the other.
+fn thicken(outline: Outline, cell: CellSize) -> Outline {
+    let shift = f32::from(cell.width) * 0.08;
+    outline.clone().and(outline.map(|Point { x, y }| Point { x: x + shift, y }))
+}
+
+/// Takes down the layers of a glyph. Version 0 of `COLR` has nothing but outlines in plain colours.
+struct Layers<'a> {
+    font: &'a ttf_parser::Face<'static>,
+    layers: Vec<Layer>,
+}
+
+impl Painter<'_> for Layers<'_> {
+    fn outline_glyph(&mut self, glyph: GlyphId) {
+        let mut outline = Outline::default();
+        self.font.outline_glyph(glyph, &mut outline);
+        self.layers.push(Layer { outline, colour: None, opacity: 1.0 });
+    }
+
+    fn paint(&mut self, paint: Paint<'_>) {
+        if let (Paint::Solid(colour), Some(layer)) = (paint, self.layers.last_mut()) {
+            layer.colour = Some(Rgb(colour.red, colour.green, colour.blue));
+        }
+    }
+
+    fn push_clip(&mut self) {}
+
+    fn push_clip_box(&mut self, _: ClipBox) {}
+
+    fn pop_clip(&mut self) {}
+
+    fn push_layer(&mut self, _: CompositeMode) {}
+
+    fn pop_layer(&mut self) {}
+
+    fn push_transform(&mut self, _: Transform) {}
+
+    fn pop_transform(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_face_can_be_read() {
+        let Faces { regular, bold, symbols, cjk, emoji } = Faces::read();
+        assert!(regular.is_mono() && bold.is_mono() && bold.font.is_bold());
+        assert!(!symbols.is_mono() && !cjk.is_mono());
+        assert!(emoji.is_coloured());
+    }
+
+    /// Which face draws a character that takes so many columns.
+    #[track_caller]
+    fn check(c: char, cols: u16, expect: &str) {
+        let faces = Faces::get();
+        let named = [
+            (&faces.regular, "regular"),
+            (&faces.symbols, "symbols"),
+            (&faces.cjk, "cjk"),
+            (&faces.emoji, "emoji"),
+        ];
+        let found = faces.find(Wanted { c, cols, bold: false, italic: false }).map(|it| it.0);
+        let name = named.iter().find(|it| found.is_some_and(|found| std::ptr::eq(found, it.0)));
+        assert_eq!(name.map_or("none", |it| it.1), expect, "{c}");
+    }
+
+    #[test]
+    fn each_character_has_its_face() {
+        check('a', 1, "regular");
+        check('☰', 1, "symbols");
+        check('日', 2, "cjk");
+        check('🦀', 2, "emoji");
+        check('⚠', 1, "regular");
+        check('한', 2, "none");
+    }
+}

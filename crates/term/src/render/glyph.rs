@@ -1,0 +1,70 @@
+//! What a character looks like in its cell: drawn by geometry, by a face, or unknown. Knows no screen.
+
+use ttf_parser::GlyphId;
+
+use super::cell_size::CellSize;
+use super::faces::{Face, Faces};
+use super::geometry::{self, Shape};
+use super::outline::Outline;
+use crate::screen::picture::{Cell, Rgb};
+
+/// A character as it is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Wanted {
+    pub(super) c: char,
+    pub(super) cols: u16,
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+}
+
+/// Who draws a character.
+pub(super) enum Source {
+    /// We do.
+    Shape(Shape),
+    /// A glyph of a face.
+    Face(&'static Face, GlyphId),
+    /// Nobody.
+    Unknown,
+}
+
+/// One shape of a character.
+pub(super) struct Layer {
+    pub(super) outline: Outline,
+    /// Its own colour; none for that of the text.
+    pub(super) colour: Option<Rgb>,
+    /// From 0 to 1.
+    pub(super) opacity: f32,
+}
+
+impl Wanted {
+    /// The character of a cell.
+    pub(super) fn of(cell: &Cell) -> Self {
+        let look = &cell.look;
+        Self { c: cell.c, cols: cell.cols, bold: look.bold, italic: look.italic }
+    }
+
+    /// What there is to draw in a cell: its character, and those marks that have a shape.
+    pub(super) fn all(cell: &Cell) -> impl Iterator<Item = Self> {
+        let first = Self::of(cell);
+        let mark = move |&c: &char| Self { c, ..first };
+        let has_shape =
+            |mark: &Self| Faces::get().text(mark.bold).font.glyph_index(mark.c).is_some();
+        let marks = cell.marks.iter().map(mark).filter(has_shape);
+        Some(first).filter(|first| first.c != ' ').into_iter().chain(marks)
+    }
+
+    pub(super) fn source(self, cell: CellSize) -> Source {
+        let shape = Some(self).filter(|it| it.cols == 1).and_then(|it| geometry::shape(it.c, cell));
+        let face = || Faces::get().find(self).map(|(face, glyph)| Source::Face(face, glyph));
+        shape.map(Source::Shape).or_else(face).unwrap_or(Source::Unknown)
+    }
+
+    pub(super) fn layers(self, cell: CellSize) -> Vec<Layer> {
+        let plain = |outline| Layer { outline, colour: None, opacity: 1.0 };
+        match self.source(cell) {
+            Source::Shape(Shape { outline, opacity }) => vec![Layer { opacity, ..plain(outline) }],
+            Source::Face(face, glyph) => face.layers(glyph, self, cell),
+            Source::Unknown => vec![plain(geometry::unknown(cell, self.cols))],
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Pixels as places in a list of colours: a third of the bytes, for the pictures that have few colours.
+
+/// The most colours that a byte can name.
+const MOST: usize = 256;
+
+/// The slots of the table, a power of two. Three in four stay empty, so that a search is short.
+const SLOTS: usize = 4 * MOST;
+
+/// What no pixel is.
+const EMPTY: Pixel = Pixel::MAX;
+
+/// A colour as one number, 0xRRGGBB.
+pub(super) type Pixel = u32;
+
+/// A picture of few colours.
+#[derive(Debug, PartialEq)]
+pub(super) struct Indexed {
+    pub(super) colours: Vec<Pixel>,
+    /// For each pixel its place in the list.
+    pub(super) pixels: Vec<u8>,
+}
+
+impl Indexed {
+    /// The picture, unless it has too many colours.
+    pub(super) fn of(pixels: &[Pixel]) -> Option<Self> {
+        let mut table = Table { slots: [(EMPTY, 0); SLOTS], colours: Vec::new() };
+        let mut places = Vec::with_capacity(pixels.len());
+        let mut last = (EMPTY, 0);
+        for &pixel in pixels {
+            // Most pixels are as the one before.
+            if pixel != last.0 {
+                last = (pixel, table.place(pixel)?);
+            }
+            places.push(last.1);
+        }
+        Some(Self { colours: table.colours, pixels: places })
+    }
+}
+
+/// The colours so far, and where each is. A million pixels are looked up, too many for a `HashMap`.
+struct Table {
+    slots: [(Pixel, u8); SLOTS],
+    colours: Vec<Pixel>,
+}
+
+impl Table {
+    /// The place of a colour; none if the list is full.
+    fn place(&mut self, colour: Pixel) -> Option<u8> {
+        let mut slot = (colour.wrapping_mul(0x9e37_79b1) >> 16) as usize % SLOTS;
+        while self.slots[slot].0 != colour {
+            if self.slots[slot].0 == EMPTY {
+                self.slots[slot] = (colour, u8::try_from(self.colours.len()).ok()?);
+                self.colours.push(colour);
+            } else {
+                slot = (slot + 1) % SLOTS;
+            }
+        }
+        Some(self.slots[slot].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_colours_are_listed_in_the_order_they_come() {
+        let expect = Indexed { colours: vec![9, 0], pixels: vec![0, 0, 1, 0] };
+        assert_eq!(Indexed::of(&[9, 9, 0, 9]), Some(expect));
+    }
+
+    #[test]
+    fn a_byte_names_256_colours_and_no_more() {
+        let shades: Vec<Pixel> = (0..257).map(|shade| shade * 0x10101).collect();
+        assert_eq!(Indexed::of(&shades[..256]).unwrap().colours, shades[..256]);
+        assert_eq!(Indexed::of(&shades), None);
+    }
+}

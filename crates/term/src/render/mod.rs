@@ -1,0 +1,26 @@
+//! Pictures of a screen: as text with colours, as SVG and as PNG, the way a person would see it.
+//!
+//! Fonts are compiled in. Nothing here reads a file, and the same screen always gives the same bytes.
+
+mod ansi;
+mod canvas;
+mod cell_size;
+mod embed;
+mod faces;
+mod geometry;
+mod glyph;
+mod indexed;
+mod outline;
+mod palette;
+mod png;
+mod raster;
+mod runs;
+mod scene;
+mod subset;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+pub use ansi::ansi;
+pub use png::png;
+pub use svg::svg;

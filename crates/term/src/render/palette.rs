@@ -1,0 +1,160 @@
+//! Which colour a name is: sixteen of our own that read well on dark, and the cube and greys of xterm.
+
+use crate::screen::Picture;
+use crate::screen::picture::{Colour, Look, Rgb, Slot};
+
+const FOREGROUND: Rgb = Rgb(0xd4, 0xd7, 0xdd);
+const BACKGROUND: Rgb = Rgb(0x14, 0x16, 0x1b);
+
+/// How opaque faint text is.
+const DIM: u8 = 153;
+
+/// The named colours, then their bright ones.
+const NAMED: [Rgb; 16] = [
+    Rgb(0x1d, 0x20, 0x27),
+    Rgb(0xc9, 0x46, 0x4e),
+    Rgb(0x56, 0xb3, 0x5f),
+    Rgb(0xd0, 0xa7, 0x40),
+    Rgb(0x3a, 0x72, 0xd0),
+    Rgb(0xa8, 0x60, 0xca),
+    Rgb(0x35, 0xa7, 0xb8),
+    Rgb(0xc9, 0xcd, 0xd4),
+    Rgb(0x6b, 0x72, 0x80),
+    Rgb(0xff, 0x7b, 0x80),
+    Rgb(0x8b, 0xe5, 0x8a),
+    Rgb(0xf7, 0xd7, 0x74),
+    Rgb(0x7f, 0xb0, 0xff),
+    Rgb(0xd9, 0xa6, 0xf7),
+    Rgb(0x7c, 0xe0, 0xea),
+    Rgb(0xf5, 0xf7, 0xfa),
+];
+
+/// The colours of one screen: ours, and those its program has changed.
+pub(super) struct Palette {
+    indexed: [Rgb; 256],
+    foreground: Rgb,
+    pub(super) background: Rgb,
+    cursor: Option<Rgb>,
+}
+
+/// A look as colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Paint {
+    /// Of the character.
+    pub(super) ink: Rgb,
+    /// Behind it.
+    pub(super) ground: Rgb,
+    /// Of the line under it.
+    pub(super) line: Rgb,
+}
+
+impl Palette {
+    pub(super) fn of(picture: &Picture) -> Self {
+        let mut palette = Self {
+            indexed: std::array::from_fn(indexed),
+            foreground: FOREGROUND,
+            background: BACKGROUND,
+            cursor: None,
+        };
+        for &(slot, colour) in &picture.changed {
+            match slot {
+                Slot::Indexed(index) => palette.indexed[usize::from(index)] = colour,
+                Slot::Foreground => palette.foreground = colour,
+                Slot::Background => palette.background = colour,
+                Slot::Cursor => palette.cursor = Some(colour),
+            }
+        }
+        palette
+    }
+
+    pub(super) fn paint(&self, look: &Look) -> Paint {
+        let fg = self.colour(look.fg, self.foreground);
+        let bg = self.colour(look.bg, self.background);
+        let (ink, ground) = if look.inverse { (bg, fg) } else { (fg, bg) };
+        let ink = if look.dim { mix(ground, ink, DIM) } else { ink };
+        let line = look.underline_colour.map_or(ink, |colour| self.colour(colour, ink));
+        Paint { ink, ground, line }
+    }
+
+    /// A cell under a cursor that fills it.
+    pub(super) fn under_cursor(&self, paint: Paint) -> Paint {
+        Paint { ink: paint.ground, ground: self.cursor(paint), line: paint.ground }
+    }
+
+    /// The cursor over a cell. It can be seen on every background, whatever the program chose.
+    pub(super) fn cursor(&self, paint: Paint) -> Rgb {
+        let colour = self.cursor.unwrap_or(self.foreground);
+        if colour == paint.ground { paint.ink } else { colour }
+    }
+
+    fn colour(&self, colour: Colour, default: Rgb) -> Rgb {
+        match colour {
+            Colour::Default => default,
+            Colour::Indexed(index) => self.indexed[usize::from(index)],
+            Colour::Rgb(rgb) => rgb,
+        }
+    }
+}
+
+/// The second colour over the first, from 0 for not at all to 255 for nothing else.
+pub(super) fn mix(under: Rgb, over: Rgb, opacity: u8) -> Rgb {
+    let (thick, thin) = (u32::from(opacity), 255 - u32::from(opacity));
+    // Never more than the greater of the two.
+    let mix = |under: u8, over: u8| {
+        ((u32::from(under) * thin + u32::from(over) * thick + 127) / 255) as u8
+    };
+    Rgb(mix(under.0, over.0), mix(under.1, over.1), mix(under.2, over.2))
+}
+
+fn indexed(index: usize) -> Rgb {
+    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    match index {
+        0..16 => NAMED[index],
+        16..232 => {
+            let cube = index - 16;
+            Rgb(STEPS[cube / 36], STEPS[cube / 6 % 6], STEPS[cube % 6])
+        }
+        _ => {
+            let level = u8::try_from(8 + 10 * (index - 232)).unwrap_or(u8::MAX);
+            Rgb(level, level, level)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+
+    use super::*;
+    use crate::Screen;
+
+    /// Ink and background of the first cell, as `#rrggbb on #rrggbb`.
+    #[track_caller]
+    fn check(output: &str, expect: &str) {
+        let mut screen = Screen::new(Size { cols: 4, rows: 1 });
+        screen.feed(output.as_bytes());
+        let picture = screen.picture();
+        let paint = Palette::of(&picture).paint(&picture.rows[0][0].look);
+        let hex = |Rgb(r, g, b): Rgb| format!("#{r:02x}{g:02x}{b:02x}");
+        assert_eq!(format!("{} on {}", hex(paint.ink), hex(paint.ground)), expect, "{output:?}");
+    }
+
+    #[test]
+    fn names_indexes_and_exact_colours_are_found() {
+        check("x", "#d4d7dd on #14161b");
+        check("\x1b[31;104mx", "#c9464e on #7fb0ff");
+        check("\x1b[38;5;208;48;5;232mx", "#ff8700 on #080808");
+        check("\x1b[38;2;1;2;3;48;5;255mx", "#010203 on #eeeeee");
+    }
+
+    #[test]
+    fn inverse_swaps_and_dim_fades() {
+        check("\x1b[7mx", "#14161b on #d4d7dd");
+        check("\x1b[2;38;2;100;100;100;48;2;0;0;0mx", "#3c3c3c on #000000");
+    }
+
+    #[test]
+    fn colours_that_the_program_changed_are_used() {
+        check("\x1b]4;1;#010203\x07\x1b]11;#040506\x07\x1b[31mx", "#010203 on #040506");
+    }
+}

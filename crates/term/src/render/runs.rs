@@ -1,0 +1,93 @@
+//! Cells side by side that are alike in something, so that they can be drawn at once. Draws nothing.
+
+use crate::screen::picture::Cell;
+
+/// Cells of one row, from the first to the last that is of a kind.
+#[derive(Debug, PartialEq)]
+pub(super) struct Run<'a, K> {
+    pub(super) kind: K,
+    pub(super) cells: &'a [Cell],
+}
+
+/// What happens to a run at cells that are of no kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// It ends.
+    Ends,
+    /// It goes on behind them.
+    Bridged,
+}
+
+impl<K> Run<'_, K> {
+    /// The column where it begins.
+    pub(super) fn col(&self) -> u16 {
+        self.cells.first().map_or(0, |cell| cell.col)
+    }
+
+    /// How many columns it takes.
+    pub(super) fn cols(&self) -> u16 {
+        self.cells.iter().map(|cell| cell.cols).sum()
+    }
+}
+
+/// Cuts a row into runs of a kind.
+pub(super) fn runs<K: PartialEq>(
+    cells: &[Cell],
+    gap: Gap,
+    kind: impl Fn(&Cell) -> Option<K>,
+) -> Vec<Run<'_, K>> {
+    let mut runs: Vec<Run<'_, K>> = Vec::new();
+    // Where the last run began, and the cell behind it.
+    let (mut start, mut end) = (0, 0);
+    for (at, cell) in cells.iter().enumerate() {
+        let Some(kind) = kind(cell) else {
+            continue;
+        };
+        match runs.last_mut() {
+            Some(last) if last.kind == kind && (gap == Gap::Bridged || end == at) => {
+                last.cells = &cells[start..=at];
+            }
+            Some(_) | None => {
+                start = at;
+                runs.push(Run { kind, cells: &cells[at..=at] });
+            }
+        }
+        end = at + 1;
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+
+    use super::*;
+    use crate::Screen;
+
+    /// The runs of equal characters, each as its column and its width.
+    #[track_caller]
+    fn check(output: &str, gap: Gap, expect: &str) {
+        let mut screen = Screen::new(Size { cols: 12, rows: 1 });
+        screen.feed(output.as_bytes());
+        let row = &screen.picture().rows[0];
+        let runs = runs(row, gap, |cell| Some(cell.c).filter(|c| *c != ' '));
+        let told = runs.iter().map(|run| format!("{}{}+{}", run.kind, run.col(), run.cols()));
+        assert_eq!(told.collect::<Vec<_>>().join(" "), expect, "{output:?}");
+    }
+
+    #[test]
+    fn a_run_ends_at_another_kind_or_a_gap() {
+        check("aab a a", Gap::Ends, "a0+2 b2+1 a4+1 a6+1");
+        check("", Gap::Ends, "");
+    }
+
+    #[test]
+    fn a_bridged_run_ends_only_at_another_kind() {
+        check(" aab a a ", Gap::Bridged, "a1+2 b3+1 a5+3");
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        check("日日x", Gap::Ends, "日0+4 x4+1");
+    }
+}

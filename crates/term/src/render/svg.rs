@@ -1,0 +1,254 @@
+//! A screen as a standalone SVG: text that can be selected, in a font that it brings along, and lines that meet.
+//!
+//! A whole face would be 450 KB in every picture, and naming one would leave the look to the reader. So the SVG
+//! carries a font of only the glyphs it shows, some 10 KB. Where that is ignored (not in browsers), the text falls
+//! back to a monospace font and is held in its columns by `textLength`. Emoji are drawn, because fonts differ in
+//! them most.
+
+use std::fmt::{Display, Write as _};
+
+use paned_model::Size;
+
+use super::cell_size::CellSize;
+use super::embed;
+use super::geometry::{Shape, strokes};
+use super::glyph::{Layer, Source, Wanted};
+use super::outline::{Outline, Point};
+use super::runs::{Gap, Run, runs};
+use super::scene::{Scene, Stroke};
+use crate::Screen;
+use crate::screen::picture::{Cell, Look, Rgb, Underline};
+
+/// A cell, in the units of the picture.
+const CELL: CellSize = CellSize::high(20);
+
+/// The size at which a letter of the text is as wide as a cell.
+const FONT_SIZE: &str = "16.61";
+
+/// The size at which a wide character fills two cells.
+const WIDE_FONT_SIZE: &str = "19";
+
+/// A terminal keeps its columns: no blank is dropped, no letter moved or joined with the next.
+const TEXT_STYLE: &str = "text{white-space:pre;direction:ltr;unicode-bidi:bidi-override;\
+                          font-variant-ligatures:none}";
+
+/// The screen as an SVG. A cell is 10 × 20 units.
+#[must_use]
+pub fn svg(screen: &Screen) -> String {
+    let scene = Scene::of(screen);
+    let mut svg = Svg { scene: &scene, out: String::new() };
+    svg.open();
+    for (row, cells) in (0..).zip(&scene.picture.rows) {
+        svg.grounds(row, cells);
+    }
+    for (row, cells) in (0..).zip(&scene.picture.rows) {
+        svg.texts(row, cells);
+        svg.lines(row, cells);
+    }
+    svg.stroke();
+    svg.out.push_str("</svg>\n");
+    svg.out
+}
+
+/// Writes one picture.
+struct Svg<'a> {
+    scene: &'a Scene,
+    out: String,
+}
+
+/// What letters that are written at once have in common.
+#[derive(PartialEq)]
+struct Style {
+    ink: Rgb,
+    bold: bool,
+    italic: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Letters that are as wide as their cells.
+    Text,
+    /// A character whose width is uncertain stands in this column by itself.
+    Alone(u16),
+    /// A drawn one as well, and it has its own colours.
+    Coloured(u16),
+    /// Lines and blocks, so opaque.
+    Drawn(f32),
+}
+
+impl Svg<'_> {
+    fn open(&mut self) {
+        let Size { cols, rows } = self.scene.picture.size;
+        let (width, height) =
+            (u32::from(cols) * u32::from(CELL.width), u32::from(rows) * u32::from(CELL.height));
+        self.put(r#"<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve""#);
+        self.put(format_args!(r#"font-family="{}" font-size="{FONT_SIZE}""#, embed::FAMILIES));
+        self.put(format_args!(
+            r#"width="{width}" height="{height}" viewBox="0 0 {width} {height}">"#
+        ));
+        let title = Some(self.scene.picture.title.as_str()).filter(|title| !title.is_empty());
+        self.put(format_args!("<title>{}</title>", escape(title.unwrap_or("terminal"))));
+        self.put(format_args!("<style>{TEXT_STYLE}{}</style>", embed::fonts(self.scene, CELL)));
+        let background = hex(self.scene.palette.background);
+        self.put(format_args!(r#"<rect width="100%" height="100%" fill="{background}"/>"#));
+    }
+
+    fn grounds(&mut self, row: u16, cells: &[Cell]) {
+        let background = self.scene.palette.background;
+        let ground = |cell: &Cell| Some(self.scene.paint(row, cell).ground);
+        for run in runs(cells, Gap::Ends, |cell| ground(cell).filter(|it| *it != background)) {
+            self.path(row, run.col(), &CELL.outline(run.cols()), run.kind);
+        }
+    }
+
+    fn texts(&mut self, row: u16, cells: &[Cell]) {
+        for run in runs(cells, Gap::Bridged, |cell| self.style(row, cell)) {
+            match run.kind.kind {
+                Kind::Text | Kind::Alone(_) => self.text(row, &run),
+                Kind::Coloured(_) => self.coloured(row, &run),
+                Kind::Drawn(opacity) => self.drawn(row, &run, opacity),
+            }
+        }
+    }
+
+    /// How the letter of a cell is written; none where there is nothing to see.
+    fn style(&self, row: u16, cell: &Cell) -> Option<Style> {
+        if !has_letter(cell) {
+            return None;
+        }
+        let Look { bold, italic, .. } = cell.look;
+        let kind = match Wanted::of(cell).source(CELL) {
+            Source::Shape(shape) => Kind::Drawn(shape.opacity),
+            Source::Face(face, _) if face.is_coloured() => Kind::Coloured(cell.col),
+            Source::Face(face, _) if face.is_mono() && has_known_marks(cell) => Kind::Text,
+            Source::Face(..) | Source::Unknown => Kind::Alone(cell.col),
+        };
+        Some(Style { ink: self.scene.paint(row, cell).ink, bold, italic, kind })
+    }
+
+    fn text(&mut self, row: u16, run: &Run<'_, Style>) {
+        let Style { ink, bold, italic, .. } = run.kind;
+        let is_wide = run.cells[0].cols == 2;
+        let (width, Point { x, y }) = (CELL.span(run.cols()), corner(row, run.col()));
+        let place = if is_wide {
+            format!(r#"x="{}" text-anchor="middle" font-size="{WIDE_FONT_SIZE}""#, x + width / 2.0)
+        } else {
+            format!(r#"x="{x}" textLength="{width}" lengthAdjust="spacingAndGlyphs""#)
+        };
+        let y = y + CELL.baseline();
+        let weight = if bold { r#" font-weight="bold""# } else { "" };
+        let slant = if italic { r#" font-style="italic""# } else { "" };
+        let (fill, text) = (hex(ink), escape(&letters(run.cells)));
+        self.put(format_args!(
+            r#"<text {place} y="{y}" fill="{fill}"{weight}{slant}>{text}</text>"#
+        ));
+    }
+
+    fn drawn(&mut self, row: u16, run: &Run<'_, Style>, opacity: f32) {
+        let mut path = String::new();
+        for cell in run.cells.iter().filter(|cell| has_letter(cell)) {
+            if let Source::Shape(Shape { outline, .. }) = Wanted::of(cell).source(CELL) {
+                path += &outline.path(corner(row, cell.col));
+            }
+        }
+        let (fill, label) = (hex(run.kind.ink), escape(&letters(run.cells)));
+        let opacity =
+            if opacity < 1.0 { format!(r#" opacity="{opacity}""#) } else { String::new() };
+        self.put(format_args!(r#"<path aria-label="{label}" fill="{fill}"{opacity} d="{path}"/>"#));
+    }
+
+    fn coloured(&mut self, row: u16, run: &Run<'_, Style>) {
+        let cell = &run.cells[0];
+        self.put(format_args!(r#"<g aria-label="{}">"#, escape(&letters(run.cells))));
+        for Layer { outline, colour, .. } in Wanted::of(cell).layers(CELL) {
+            self.path(row, cell.col, &outline, colour.unwrap_or(run.kind.ink));
+        }
+        self.put("</g>");
+    }
+
+    /// The lines under and through the cells of a row.
+    fn lines(&mut self, row: u16, cells: &[Cell]) {
+        let shown = |cell: &Cell| Some(cell.look).filter(|look| !look.hidden);
+        let under = |cell: &Cell| {
+            let look = shown(cell).filter(|look| look.underline != Underline::None)?;
+            Some((look.underline, self.scene.paint(row, cell).line))
+        };
+        let through = |cell: &Cell| {
+            shown(cell).filter(|look| look.strike).map(|_| self.scene.paint(row, cell).ink)
+        };
+        let (under, through) = (runs(cells, Gap::Ends, under), runs(cells, Gap::Ends, through));
+        for run in under {
+            let (kind, colour) = run.kind;
+            self.path(row, run.col(), &strokes::underline(kind, CELL, run.cols()), colour);
+        }
+        for run in through {
+            self.path(row, run.col(), &strokes::strike(CELL, run.cols()), run.kind);
+        }
+    }
+
+    fn stroke(&mut self) {
+        if let Some(Stroke { row, cell, colour }) = self.scene.stroke() {
+            let shape = self.scene.picture.cursor.shape;
+            self.path(row, cell.col, &strokes::cursor(shape, CELL, cell.cols), colour);
+        }
+    }
+
+    fn path(&mut self, row: u16, col: u16, outline: &Outline, colour: Rgb) {
+        let (fill, path) = (hex(colour), outline.path(corner(row, col)));
+        self.put(format_args!(r#"<path fill="{fill}" d="{path}"/>"#));
+    }
+
+    fn put(&mut self, element: impl Display) {
+        writeln!(self.out, "{element}").expect("a string takes everything");
+    }
+}
+
+/// Whether a cell has a letter that can be seen.
+fn has_letter(cell: &Cell) -> bool {
+    !cell.look.hidden && (cell.c != ' ' || !cell.marks.is_empty())
+}
+
+/// Whether all marks of a cell are in our font. What another one makes of them may be wide.
+fn has_known_marks(cell: &Cell) -> bool {
+    cell.marks.is_empty() || Wanted::all(cell).skip(1).count() == cell.marks.len()
+}
+
+/// The letters of these cells; blanks for what cannot be seen.
+fn letters(cells: &[Cell]) -> String {
+    let mut letters = String::new();
+    for cell in cells {
+        if has_letter(cell) {
+            letters.push(cell.c);
+            letters.extend(&cell.marks);
+        } else {
+            letters.extend((0..cell.cols).map(|_| ' '));
+        }
+    }
+    letters
+}
+
+/// Where a cell begins.
+fn corner(row: u16, col: u16) -> Point {
+    Point { x: CELL.span(col), y: f32::from(row) * f32::from(CELL.height) }
+}
+
+fn hex(Rgb(r, g, b): Rgb) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Text as XML has it. What XML cannot hold becomes a replacement character.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\0'..'\x20' | '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

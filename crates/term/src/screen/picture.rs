@@ -1,0 +1,211 @@
+//! What a person would see, with colours: a screen as cells. The plain words are in [`View`](super::View).
+
+use std::ops::Range;
+
+use alacritty_terminal::term::cell::{self, Flags};
+use alacritty_terminal::vte::ansi::{self, NamedColor};
+use paned_model::Size;
+
+use super::tap::Tap;
+use super::view::Cursor;
+use super::{Screen, rows, view};
+
+/// A screen at one moment, cell by cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// How large it is.
+    pub size: Size,
+    /// Each row from left to right; the columns of its cells add up to those of the screen.
+    pub rows: Vec<Vec<Cell>>,
+    /// Where the next character goes, and how that is shown.
+    pub cursor: Cursor,
+    /// What the program calls its window; empty when it has not said.
+    pub title: String,
+    /// The colours that the program has changed.
+    pub changed: Vec<(Slot, Rgb)>,
+}
+
+/// A character, its marks and its look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The first column it stands in.
+    pub col: u16,
+    /// How many columns it takes: one or two.
+    pub cols: u16,
+    /// The character; a space where there is none, and for half of a wide one.
+    pub c: char,
+    /// The characters without a width that follow it.
+    pub marks: Vec<char>,
+    /// How it is drawn.
+    pub look: Look,
+}
+
+/// How a cell is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The colour of the character.
+    pub fg: Colour,
+    /// The colour behind it.
+    pub bg: Colour,
+    /// The line under it.
+    pub underline: Underline,
+    /// The colour of that line, where it is not the character's.
+    pub underline_colour: Option<Colour>,
+    /// Whether it is thick.
+    pub bold: bool,
+    /// Whether it is faint.
+    pub dim: bool,
+    /// Whether it is slanted.
+    pub italic: bool,
+    /// Whether the two colours change places.
+    pub inverse: bool,
+    /// Whether only its background is shown.
+    pub hidden: bool,
+    /// Whether it is struck through.
+    pub strike: bool,
+}
+
+/// A colour as programs name it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// The one there is when none is named.
+    #[default]
+    Default,
+    /// A place in the palette.
+    Indexed(u8),
+    /// Itself.
+    Rgb(Rgb),
+}
+
+/// Red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+/// A colour that a program can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// A place in the palette.
+    Indexed(u8),
+    /// That of text without a colour.
+    Foreground,
+    /// That behind everything.
+    Background,
+    /// That of the cursor.
+    Cursor,
+}
+
+/// A line under a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Underline {
+    /// None.
+    #[default]
+    None,
+    /// A line.
+    Single,
+    /// Two lines.
+    Double,
+    /// A wave.
+    Curly,
+    /// Dots.
+    Dotted,
+    /// Dashes.
+    Dashed,
+}
+
+impl Screen {
+    /// What a person would see, with colours.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        let view::View { size, cursor, title, .. } = self.view();
+        let rows = (0..size.rows.into()).map(|row| row_at(&self.tap, row)).collect();
+        Picture { size, rows, cursor, title, changed: changed(&self.tap) }
+    }
+}
+
+impl Cell {
+    /// The columns it stands in.
+    #[must_use]
+    pub fn span(&self) -> Range<u16> {
+        self.col..self.col + self.cols
+    }
+}
+
+fn row_at(tap: &Tap, row: usize) -> Vec<Cell> {
+    let cells = rows::cells(tap.term.grid(), row);
+    let mut row: Vec<Cell> = Vec::with_capacity(cells.len());
+    let mut col = 0;
+    while let Some(cell) = cells.get(col) {
+        row.push(cell_at(cell, cells.get(col + 1), col));
+        col += usize::from(row[row.len() - 1].cols);
+    }
+    row
+}
+
+fn cell_at(cell: &cell::Cell, next: Option<&cell::Cell>, col: usize) -> Cell {
+    let has_spacer = next.is_some_and(|next| next.flags.contains(Flags::WIDE_CHAR_SPACER));
+    let is_wide = cell.flags.contains(Flags::WIDE_CHAR);
+    let spacers = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+    let is_half = cell.flags.intersects(spacers) || (is_wide && !has_spacer);
+    let is_blank = is_half || cell.c == '\t';
+    let marks = cell.zerowidth().filter(|_| !is_half).unwrap_or_default();
+    Cell {
+        col: u16::try_from(col).unwrap_or(u16::MAX),
+        cols: if is_wide && has_spacer { 2 } else { 1 },
+        c: if is_blank { ' ' } else { cell.c },
+        marks: marks.to_vec(),
+        look: look(cell),
+    }
+}
+
+fn look(cell: &cell::Cell) -> Look {
+    let has = |flag| cell.flags.contains(flag);
+    Look {
+        fg: colour(cell.fg),
+        bg: colour(cell.bg),
+        underline: underline(cell.flags),
+        underline_colour: cell.underline_color().map(colour),
+        bold: has(Flags::BOLD),
+        dim: has(Flags::DIM),
+        italic: has(Flags::ITALIC),
+        inverse: has(Flags::INVERSE),
+        hidden: has(Flags::HIDDEN),
+        strike: has(Flags::STRIKEOUT),
+    }
+}
+
+fn underline(flags: Flags) -> Underline {
+    let kinds = [
+        (Flags::UNDERLINE, Underline::Single),
+        (Flags::DOUBLE_UNDERLINE, Underline::Double),
+        (Flags::UNDERCURL, Underline::Curly),
+        (Flags::DOTTED_UNDERLINE, Underline::Dotted),
+        (Flags::DASHED_UNDERLINE, Underline::Dashed),
+    ];
+    kinds.into_iter().find(|(flag, _)| flags.contains(*flag)).map_or(Underline::None, |it| it.1)
+}
+
+/// Only the sixteen names are ever in a cell beside the defaults.
+fn colour(colour: ansi::Color) -> Colour {
+    match colour {
+        ansi::Color::Named(name) => {
+            u8::try_from(name as usize).map_or(Colour::Default, Colour::Indexed)
+        }
+        ansi::Color::Indexed(index) => Colour::Indexed(index),
+        ansi::Color::Spec(ansi::Rgb { r, g, b }) => Colour::Rgb(Rgb(r, g, b)),
+    }
+}
+
+fn changed(tap: &Tap) -> Vec<(Slot, Rgb)> {
+    let colours = tap.term.colors();
+    let named = [
+        (Slot::Foreground, NamedColor::Foreground),
+        (Slot::Background, NamedColor::Background),
+        (Slot::Cursor, NamedColor::Cursor),
+    ];
+    let indexed = (0..=u8::MAX).map(|index| (Slot::Indexed(index), colours[usize::from(index)]));
+    let named = named.into_iter().map(|(slot, name)| (slot, colours[name]));
+    let set = |(slot, colour): (Slot, Option<ansi::Rgb>)| {
+        colour.map(|ansi::Rgb { r, g, b }| (slot, Rgb(r, g, b)))
+    };
+    indexed.chain(named).filter_map(set).collect()
+}
