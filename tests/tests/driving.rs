@@ -1,0 +1,158 @@
+//! Real programs, driven and read as an agent would.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use paned_e2e::{Server, script};
+use paned_model::Code;
+use serde_json::{Value, json};
+
+/// An action on the pane `a`.
+#[track_caller]
+fn on_a(server: &Server, action: &str, mut params: Value) -> Value {
+    params["paneId"] = json!("a");
+    server.act(action, params)
+}
+
+/// Waits until a line matches, also one that was there before.
+#[track_caller]
+fn wait_for(server: &Server, pattern: &str) -> Value {
+    let met = on_a(server, "pane:wait", json!({ "pattern": pattern, "since": 0 }));
+    assert_eq!(met["met"], "pattern", "{pattern}: {met}");
+    met
+}
+
+/// Waits until the screen shows a text; answers its rows.
+#[track_caller]
+fn wait_for_screen(server: &Server, text: &str) -> Vec<String> {
+    loop {
+        let screen = on_a(server, "pane:screen", json!({}));
+        let rows: Vec<String> = serde_json::from_value(screen["rows"].clone()).unwrap();
+        if rows.iter().any(|row| row.contains(text)) {
+            return rows;
+        }
+        let since = json!({ "screenChangeSince": screen["revision"] });
+        let changed = on_a(server, "pane:wait", since);
+        assert_eq!(changed["met"], "screenChange", "no {text:?} in {rows:#?}");
+    }
+}
+
+#[test]
+fn a_python_repl_is_typed_into_and_read() {
+    let server = Server::start();
+    server.act(
+        "pane:new",
+        json!({ "id": "a", "argv": ["python3", "-q", "-i"], "env": { "PYTHON_BASIC_REPL": "1" } }),
+    );
+    wait_for(&server, "^>>> ");
+    on_a(&server, "pane:paste", json!({ "text": "print(6 * 7, 'ünïcödé')", "submit": true }));
+    let met = wait_for(&server, "^42 ünïcödé$");
+    assert_eq!(met["evidence"][0]["n"], 1);
+    on_a(&server, "pane:keys", json!({ "keys": ["ctrl+d"] }));
+    let ended = on_a(&server, "pane:wait", json!({ "exit": true }));
+    assert_eq!((&ended["met"], &ended["pane"]["exitCode"]), (&json!("exit"), &json!(0)));
+    let read = on_a(&server, "pane:read", json!({ "pattern": "42" }));
+    assert_eq!(read["lines"].as_array().unwrap().len(), 1, "{read}");
+}
+
+#[test]
+fn an_editor_is_driven_by_keys_and_seen_on_the_screen() {
+    let server = Server::start();
+    let file = server.state().join("text");
+    std::fs::write(&file, "first\nsecond\nthird\n").unwrap();
+    server.act("pane:new", json!({ "id": "a", "argv": ["vim", "-u", "NONE", "-N", file] }));
+    wait_for_screen(&server, "third");
+    let screen = on_a(&server, "pane:screen", json!({}));
+    assert_eq!(screen["modes"]["alternateScreen"], true);
+    let missed = on_a(&server, "pane:wait", json!({ "pattern": "third", "timeoutMs": 50 }));
+    let why = missed["why"].to_string();
+    assert!(why.contains("on the screen already") && why.contains("full screen"), "{why}");
+    on_a(&server, "pane:keys", json!({ "keys": ["down", "down", "end", "a"] }));
+    on_a(&server, "pane:write", json!({ "text": " more \u{4f60}\u{597d}" }));
+    on_a(&server, "pane:keys", json!({ "keys": ["esc"] }));
+    let rows = wait_for_screen(&server, "third more \u{4f60}\u{597d}");
+    assert_eq!(rows[0], "first");
+    let picture = on_a(&server, "pane:screen", json!({ "format": "png" }));
+    assert!(picture["png"].as_str().unwrap().starts_with("iVBORw0KGgo"));
+    on_a(&server, "pane:write", json!({ "text": ":wq\r" }));
+    assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["pane"]["exitCode"], 0);
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        "first\nsecond\nthird more \u{4f60}\u{597d}\n"
+    );
+}
+
+#[test]
+fn a_pager_follows_the_size_of_its_pane() {
+    let server = Server::start();
+    let pager = script("a", "seq 1000 | LESS= less");
+    server.act("pane:new", pager);
+    wait_for_screen(&server, "23");
+    on_a(&server, "pane:resize", json!({ "size": { "cols": 40, "rows": 10 } }));
+    on_a(&server, "pane:keys", json!({ "keys": ["G"] }));
+    let rows = wait_for_screen(&server, "1000");
+    assert_eq!(rows.len(), 10);
+    on_a(&server, "pane:keys", json!({ "keys": ["q"] }));
+    assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["met"], "exit");
+}
+
+#[test]
+fn line_numbers_stay_true_after_the_ring_dropped_old_lines_and_a_restart() {
+    let mut server = Server::start();
+    server.act("pane:new", script("a", "seq -f 'line %.0f of many' 0 1199999; exec cat"));
+    wait_for(&server, "^line 1199999 ");
+    for _ in 0..2 {
+        let tail = on_a(&server, "pane:read", json!({ "tail": 1 }));
+        assert_eq!(tail["lines"], json!([{ "n": 1_199_999, "text": "line 1199999 of many" }]));
+        let dropped = tail["dropped"].as_u64().unwrap();
+        assert!(100_000 < dropped, "{tail}");
+        let some = on_a(&server, "pane:read", json!({ "offset": 900_000, "limit": 2 }));
+        assert_eq!(some["lines"][1], json!({ "n": 900_001, "text": "line 900001 of many" }));
+        let oldest = on_a(&server, "pane:read", json!({ "offset": 0, "limit": 2 }));
+        assert_eq!(oldest["lines"][1]["text"], format!("line {} of many", dropped + 1));
+        let hit = server.act("pane:search", json!({ "pattern": "line 1000777 of" }));
+        assert_eq!(hit["hits"][0]["n"], 1_000_777);
+        server.kill();
+        server.start_again();
+    }
+}
+
+#[test]
+fn a_line_longer_than_the_terminal_takes_is_warned_of() {
+    let server = Server::start();
+    let mut events = server.events("pane:title", None);
+    server.act("pane:new", script("a", "printf '\\033]0;ready\\007'; cat"));
+    events.next();
+    let typed = on_a(&server, "pane:write", json!({ "text": "x".repeat(5000) }));
+    assert!(typed["warning"].as_str().unwrap().contains("4095"), "{typed}");
+    let fine = on_a(&server, "pane:write", json!({ "text": "short\n".repeat(1000) }));
+    assert_eq!(fine.get("warning"), None);
+}
+
+#[test]
+fn a_terminals_questions_are_answered_without_anybody_watching() {
+    let server = Server::start();
+    let ask = "stty raw -echo; printf '\\033[c\\033[6n'; head -c 11 | od -An -c | tr -d ' \\n'";
+    let mut events = server.events("pane:exited", None);
+    server.act("pane:new", script("a", ask));
+    events.until_exit("a");
+    let text = server.text("a");
+    assert!(text.contains("033[?6c033[1;1R"), "{text:?}");
+}
+
+#[test]
+fn a_run_ends_with_its_output_its_code_and_its_time() {
+    let server = Server::start();
+    let ran = server.act("pane:run", json!({ "command": "seq 3; exit 3" }));
+    assert_eq!(ran["exitCode"], 3);
+    let texts: Vec<&str> = ran["output"]["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["1", "2", "3"]);
+    let late = server.act("pane:run", json!({ "argv": ["sleep", "1000"], "timeoutSeconds": 1 }));
+    assert_eq!((&late["timedOut"], &late["exitSignal"]), (&json!(true), &json!("SIGTERM")));
+    let refused = server.try_act("pane:run", json!({ "argv": ["no-such-program"] })).unwrap_err();
+    assert_eq!(refused.code, Code::Invalid);
+}
