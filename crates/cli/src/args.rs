@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, close, completions, doctor, emit, events, get, kill, list, ls, new, resize, rm, server,
-    token, version, write,
+    action, attach, close, completions, doctor, emit, events, get, keys, kill, list, logs, ls, new,
+    paste, read, resize, rm, run, screen, search, send, server, tail, token, version, wait, write,
 };
 use crate::serve;
 
@@ -15,7 +15,9 @@ Examples:
   paned server start            start a server in the background
   paned new -- htop             start a program in a new pane
   paned ls                      show all panes
-  paned write p-4x7k2m 'q'      type into one
+  paned attach p-4x7k2m         use one as your terminal
+  paned keys p-4x7k2m q         press a key in one
+  paned run -- make test        run something to its end in one
   paned events                  follow what happens
   paned doctor                  check this machine
 
@@ -71,8 +73,19 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Server(server::Command),
     New(new::Args),
+    Run(run::Args),
+    Attach(attach::Args),
     Ls(ls::Args),
     Get(get::Args),
+    Read(read::Args),
+    Logs(logs::Args),
+    Tail(tail::Args),
+    Search(search::Args),
+    Screen(screen::Args),
+    Wait(wait::Args),
+    Send(send::Args),
+    Keys(keys::Args),
+    Paste(paste::Args),
     Write(write::Args),
     Resize(resize::Args),
     Kill(kill::Args),

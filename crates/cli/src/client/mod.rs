@@ -29,6 +29,7 @@ pub(crate) use catalogue::Described;
 pub(crate) use place::Place;
 
 /// A way to one server.
+#[derive(Clone)]
 pub(crate) struct Client {
     place: Place,
     headers: HeaderMap,

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::body::{Frame, Incoming};
-use paned_model::{Code, Include, Refusal};
+use paned_model::{Include, Refusal};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::read;
+use super::{is_unavailable, read};
 use crate::client::sse::{Message, Stream};
 use crate::client::{self, Client, escape};
 use crate::context::Context;
@@ -177,8 +177,4 @@ impl Follower<'_> {
             .then(Style::Plain, &format!(" {payload}"));
         Ok(self.out.say(line)?)
     }
-}
-
-fn is_unavailable(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == Code::Unavailable)
 }

@@ -1,28 +1,46 @@
 //! The commands, one file each: what it takes, and what it does.
 
 pub(crate) mod action;
+mod afterwards;
+pub(crate) mod attach;
 pub(crate) mod close;
 pub(crate) mod completions;
+mod cutter;
 pub(crate) mod doctor;
 pub(crate) mod emit;
+mod ending;
 pub(crate) mod events;
+mod follow;
 pub(crate) mod get;
+pub(crate) mod keys;
 pub(crate) mod kill;
 pub(crate) mod list;
+pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod new;
+pub(crate) mod paste;
+mod printed;
+mod printer;
+pub(crate) mod read;
 pub(crate) mod resize;
 pub(crate) mod rm;
+pub(crate) mod run;
+pub(crate) mod screen;
+pub(crate) mod search;
+pub(crate) mod send;
 pub(crate) mod server;
+pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod version;
+pub(crate) mod wait;
+mod window;
 mod words;
 pub(crate) mod write;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::Refusal;
+use paned_model::{Code, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -41,7 +59,18 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::New(args) => new::run(context, args),
         Command::Ls(args) => ls::run(context, args),
         Command::Get(args) => get::run(context, &args),
+        Command::Attach(args) => attach::run(context, &args),
+        Command::Run(args) => run::run(context, args),
+        Command::Read(args) => read::run(context, &args),
+        Command::Logs(args) => logs::run(context, &args),
+        Command::Tail(args) => tail::run(context, &args),
+        Command::Search(args) => search::run(context, &args),
+        Command::Screen(args) => screen::run(context, &args),
+        Command::Wait(args) => wait::run(context, &args),
         Command::Write(args) => write::run(context, args),
+        Command::Send(args) => send::run(context, &args),
+        Command::Keys(args) => keys::run(context, &args),
+        Command::Paste(args) => paste::run(context, args),
         Command::Resize(args) => resize::run(context, &args),
         Command::Kill(args) => kill::run(context, &args),
         Command::Close(args) => close::run(context, &args),
@@ -71,6 +100,17 @@ fn read<T: DeserializeOwned>(answer: Value) -> Result<T> {
         );
         Refusal::internal(sentence).into()
     })
+}
+
+/// Passes on what the server warns of.
+fn warn(context: &Context, answer: &Value) -> Result<()> {
+    let warning = answer.get("warning").and_then(Value::as_str);
+    Ok(warning.map_or(Ok(()), |warning| context.out.aside(format!("paned: {warning}")))?)
+}
+
+/// Whether it did not work because no server was there.
+fn is_unavailable(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == Code::Unavailable)
 }
 
 /// Does it for each pane, goes on after a refusal, and ends with the first refusal's code.

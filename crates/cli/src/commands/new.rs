@@ -65,14 +65,12 @@ pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
 }
 
 fn request(args: Args) -> Result<Value> {
-    let here = std::env::current_dir().context("cannot tell where we are; say it with `--cwd`")?;
-    // Relative to here, since the server is somewhere else.
-    let cwd = here.join(args.cwd.unwrap_or_default());
+    let cwd = from_here(args.cwd)?;
     let text = |(name, value): (String, String)| (name, Value::String(value));
     Ok(params([
         ("id", json!(args.id)),
         ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
-        ("cwd", json!(cwd.to_string_lossy().trim_end_matches('/'))),
+        ("cwd", json!(cwd)),
         ("title", json!(args.title)),
         ("size", json!(args.size)),
         ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
@@ -83,12 +81,21 @@ fn request(args: Args) -> Result<Value> {
     ]))
 }
 
+/// A folder relative to here, since the server is somewhere else.
+pub(super) fn from_here(folder: Option<PathBuf>) -> Result<String> {
+    let here = std::env::current_dir().context("cannot tell where we are; say it with `--cwd`")?;
+    // Put together anew, which leaves out a slash at the end.
+    let folder: PathBuf = here.join(folder.unwrap_or_default()).components().collect();
+    Ok(folder.to_string_lossy().into_owned())
+}
+
 fn json_or_text((key, value): (String, String)) -> (String, Value) {
     let json = serde_json::from_str(&value).ok();
     (key, json.unwrap_or(Value::String(value)))
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+/// Reads `NAME=VALUE`.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
+use super::warn;
 use crate::context::Context;
 
 const EXAMPLES: &str = "\
@@ -29,6 +30,7 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
     let text = if args.enter { args.text + "\r" } else { args.text };
     let answer = context.action("pane:write", &json!({ "paneId": args.pane, "text": text }))?;
+    warn(context, &answer)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     }

@@ -22,6 +22,8 @@ pub(crate) use text::{Style, Text};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Out {
     json: bool,
+    /// Whether a person reads the answer in a terminal, which would obey what programs print.
+    is_terminal: bool,
     colour: bool,
     /// Colour on standard error.
     colour_aside: bool,
@@ -31,9 +33,11 @@ impl Out {
     /// For programs (`json`) or for people.
     pub(crate) fn new(json: bool) -> Self {
         let wanted = wants_colour();
+        let is_terminal = io::stdout().is_terminal();
         Self {
             json,
-            colour: wanted && io::stdout().is_terminal(),
+            is_terminal,
+            colour: wanted && is_terminal,
             colour_aside: wanted && io::stderr().is_terminal(),
         }
     }
@@ -47,6 +51,24 @@ impl Out {
     /// Whether a program reads the answer.
     pub(crate) fn is_json(self) -> bool {
         self.json
+    }
+
+    /// Whether the answer goes to a terminal.
+    pub(crate) fn is_terminal(self) -> bool {
+        self.is_terminal
+    }
+
+    /// Prints a line that a program wrote: made safe for a terminal, and as it is elsewhere.
+    pub(crate) fn program(self, text: &str) -> io::Result<()> {
+        let text = if self.is_terminal { clean::line(text) } else { text.into() };
+        writeln!(io::stdout().lock(), "{text}")
+    }
+
+    /// Prints bytes as they are, and at once.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
     }
 
     /// Prints a line of the answer.

@@ -1,0 +1,158 @@
+//! `paned attach`: a pane as one's own terminal.
+//!
+//! It talks to the pane's keeper and reads the pane's tape itself, so it works while no server runs. Whatever
+//! the user's terminal sends goes to the program, also its answers to questions of the program; the server
+//! answers those too. A pane has one size, the last that somebody gave it: on a terminal of the same size its
+//! bytes are shown as they are, on any other its grid is drawn anew.
+
+mod detach;
+mod mirror;
+mod picture;
+mod session;
+mod show;
+mod terminal;
+mod wire;
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_keeper::tape::Reader;
+use paned_model::{Code, PaneId, Refusal};
+use serde_json::{Value, json};
+
+use self::detach::DetachKey;
+use self::session::{Outcome, Session, Wishes};
+use self::show::Show;
+use self::terminal::Terminal;
+use self::wire::Wire;
+use super::ending::Ended;
+use super::window::Signals;
+use crate::client;
+use crate::context::Context;
+use crate::settings::process_env;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned attach web                            type into it; ctrl+] leaves it running
+  paned attach web --read-only                only look on
+  paned attach web --detach-key ctrl+q
+
+Your terminal becomes the pane's: what it shows now is drawn, what you type goes to its program, and the \
+pane takes your terminal's size; where it has another one, what fits of it is drawn. It works while no \
+server runs. What your terminal answers to questions of \
+the program is sent like everything else.
+
+When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
+time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";
+
+/// Use a pane as your terminal
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The pane
+    pane: PaneId,
+    /// Look on only: type nothing, and leave the pane's size alone
+    #[arg(short, long)]
+    read_only: bool,
+    /// Leave the pane's size alone
+    #[arg(long)]
+    no_resize: bool,
+    /// The key that leaves the pane: one with ctrl, or f1 to f12; or none
+    #[arg(long, value_name = "KEY", default_value = "ctrl+]")]
+    detach_key: DetachKey,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let (socket, tape) = find(context, args)?;
+    let outcome = client::block_on(attach(args, &socket, tape))??;
+    say(context, &args.pane, outcome)
+}
+
+/// Where the keeper listens, and the tape it writes.
+fn find(context: &Context, args: &Args) -> Result<(PathBuf, Reader)> {
+    let pane = &args.pane;
+    if context.global.url.is_some() {
+        let sentence = "`paned attach` talks to the pane's keeper, on the machine where it runs";
+        return Err(Refusal::invalid(sentence).into());
+    }
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let sentence = "`paned attach` needs a terminal; `paned tail -f` and `paned send` do not";
+        return Err(Refusal::invalid(sentence).into());
+    }
+    if process_env("PANED_PANE").as_deref() == Some(pane.as_str()) {
+        return Err(Refusal::new(Code::Conflict, "a pane cannot show itself").into());
+    }
+    let state = context.state()?;
+    let folder = state.pane(pane);
+    if !folder.exists() {
+        let sentence = format!("no pane `{pane}` in {}", state.folder().display());
+        return Err(Refusal::not_found(sentence).into());
+    }
+    let tape = Reader::open(&folder.join("tape"));
+    let tape = tape.map_err(|error| Refusal::new(Code::Unavailable, error.to_string()))?;
+    match tape.ending() {
+        Some(ending) => Err(gone(pane, &Ended::from(ending).words()).into()),
+        None => Ok((state.keeper_socket(pane), tape)),
+    }
+}
+
+fn gone(pane: &PaneId, how: &str) -> Refusal {
+    let sentence = format!(
+        "the program in pane `{pane}` has ended ({how}); `paned logs {pane}` shows what it printed"
+    );
+    Refusal::new(Code::Gone, sentence)
+}
+
+async fn attach(args: &Args, socket: &Path, tape: Reader) -> Result<Outcome> {
+    let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
+    let wire = Wire::connect(socket).await.map_err(lost)?;
+    let wishes = Wishes {
+        types: !args.read_only,
+        resizes: !args.read_only && !args.no_resize,
+        detach: args.detach_key.clone(),
+    };
+    // Before the terminal is changed, so that no signal leaves it so.
+    let signals = Signals::catch()?;
+    let terminal = Terminal::open()?;
+    Session::new(wire, Show::new(tape), terminal, wishes).run(signals).await
+}
+
+/// Says how it went, now that the terminal is the user's own again.
+fn say(context: &Context, pane: &PaneId, outcome: Outcome) -> Result<ExitCode> {
+    let (sentence, answer, code) = match outcome {
+        Outcome::Detached => {
+            let answer = json!({ "paneId": pane, "detached": true });
+            (format!("detached from {pane}"), answer, 0)
+        }
+        Outcome::Ended(ended) => {
+            let sentence = format!("{pane} has ended ({})", ended.words());
+            (sentence, report(pane, ended), ended.code())
+        }
+        Outcome::Lost => {
+            return Err(gone(pane, "its keeper died, so nobody knows how").into());
+        }
+        Outcome::Asked(asked) => {
+            let answer = json!({ "paneId": pane, "detached": true });
+            (format!("detached from {pane} by a signal"), answer, asked.code())
+        }
+    };
+    // Whoever hung up hears nothing any more, which is no failure.
+    let said = match context.out.is_json() {
+        true => context.out.json(&answer),
+        false => context.out.aside(format!("paned: {sentence}")),
+    };
+    let _ = said;
+    Ok(ExitCode::from(code))
+}
+
+fn report(pane: &PaneId, ended: Ended) -> Value {
+    json!({
+        "paneId": pane,
+        "detached": false,
+        "exitCode": ended.exit.code(),
+        "exitSignal": ended.exit.signal(),
+        "timedOut": ended.timed_out,
+    })
+}

@@ -1,0 +1,207 @@
+//! One visit to a pane: bytes from the tape to the terminal, keys from the terminal to the keeper.
+
+use std::io;
+
+use anyhow::Result;
+use paned_model::Size;
+use paned_model::frame::{FromKeeper, Refused, RequestId, Resize, ToKeeper};
+
+use super::super::ending::Ended;
+use super::super::window::{Asked, Caught, Signals};
+use super::detach::DetachKey;
+use super::show::Show;
+use super::terminal::Terminal;
+use super::wire::Wire;
+
+/// How much is typed in one go.
+const TYPED: usize = 64 << 10;
+
+/// What a visitor wants.
+pub(super) struct Wishes {
+    /// Whether what is typed goes to the program.
+    pub(super) types: bool,
+    /// Whether the pane takes the terminal's size.
+    pub(super) resizes: bool,
+    pub(super) detach: DetachKey,
+}
+
+/// How a visit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// By the detach key.
+    Detached,
+    /// With the program.
+    Ended(Ended),
+    /// With the keeper, which did not say how the program ended.
+    Lost,
+    /// By a signal, or because the terminal is gone.
+    Asked(Asked),
+}
+
+pub(super) struct Session {
+    wire: Wire,
+    show: Show,
+    terminal: Terminal,
+    wishes: Wishes,
+    /// Whether the keeper waits to hear how far we are.
+    is_awaited: bool,
+    /// Whether the keeper has gone.
+    is_alone: bool,
+    requests: RequestId,
+    /// The size that we gave the pane last.
+    given: Option<Size>,
+    /// The request for it, while it is not answered.
+    resizing: Option<RequestId>,
+}
+
+enum Event {
+    Typed(io::Result<usize>),
+    Showed(io::Result<usize>),
+    Said(io::Result<FromKeeper>),
+    Caught(Caught),
+}
+
+impl Session {
+    pub(super) fn new(wire: Wire, show: Show, terminal: Terminal, wishes: Wishes) -> Self {
+        let (is_awaited, is_alone, requests) = (true, false, 0);
+        let (given, resizing) = (None, None);
+        Self { wire, show, terminal, wishes, is_awaited, is_alone, requests, given, resizing }
+    }
+
+    /// Visits until somebody leaves.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) async fn run(mut self, mut signals: Signals) -> Result<Outcome> {
+        self.enter().await?;
+        let mut typed = vec![0; TYPED];
+        loop {
+            if let Some(outcome) = self.catch_up()? {
+                return Ok(outcome);
+            }
+            let is_shown = self.show.unshown().is_empty();
+            let event = tokio::select! {
+                read = self.terminal.read(&mut typed) => Event::Typed(read),
+                // An arm, not a step: a terminal that takes nothing must not keep us from leaving.
+                wrote = self.terminal.write(self.show.unshown()), if !is_shown => {
+                    Event::Showed(wrote)
+                }
+                said = self.wire.hear(), if !self.is_alone => Event::Said(said),
+                caught = signals.next() => Event::Caught(caught),
+            };
+            let outcome = match event {
+                Event::Typed(Ok(read @ 1..)) => self.type_on(&typed[..read]).await,
+                Event::Showed(Ok(count)) => self.showed(count),
+                Event::Typed(Ok(0) | Err(_)) | Event::Showed(Err(_)) => {
+                    Some(Outcome::Asked(Asked::HangUp))
+                }
+                Event::Said(said) => self.hear(said),
+                Event::Caught(caught) => self.obey(caught)?,
+            };
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Gives the pane our size, and shows what it shows.
+    async fn enter(&mut self) -> Result<()> {
+        self.resize();
+        if let Some(asked) = self.resizing.take() {
+            let is_it = |said: &FromKeeper| matches!(said, FromKeeper::Done(it) if it.id == asked);
+            // A keeper that goes away is noticed in a moment.
+            let _ = self.wire.hear_until(is_it).await;
+        }
+        Ok(self.show.begin(&self.terminal)?)
+    }
+
+    /// Puts the next bytes on the way when the last ones were shown; answers how the visit ends when none
+    /// are left.
+    fn catch_up(&mut self) -> Result<Option<Outcome>> {
+        if !self.show.unshown().is_empty() {
+            return Ok(None);
+        }
+        // Before the last look at the bytes, which are all there once the ending is.
+        let (ended, is_alone) = (self.show.ended(), self.is_alone);
+        if self.is_settled() {
+            self.show.fit(&self.terminal)?;
+        }
+        if self.show.unshown().is_empty() {
+            self.show.refill(&self.terminal)?;
+        }
+        if !self.show.unshown().is_empty() {
+            return Ok(None);
+        }
+        if std::mem::take(&mut self.is_awaited) {
+            self.wire.say(&ToKeeper::Took(self.show.at()));
+        }
+        Ok(ended.map(Outcome::Ended).or(is_alone.then_some(Outcome::Lost)))
+    }
+
+    fn showed(&mut self, count: usize) -> Option<Outcome> {
+        self.terminal.showed(&self.show.unshown()[..count]);
+        self.show.showed(count);
+        None
+    }
+
+    fn hear(&mut self, said: io::Result<FromKeeper>) -> Option<Outcome> {
+        match said {
+            Ok(FromKeeper::Wrote(_)) => self.is_awaited = true,
+            Ok(FromKeeper::Done(done)) => {
+                self.resizing = self.resizing.filter(|asked| *asked != done.id);
+                // The program does not read, and as much is typed ahead as there is room for.
+                if done.refused == Some(Refused::Full) {
+                    self.show.ring();
+                }
+            }
+            // The tape says the same.
+            Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_)) => {}
+            // It is gone: with its work done, or killed. The tape knows which.
+            Err(_) => self.is_alone = true,
+        }
+        None
+    }
+
+    fn obey(&mut self, caught: Caught) -> Result<Option<Outcome>> {
+        match caught {
+            Caught::Asked(asked) => return Ok(Some(Outcome::Asked(asked))),
+            Caught::Resized => self.resize(),
+            Caught::Resumed => {
+                self.terminal.retake()?;
+                self.show.draw(&self.terminal)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Passes on what was typed, up to the detach key.
+    async fn type_on(&mut self, typed: &[u8]) -> Option<Outcome> {
+        let leave = self.wishes.detach.find(typed);
+        let typed = &typed[..leave.unwrap_or(typed.len())];
+        if self.wishes.types && !typed.is_empty() {
+            let request = self.request();
+            self.wire.say(&ToKeeper::Input(request, typed.to_vec()));
+        }
+        leave?;
+        let _ = self.wire.flush().await;
+        Some(Outcome::Detached)
+    }
+
+    fn resize(&mut self) {
+        let Some(size) = self.terminal.size().filter(|_| self.wishes.resizes) else { return };
+        let id = self.request();
+        (self.given, self.resizing) = (Some(size), Some(id));
+        self.wire.say(&ToKeeper::Resize(Resize { id, size }));
+    }
+
+    /// Whether the sizes of pane and terminal are what they will be: the pane's follows in a moment.
+    fn is_settled(&self) -> bool {
+        let follows = self.wishes.resizes && self.given != self.terminal.size();
+        self.resizing.is_none() && !follows
+    }
+
+    fn request(&mut self) -> RequestId {
+        self.requests += 1;
+        self.requests
+    }
+}

@@ -1,0 +1,129 @@
+//! What is on the way from a pane's tape to the user's terminal.
+
+use std::io;
+
+use paned_keeper::tape::Reader;
+use paned_model::Size;
+
+use super::super::ending::Ended;
+use super::mirror::Mirror;
+use super::picture::Picture;
+use super::terminal::Terminal;
+
+/// How much is shown before anything else is looked at.
+const PIECE: usize = 64 << 10;
+const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
+const BELL: u8 = 0x07;
+
+/// What is on the way, and how far the tape was read.
+pub(super) struct Show {
+    tape: Reader,
+    /// The offset of the next byte.
+    at: u64,
+    /// What the terminal has not taken yet.
+    unshown: Vec<u8>,
+    /// The grid, where the terminal has another size than the pane.
+    mirror: Option<Mirror>,
+}
+
+impl Show {
+    pub(super) fn new(tape: Reader) -> Self {
+        Self { at: tape.end(), tape, unshown: Vec::new(), mirror: None }
+    }
+
+    /// How the program ended, once it has.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.tape.ending().map(Ended::from)
+    }
+
+    /// Everything before this is shown or on the way.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What the terminal is to take next.
+    pub(super) fn unshown(&self) -> &[u8] {
+        &self.unshown
+    }
+
+    /// The terminal took so much of it.
+    pub(super) fn showed(&mut self, count: usize) {
+        self.unshown.drain(..count);
+    }
+
+    /// Says that something did not work.
+    pub(super) fn ring(&mut self) {
+        self.unshown.push(BELL);
+    }
+
+    /// Shows the screen for the first time. What was on the terminal scrolls away unharmed.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) fn begin(&mut self, terminal: &Terminal) -> io::Result<()> {
+        let rows = terminal.size().unwrap_or_default().rows;
+        self.unshown = format!("\x1b[999;1H{}", "\n".repeat(rows.into())).into_bytes();
+        self.draw(terminal)
+    }
+
+    /// Shows the screen as it is now, and goes on from there.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) fn draw(&mut self, terminal: &Terminal) -> io::Result<()> {
+        self.unshown.extend(terminal.fresh());
+        self.unshown.extend(CLEAR);
+        let picture = Picture::of(&self.tape)?;
+        if let Some(size) = self.other_size(terminal) {
+            self.at = picture.read;
+            self.mirror = Some(Mirror::new(picture.screen, self.tape.size(), size));
+        } else {
+            self.at = picture.next();
+            self.mirror = None;
+            self.unshown.extend(picture.bytes());
+        }
+        Ok(())
+    }
+
+    /// Another look at the sizes: bytes are for a terminal of the pane's size only.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) fn fit(&mut self, terminal: &Terminal) -> io::Result<()> {
+        match (self.other_size(terminal), &mut self.mirror) {
+            (Some(size), Some(mirror)) => mirror.fit(self.tape.size(), size),
+            (None, None) => {}
+            (Some(_), None) | (None, Some(_)) => self.draw(terminal)?,
+        }
+        Ok(())
+    }
+
+    /// Puts the next bytes on the way. When nothing is on the way afterwards, everything was shown.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) fn refill(&mut self, terminal: &Terminal) -> io::Result<()> {
+        let mut piece = vec![0; PIECE];
+        match self.tape.read(self.at, &mut piece)? {
+            Ok(read) => {
+                self.at += read as u64;
+                piece.truncate(read);
+            }
+            // The ring was faster than the terminal: what is there now is shown instead.
+            Err(_) => return self.draw(terminal),
+        }
+        match &mut self.mirror {
+            None => self.unshown = piece,
+            Some(mirror) => {
+                mirror.feed(&piece);
+                self.unshown = mirror.draw().unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// The terminal's size where it is not the pane's.
+    fn other_size(&self, terminal: &Terminal) -> Option<Size> {
+        terminal.size().filter(|size| *size != self.tape.size())
+    }
+}

@@ -1,0 +1,96 @@
+//! What a pane has printed, as `pane:read` answers it, and showing that.
+
+use anyhow::{Context as _, Result};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use paned_term::lines;
+use serde::{Deserialize, Serialize};
+
+use crate::out::Out;
+
+/// An answer of `pane:read`.
+#[derive(Deserialize)]
+pub(super) struct Read {
+    #[serde(default)]
+    pub(super) lines: Vec<Line>,
+    raw: Option<String>,
+    base64: Option<String>,
+    /// Where the next reading goes on.
+    pub(super) next: u64,
+    pub(super) total: u64,
+    pub(super) dropped: u64,
+    pub(super) truncated: bool,
+}
+
+/// A line of a pane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Line {
+    pub(super) n: u64,
+    pub(super) text: String,
+    /// Whether there is more of it than is shown.
+    #[serde(default)]
+    pub(super) cut: bool,
+    /// Whether the pattern matches, where there is one.
+    #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
+    matches: Option<bool>,
+}
+
+impl Read {
+    /// The bytes of the view `raw`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
+        match (&self.raw, &self.base64) {
+            (Some(text), _) => Ok(text.clone().into_bytes()),
+            (None, Some(base64)) => {
+                BASE64_STANDARD.decode(base64).context("the server's base64 is none")
+            }
+            (None, None) => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Line {
+    /// The line after its number, in the way of grep: `12:` is a match, `11-` stands beside one.
+    pub(super) fn numbered(&self) -> String {
+        let mark = if self.matches == Some(false) { '-' } else { ':' };
+        format!("{}{mark}{}", self.n, self.text)
+    }
+}
+
+/// Shows bytes: for a terminal as lines made safe unless `raw`, elsewhere as they are.
+pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
+    if raw || !out.is_terminal() {
+        return Ok(out.bytes(bytes)?);
+    }
+    for line in lines::split(bytes) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        out.program(&String::from_utf8_lossy(line))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_as_text_or_as_base64() {
+        let rest = r#""next":3,"total":3,"dropped":0,"truncated":false}"#;
+        let bytes = |begin: &str| {
+            let answer: Read = serde_json::from_str(&format!("{{{begin}{rest}")).unwrap();
+            answer.bytes().ok()
+        };
+        assert_eq!(bytes(r#""raw":"a\n","#), Some(b"a\n".to_vec()));
+        assert_eq!(bytes(r#""base64":"/wA=","#), Some(vec![0xff, 0]));
+        assert_eq!(bytes(r#""base64":"?","#), None);
+    }
+
+    #[test]
+    fn a_number_tells_a_match_from_what_stands_beside_it() {
+        let line = |matches| Line { n: 7, text: "x".into(), cut: false, matches };
+        let shown = [None, Some(true), Some(false)].map(|matches| line(matches).numbered());
+        assert_eq!(shown, ["7:x", "7:x", "7-x"]);
+    }
+}

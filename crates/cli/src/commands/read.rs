@@ -1,0 +1,145 @@
+//! `paned read`: shows what a pane has printed.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::printed::{self, Line, Read};
+use super::{params, read};
+use crate::context::Context;
+use crate::out::{Out, units};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned read web                           from the beginning, up to 500 lines
+  paned read web --tail 20                 the last 20 lines
+  paned read web --pattern error -i -A 3   lines that match, each with 3 after it
+  paned read web --since 4711              only what came after an earlier answer's `next`
+  paned read web --view raw > web.raw      exactly the bytes, colours and all
+  paned read web --view rendered           what the terminal shows now
+
+Lines are numbered from 0 at the pane's first line ever, and keep their numbers when old ones are \
+dropped. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
+it would obey, unless you say --raw.";
+
+/// Show what a pane has printed
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The pane
+    pane: String,
+    /// What to show of it
+    #[arg(long, value_enum, default_value = "lines")]
+    view: View,
+    /// Begin at this line; for the view raw, at this byte
+    #[arg(long, value_name = "N", group = "place")]
+    offset: Option<u64>,
+    /// At most so many lines [default: 500]; for the view raw, bytes [default: 65536]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// The last so many lines; for the view raw, bytes
+    #[arg(long, value_name = "N", group = "place")]
+    tail: Option<u64>,
+    /// Only what was printed after this: `next` of an earlier answer
+    #[arg(long, value_name = "CURSOR", group = "place")]
+    since: Option<u64>,
+    /// Only lines that match this regular expression
+    #[arg(long, value_name = "REGEX")]
+    pattern: Option<String>,
+    /// The pattern's case does not matter
+    #[arg(short, long, requires = "pattern")]
+    ignore_case: bool,
+    /// So many lines before each match, too
+    #[arg(short = 'B', long, value_name = "N", requires = "pattern")]
+    before: Option<usize>,
+    /// So many lines after each match, too
+    #[arg(short = 'A', long, value_name = "N", requires = "pattern")]
+    after: Option<usize>,
+    /// Show each line's number
+    #[arg(short, long)]
+    numbers: bool,
+    /// Show a terminal what it would obey, too
+    #[arg(long)]
+    raw: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+enum View {
+    /// Lines as a person would read them
+    Lines,
+    /// Exactly the bytes
+    Raw,
+    /// What the terminal shows now
+    Rendered,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let answer = context.action("pane:read", &request(args))?;
+    let out = context.out;
+    if out.is_json() {
+        out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer: Read = read(answer)?;
+    match args.view {
+        View::Raw => printed::show_bytes(out, &answer.bytes()?, args.raw)?,
+        View::Lines | View::Rendered => show(out, args, &answer.lines)?,
+    }
+    say_what_is_missing(out, args, &answer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(args: &Args) -> Value {
+    params([
+        ("paneId", json!(args.pane)),
+        ("view", json!(args.view)),
+        ("offset", json!(args.offset)),
+        ("limit", json!(args.limit)),
+        ("tail", json!(args.tail)),
+        ("since", json!(args.since)),
+        ("pattern", json!(args.pattern)),
+        ("ignoreCase", json!(args.ignore_case)),
+        ("before", json!(args.before)),
+        ("after", json!(args.after)),
+    ])
+}
+
+fn show(out: Out, args: &Args, lines: &[Line]) -> Result<()> {
+    let has_context = args.before.or(args.after).is_some();
+    let mut last = None;
+    for line in lines {
+        // As grep does, so that what stands together was printed together.
+        if has_context && last.is_some_and(|last| last + 1 < line.n) {
+            out.program("--")?;
+        }
+        last = Some(line.n);
+        let text = if args.numbers { line.numbered() } else { line.text.clone() };
+        match args.raw {
+            true => out.bytes(format!("{text}\n").as_bytes())?,
+            false => out.program(&text)?,
+        }
+    }
+    Ok(())
+}
+
+fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
+    let from_the_start = args.offset.or(args.tail).or(args.since).is_none();
+    let thing = if args.view == View::Raw { "byte" } else { "line" };
+    if from_the_start && 0 < answer.dropped {
+        let count = usize::try_from(answer.dropped).unwrap_or(usize::MAX);
+        out.aside(format!("paned: the first {} are no longer kept", units::count(count, thing)))?;
+    }
+    let cut = answer.lines.iter().filter(|line| line.cut).count();
+    if 0 < cut {
+        out.aside(format!("paned: {} cut at 2000 characters", units::count(cut, "line")))?;
+    }
+    if answer.truncated {
+        let next = answer.next;
+        out.aside(format!("paned: there is more; go on with `--since {next}`"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! `paned screen`: shows a pane's screen as it is now.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use clap::ValueEnum;
+use paned_model::Refusal;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::read;
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned screen web                     rows of text; with colours in a terminal
+  paned screen web -o web.png          a picture; the name says of which format
+  paned screen web --format svg > web.svg
+  paned screen web --json              rows, cursor, title, modes and revision";
+
+/// Show a pane's screen as it is now
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The pane
+    pane: String,
+    /// How to show it [default: as the file's name says; ansi in a terminal, text elsewhere]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Write it into this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    /// Rows of text
+    Text,
+    /// Rows with colours, as escape sequences
+    Ansi,
+    /// A picture made of text
+    Svg,
+    /// A picture
+    Png,
+}
+
+/// What `pane:screen` answers, as far as it is shown.
+#[derive(Deserialize)]
+struct Shown {
+    rows: Vec<String>,
+    ansi: Option<String>,
+    svg: Option<String>,
+    png: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let is_for_eyes = context.out.is_terminal() && !context.out.is_json();
+    let format = format(args.format, args.output.as_deref(), is_for_eyes);
+    if format == Format::Png && args.output.is_none() && is_for_eyes {
+        return Err(Refusal::invalid("a terminal shows no PNG; name a file with `-o`").into());
+    }
+    let request = json!({ "paneId": args.pane, "format": format });
+    let answer = context.action("pane:screen", &request)?;
+    if context.out.is_json() && args.output.is_none() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let shown: Shown = read(answer)?;
+    match &args.output {
+        None if format == Format::Text => show(context, &shown)?,
+        None => context.out.bytes(&shown.bytes(format)?)?,
+        Some(file) => write(context, file, &shown.bytes(format)?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was asked for, or else what the file's name or the reader asks for.
+fn format(asked: Option<Format>, file: Option<&Path>, is_for_eyes: bool) -> Format {
+    let ending = file.and_then(Path::extension).and_then(OsStr::to_str);
+    let named = ending.and_then(|ending| Format::from_str(ending, true).ok());
+    let usual = if file.is_none() && is_for_eyes { Format::Ansi } else { Format::Text };
+    asked.or(named).unwrap_or(usual)
+}
+
+fn show(context: &Context, shown: &Shown) -> Result<()> {
+    Ok(shown.rows.iter().try_for_each(|row| context.out.program(row))?)
+}
+
+fn write(context: &Context, file: &Path, bytes: &[u8]) -> Result<()> {
+    let name = file.display();
+    fs::write(file, bytes).with_context(|| format!("cannot write {name}"))?;
+    if context.out.is_json() {
+        return Ok(context.out.json(&json!({ "file": file, "bytes": bytes.len() }))?);
+    }
+    Ok(context.out.aside(format!("paned: wrote {name}"))?)
+}
+
+impl Shown {
+    fn bytes(&self, format: Format) -> Result<Vec<u8>> {
+        let ended = |text: &str| format!("{}\n", text.trim_end_matches('\n')).into_bytes();
+        let missing = || Refusal::internal("the server answered without the picture");
+        Ok(match format {
+            Format::Text => ended(&self.rows.join("\n")),
+            Format::Ansi => ended(self.ansi.as_deref().ok_or_else(missing)?),
+            Format::Svg => ended(self.svg.as_deref().ok_or_else(missing)?),
+            Format::Png => {
+                let base64 = self.png.as_deref().ok_or_else(missing)?;
+                BASE64_STANDARD.decode(base64).context("the server's base64 is none")?
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(asked: Option<Format>, file: Option<&str>, is_for_eyes: bool, expect: Format) {
+        assert_eq!(format(asked, file.map(Path::new), is_for_eyes), expect);
+    }
+
+    #[test]
+    fn what_is_asked_for_beats_the_files_name_and_that_beats_the_reader() {
+        check(Some(Format::Svg), Some("a.png"), true, Format::Svg);
+        check(None, Some("a.PNG"), true, Format::Png);
+        check(None, Some("screen"), true, Format::Text);
+        check(None, None, true, Format::Ansi);
+        check(None, None, false, Format::Text);
+    }
+}

@@ -1,0 +1,101 @@
+//! `paned search`: finds lines in what panes have printed.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{params, read};
+use crate::context::Context;
+use crate::out::{Out, units};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned search 'error|panic'               in all panes, ended ones too
+  paned search timeout -i --pane web --pane db
+  paned search TODO --limit 1000 | sort
+
+Each hit is `pane:line: text`, the newest first. Finding nothing is an answer and no failure: the exit \
+code is 0, and a note says so on standard error unless you say -q. Patterns are regular expressions \
+that take linear time: no back references, no looking around.";
+
+/// Find lines in what panes have printed
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A regular expression, tried on each line as a person would read it
+    #[arg(allow_hyphen_values = true)]
+    pattern: String,
+    /// Its case does not matter
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Only in this pane; repeatable [default: all panes]
+    #[arg(long, value_name = "PANE")]
+    pane: Vec<String>,
+    /// At most so many hits [default: 100]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Search for at most so many milliseconds [default: 2000]
+    #[arg(long, value_name = "MS")]
+    timeout: Option<u64>,
+    /// Say nothing but the hits
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Found {
+    hits: Vec<Hit>,
+    panes: usize,
+    truncated: bool,
+    timed_out: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    pane_id: String,
+    n: u64,
+    text: String,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let answer = context.action("pane:search", &request(args))?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found: Found = read(answer)?;
+    for Hit { pane_id, n, text } in &found.hits {
+        context.out.program(&format!("{pane_id}:{n}: {text}"))?;
+    }
+    if !args.quiet {
+        note(context.out, &found)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(args: &Args) -> Value {
+    params([
+        ("pattern", json!(args.pattern)),
+        ("ignoreCase", json!(args.ignore_case)),
+        ("panes", if args.pane.is_empty() { Value::Null } else { json!(args.pane) }),
+        ("limit", json!(args.limit)),
+        ("timeoutMs", json!(args.timeout)),
+    ])
+}
+
+fn note(out: Out, found: &Found) -> Result<()> {
+    if found.hits.is_empty() {
+        out.aside(format!("paned: nothing found in {}", units::count(found.panes, "pane")))?;
+    }
+    if found.truncated {
+        out.aside("paned: there are more hits; raise `--limit` or name panes with `--pane`")?;
+    }
+    if found.timed_out {
+        out.aside("paned: time ran out before everything was searched; raise `--timeout`")?;
+    }
+    Ok(())
+}

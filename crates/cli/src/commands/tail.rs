@@ -1,0 +1,133 @@
+//! `paned tail`: shows the last lines of panes, and follows them.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use paned_model::Refusal;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::ending::Ended;
+use super::follow::{Follower, Piece};
+use super::printed::Read;
+use super::printer::{Form, Printer};
+use super::{for_each, read, refused};
+use crate::client::{self, Client};
+use crate::context::Context;
+use crate::out::Out;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned tail web                    the last 10 lines
+  paned tail -f web                 and everything after them, until the program ends
+  paned tail -f web db              lines of several, each behind its pane's name
+  paned tail -f -n 0 web --json     only what is new, one line of JSON for each line
+  paned tail -f --raw web           byte for byte, colours and unfinished lines too
+
+A line is shown when it has ended. Following begins within the last MiB, however many lines you ask for, \
+and goes on when the server restarts.";
+
+/// The most lines that the server answers at once.
+const MOST: usize = 10_000;
+
+/// Show the last lines of panes, and follow them
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The panes
+    #[arg(required = true)]
+    pane: Vec<String>,
+    /// How many lines
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    lines: usize,
+    /// Show what follows, until the program ends
+    #[arg(short, long)]
+    follow: bool,
+    /// Show the bytes as they are, also to a terminal
+    #[arg(long, requires = "follow")]
+    raw: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    if args.raw && 1 < args.pane.len() {
+        return Err(Refusal::invalid("`--raw` goes with one pane: bytes have no names").into());
+    }
+    if args.follow {
+        return client::block_on(follow(context, args))?;
+    }
+    for_each(context, &args.pane, |pane| last(context, args, pane))
+}
+
+/// How to show one of the panes.
+fn form(context: &Context, args: &Args, pane: &str) -> Form {
+    match args.raw {
+        true => Form::Raw,
+        false if context.out.is_json() => Form::Json(pane.to_owned()),
+        false if 1 < args.pane.len() => Form::Named(pane.to_owned()),
+        false => Form::Lines,
+    }
+}
+
+fn last(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
+    let count = args.lines.min(MOST);
+    let request = json!({ "paneId": pane, "tail": count, "limit": count });
+    let answer = context.action("pane:read", &request)?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer: Read = read(answer)?;
+    let mut printer = Printer::new(context.out, form(context, args, pane));
+    // No line is as few as the server knows.
+    for line in answer.lines.iter().take(args.lines) {
+        printer.print(format!("{}\n", line.text).as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Follows all panes at once; each ends by itself.
+async fn follow(context: &Context, args: &Args) -> Result<ExitCode> {
+    let mut panes = JoinSet::new();
+    for pane in &args.pane {
+        let printer = Printer::new(context.out, form(context, args, pane));
+        let tail =
+            Tail { client: context.client()?, out: context.out, pane: pane.clone(), printer };
+        panes.spawn(tail.follow(args.lines));
+    }
+    let mut exit = ExitCode::SUCCESS;
+    while let Some(ended) = panes.join_next().await {
+        if let Err(error) = ended.context("following broke off")? {
+            exit = refused(context, error)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// One pane that is followed.
+struct Tail {
+    client: Client,
+    out: Out,
+    pane: String,
+    printer: Printer,
+}
+
+impl Tail {
+    async fn follow(mut self, lines: usize) -> Result<()> {
+        let mut follower = Follower::new(&self.client, self.out, &self.pane, 0);
+        follower.seek_last_lines(lines).await?;
+        loop {
+            match follower.next().await? {
+                Piece::Printed(bytes) => self.printer.print(&bytes)?,
+                Piece::Missed(bytes) => self.printer.missed(bytes)?,
+                Piece::Ended(info) => {
+                    self.printer.finish()?;
+                    let how = Ended::of(&info);
+                    let how = how.map_or_else(|| info.status.to_string(), Ended::words);
+                    return Ok(self
+                        .out
+                        .aside(format!("paned: {} has ended ({how})", self.pane))?);
+                }
+            }
+        }
+    }
+}

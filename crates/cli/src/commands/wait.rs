@@ -1,0 +1,131 @@
+//! `paned wait`: waits until a pane prints, ends or falls quiet.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_model::{Code, PaneInfo};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::printed::Line;
+use super::{ls, params, read};
+use crate::context::Context;
+use crate::out::{Out, Style, Text};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned wait build                                 until the program ends
+  paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60000
+  paned wait repl --quiet 500                      until nothing was printed for half a second
+  paned wait web --pattern ready --since 4711      also what came after an earlier answer's `next`
+
+Only output after the call counts, or after --since. What was met is shown: the lines that matched, the \
+last lines, or how the program ended. Exit codes: 0 met, 8 (conflict) a --stop pattern came first, 10 \
+(gone) the program ended first, 12 (timeout) time ran out; then standard error says why.";
+
+/// Wait until a pane prints something, ends, or falls quiet
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The pane
+    pane: String,
+    /// Until a new line matches this regular expression
+    #[arg(long, value_name = "REGEX")]
+    pattern: Option<String>,
+    /// Until the program ends; the default when nothing else is waited for
+    #[arg(long)]
+    exit: bool,
+    /// Until nothing was printed for so many milliseconds
+    #[arg(long, value_name = "MS")]
+    quiet: Option<u64>,
+    /// Stop waiting when a new line matches this; repeatable
+    #[arg(long, value_name = "REGEX")]
+    stop: Vec<String>,
+    /// The patterns' case does not matter
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Count output from here on: `next` of an earlier answer [default: now]
+    #[arg(long, value_name = "CURSOR")]
+    since: Option<u64>,
+    /// Give up after so many milliseconds [default: 30000]
+    #[arg(long, value_name = "MS")]
+    timeout: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Waited {
+    met: Option<Met>,
+    timed_out: bool,
+    evidence: Vec<Line>,
+    tail: Vec<Line>,
+    pane: PaneInfo,
+    #[serde(default)]
+    why: Vec<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Met {
+    Pattern,
+    Stop,
+    Exit,
+    Quiet,
+    ScreenChange,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let answer = context.action("pane:wait", &request(args))?;
+    let waited: Waited = read(answer.clone())?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+    } else {
+        show(context.out, &waited)?;
+    }
+    if waited.met.is_none() {
+        explain(context.out, &waited)?;
+    }
+    Ok(code(&waited))
+}
+
+fn request(args: &Args) -> Value {
+    let nothing_else = args.pattern.is_none() && args.quiet.is_none();
+    params([
+        ("paneId", json!(args.pane)),
+        ("pattern", json!(args.pattern)),
+        ("exit", json!(args.exit || nothing_else)),
+        ("quietMs", json!(args.quiet)),
+        ("stop", json!(args.stop)),
+        ("ignoreCase", json!(args.ignore_case)),
+        ("since", json!(args.since)),
+        ("timeoutMs", json!(args.timeout)),
+    ])
+}
+
+fn show(out: Out, waited: &Waited) -> Result<()> {
+    let lines = match waited.met {
+        Some(Met::Pattern | Met::Stop) => &waited.evidence,
+        Some(Met::Quiet | Met::ScreenChange) => &waited.tail,
+        Some(Met::Exit) => return Ok(out.say(ls::status(&waited.pane))?),
+        None => return Ok(()),
+    };
+    Ok(lines.iter().try_for_each(|line| out.program(&line.text))?)
+}
+
+fn explain(out: Out, waited: &Waited) -> Result<()> {
+    let what = if waited.timed_out { "time ran out" } else { "the program ended first" };
+    out.aside(Text::new(Style::Bad, "paned: ").then(Style::Plain, what))?;
+    Ok(waited.why.iter().try_for_each(|why| out.aside(format!("paned: {why}")))?)
+}
+
+fn code(waited: &Waited) -> ExitCode {
+    let code = match waited.met {
+        Some(Met::Pattern | Met::Exit | Met::Quiet | Met::ScreenChange) => {
+            return ExitCode::SUCCESS;
+        }
+        Some(Met::Stop) => Code::Conflict,
+        None if waited.timed_out => Code::Timeout,
+        None => Code::Gone,
+    };
+    ExitCode::from(code.exit())
+}

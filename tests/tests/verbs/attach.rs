@@ -1,0 +1,249 @@
+//! `paned attach`: a pane as one's own terminal.
+
+use std::fs;
+
+use paned_e2e::{Server, binary, children_of, is_alive, kill9};
+use paned_model::Size;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use super::term::Term;
+use super::{SIZES, ok, said, script, start, until, until_exit};
+
+const DETACH: &str = "\u{1d}";
+
+fn attach(server: &Server, args: &[&str]) -> Term {
+    let args: Vec<&str> = ["attach"].iter().chain(args).copied().collect();
+    Term::paned(server, &args, Size { cols: 90, rows: 30 })
+}
+
+/// A shell that says how its terminal is before and after a visit.
+fn visit(server: &Server) -> Term {
+    Term::script(server, "stty -a; $PANED attach a; echo code=$?; stty -a; echo over")
+}
+
+/// Waits for the end of a visit; the terminal must be as it was before it.
+#[track_caller]
+fn check_restored(mut visit: Term, before: &str, code: u8) {
+    visit.until(&format!("code={code}\r\n"));
+    assert_eq!(visit.until("over"), before);
+    assert_eq!(visit.end(), 0);
+}
+
+#[test]
+fn one_sees_what_was_there_and_types_into_it() {
+    let server = Server::start();
+    script(&server, "a", "printf '\\033[32mbefore\\033[0m\\n'; cat");
+    until(&server, "a", "before");
+    let mut term = attach(&server, &["a"]);
+    term.until("before");
+    term.type_in("hello\r");
+    term.until("hello\r\nhello\r\n");
+    assert_eq!(server.tape("a").size(), Size { cols: 90, rows: 30 });
+    term.type_in(DETACH);
+    term.until("detached from a");
+    assert_eq!(term.end(), 0);
+    assert_eq!(server.pane("a")["status"], "running");
+}
+
+#[test]
+fn a_full_screen_is_drawn_and_left() {
+    let server = Server::start();
+    script(
+        &server,
+        "a",
+        "echo shell; printf '\\033[?1049h\\033[2J\\033[5;7Hmenu\\033[?1000h'; read x",
+    );
+    until(&server, "a", "menu");
+    let mut term = attach(&server, &["a"]);
+    term.until("shell");
+    term.until("\u{1b}[?1049h");
+    term.until("menu");
+    term.until("\u{1b}[?1000h");
+    term.type_in(DETACH);
+    term.until("\u{1b}[?1049l");
+    term.until("\u{1b}[?1000l");
+    assert_eq!(term.end(), 0);
+}
+
+#[test]
+fn the_pane_takes_the_size_of_the_terminal() {
+    let server = Server::start();
+    start(&server, "a", &SIZES);
+    until(&server, "a", "size 80 24");
+    let mut term = attach(&server, &["a"]);
+    term.until("size 90 30");
+    term.resize(Size { cols: 72, rows: 21 });
+    term.until("size 72 21");
+}
+
+#[test]
+fn somebody_who_looks_on_changes_nothing() {
+    let server = Server::start();
+    script(&server, "a", "echo ready; cat");
+    until(&server, "a", "ready");
+    let mut term = attach(&server, &["a", "--read-only", "--detach-key", "ctrl+q"]);
+    term.until("ready");
+    term.type_in("not this\r");
+    term.resize(Size { cols: 72, rows: 21 });
+    ok(&server, &["send", "a", "but this"]);
+    term.until("but this");
+    assert_eq!(server.tape("a").size(), Size::default());
+    term.type_in(DETACH);
+    term.type_in("\u{11}");
+    term.until("detached from a");
+    assert_eq!(term.end(), 0);
+    assert!(!server.text("a").contains("not this"));
+}
+
+#[test]
+fn a_smaller_terminal_shows_what_fits() {
+    let server = Server::start();
+    script(&server, "a", "seq 20; echo a line that is longer than that; cat");
+    until(&server, "a", "longer");
+    let size = Size { cols: 14, rows: 5 };
+    let mut term = Term::paned(&server, &["attach", "a", "--no-resize"], size);
+    let above = term.until("a line that is");
+    assert!(above.contains("20") && !above.contains("17"), "{above:?}");
+    term.type_in("typed\r");
+    let line = term.until("typed");
+    assert!(!line.contains("longer"), "{line:?}");
+    assert_eq!(server.tape("a").size(), Size::default());
+    // It may have the pane's size some day, and another one again.
+    term.resize(Size::default());
+    term.until("longer than that");
+    term.resize(size);
+    term.until("a line that is");
+}
+
+#[test]
+fn whoever_was_stopped_sees_it_again() {
+    let server = Server::start();
+    script(&server, "a", "echo ready; cat");
+    until(&server, "a", "ready");
+    let mut term = attach(&server, &["a"]);
+    term.until("ready");
+    let attached = Pid::from_raw(i32::try_from(term.pid()).unwrap()).unwrap();
+    kill_process(attached, Signal::STOP).unwrap();
+    kill_process(attached, Signal::CONT).unwrap();
+    term.until("ready");
+    term.type_in(DETACH);
+    assert_eq!(term.end(), 0);
+}
+
+#[test]
+fn a_long_path_to_the_state_folder_is_no_matter() {
+    let host = Server::start();
+    let state = host.state().with_file_name("deep".repeat(30)).display().to_string();
+    let server = Server::start_with(&["--state-dir", &state]);
+    script(&server, "a", "echo ready; cat");
+    let args = ["--state-dir", &state, "attach", "a"];
+    let mut term = Term::paned(&server, &args, Size::default());
+    term.type_in(DETACH);
+    let code = term.end();
+    // Before anything can fail: the folder is not where this server's keepers are looked for.
+    server.act("pane:close", json!({ "paneId": "a", "force": true }));
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn the_programs_end_is_told_and_its_code_is_ours() {
+    let server = Server::start();
+    script(&server, "a", "echo ready; read x; echo bye; exit 5");
+    let mut term = attach(&server, &["a"]);
+    term.until("ready");
+    term.type_in("\r");
+    term.until("bye");
+    term.until("a has ended (exit code 5)");
+    assert_eq!(term.end(), 5);
+    let mut late = attach(&server, &["a"]);
+    late.until("`paned logs a` shows what it printed");
+    assert_eq!(late.end(), 10);
+    assert_eq!(attach(&server, &["nobody"]).end(), 3);
+}
+
+#[test]
+fn it_works_while_the_server_is_down() {
+    let mut server = Server::start();
+    start(&server, "a", &["cat"]);
+    let mut term = attach(&server, &["a"]);
+    term.type_in("up\r");
+    term.until("up\r\nup\r\n");
+    server.kill();
+    term.type_in("down\r");
+    term.until("down\r\ndown\r\n");
+    let mut second = attach(&server, &["a"]);
+    second.until("down");
+    second.type_in("\u{4}");
+    second.until("a has ended (exit code 0)");
+    term.until("a has ended (exit code 0)");
+    assert_eq!((term.end(), second.end()), (0, 0));
+}
+
+#[test]
+fn a_pane_can_show_another_but_not_itself() {
+    let server = Server::start();
+    start(&server, "a", &["cat"]);
+    let argv = [&binary().display().to_string(), "attach", "a"];
+    server.act("pane:new", json!({ "id": "b", "argv": argv, "size": { "cols": 60, "rows": 15 } }));
+    server.act("pane:write", json!({ "paneId": "b", "text": "through\r" }));
+    until(&server, "a", "through");
+    until(&server, "b", "through");
+    assert_eq!(server.tape("a").size(), Size { cols: 60, rows: 15 });
+    server.act("pane:write", json!({ "paneId": "b", "text": DETACH }));
+    assert_eq!(until_exit(&server, "b")["exitCode"], 0);
+    let argv = [&binary().display().to_string(), "attach", "c"];
+    server.act("pane:new", json!({ "id": "c", "argv": argv }));
+    assert_eq!(until_exit(&server, "c")["exitCode"], 8);
+}
+
+#[test]
+fn the_terminal_is_put_back_however_one_leaves() {
+    let server = Server::start();
+    script(&server, "a", "printf '\\033[?2004h'; echo ready; cat");
+    let mut detached = visit(&server);
+    let before = detached.until("ready");
+    let before = before.split_once("\u{1b}").unwrap().0.to_owned();
+    detached.type_in(DETACH);
+    detached.until("\u{1b}[?2004l");
+    check_restored(detached, &before, 0);
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+        let mut signalled = visit(&server);
+        signalled.until("ready");
+        let [attached] = children_of(signalled.pid())[..] else { panic!("one child") };
+        let attached = Pid::from_raw(i32::try_from(attached).unwrap()).unwrap();
+        kill_process(attached, signal).unwrap();
+        check_restored(signalled, &before, code);
+    }
+    let mut lost = visit(&server);
+    lost.until("ready");
+    kill9(server.tape("a").keeper());
+    lost.until("its keeper died");
+    check_restored(lost, &before, 10);
+}
+
+#[test]
+fn a_slow_terminal_is_shown_the_screen_instead_of_what_it_missed() {
+    let dir = Server::start();
+    let config = dir.state().with_file_name("small.toml");
+    fs::write(&config, "[limits]\ntape_bytes = 262144\n").unwrap();
+    let server = Server::start_with(&["--config", config.to_str().unwrap()]);
+    script(&server, "a", "echo ready; read x; seq 1000000; echo all of it; read y");
+    let mut term = attach(&server, &["a"]);
+    term.until("ready");
+    term.type_in("\r");
+    // Nobody reads the terminal meanwhile.
+    until(&server, "a", "all of it");
+    let shown = term.until("all of it");
+    assert!(shown.len() < 1_000_000, "{}", shown.len());
+    assert!(shown.contains("\u{1b}[2J") && shown.contains("1000000"), "no redraw");
+}
+
+#[test]
+fn without_a_terminal_it_is_refused() {
+    let server = Server::start();
+    start(&server, "a", &["cat"]);
+    let (_, err, code) = said(&server.cli(&["attach", "a"]));
+    assert!(code == 2 && err.contains("needs a terminal"), "{err}");
+    assert!(is_alive(server.tape("a").pid().unwrap()));
+}

@@ -1,0 +1,75 @@
+//! The verbs of the command line for one pane, each against real programs.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod attach;
+mod look;
+mod run;
+mod term;
+mod types;
+
+use std::process::Output;
+
+use paned_e2e::Server;
+use serde_json::{Value, json};
+
+/// A program that says how large its terminal is, now and whenever that changes, in one piece. A shell's trap
+/// would miss a change that comes while it tells of the one before.
+const SIZES: [&str; 3] = [
+    "python3",
+    "-c",
+    "import os, signal as s
+s.signal(s.SIGINT, s.SIG_DFL)
+s.pthread_sigmask(s.SIG_BLOCK, {s.SIGWINCH})
+while True:
+    os.write(1, b'size %d %d\\n' % os.get_terminal_size())
+    s.sigwait({s.SIGWINCH})",
+];
+
+fn said(output: &Output) -> (String, String, i32) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code().unwrap())
+}
+
+/// Runs a command that must go well; answers what it printed.
+#[track_caller]
+fn ok(server: &Server, args: &[&str]) -> String {
+    let (out, err, code) = said(&server.cli(args));
+    assert_eq!(code, 0, "{args:?}: {err}");
+    out
+}
+
+/// Runs a command with `--json`; answers what it printed.
+#[track_caller]
+fn answer(server: &Server, args: &[&str]) -> Value {
+    let args: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
+    serde_json::from_str(&ok(server, &args)).unwrap()
+}
+
+/// Starts a program in a pane of this name.
+#[track_caller]
+fn start(server: &Server, id: &str, argv: &[&str]) {
+    server.act("pane:new", json!({ "id": id, "argv": argv }));
+}
+
+/// Starts a shell script in a pane of this name.
+#[track_caller]
+fn script(server: &Server, id: &str, text: &str) {
+    server.act("pane:new", paned_e2e::script(id, text));
+}
+
+/// Waits until a pane has printed a line that matches.
+#[track_caller]
+fn until(server: &Server, id: &str, pattern: &str) {
+    let wait = json!({ "paneId": id, "pattern": pattern, "since": 0 });
+    let waited = server.act("pane:wait", wait);
+    assert_eq!(waited["met"], "pattern", "{waited}");
+}
+
+/// Waits until a pane's program has ended; answers the pane.
+#[track_caller]
+fn until_exit(server: &Server, id: &str) -> Value {
+    let waited = server.act("pane:wait", json!({ "paneId": id, "exit": true }));
+    assert_eq!(waited["met"], "exit", "{waited}");
+    waited["pane"].clone()
+}

@@ -1,0 +1,115 @@
+//! `paned run`: a program as if it ran here.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use paned_e2e::Server;
+use paned_model::Size;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use super::term::Term;
+use super::{SIZES, answer, ok, said};
+
+/// `paned run` of a shell script, with a way to read what it prints.
+fn spawn(server: &Server, script: &str) -> (Child, impl Iterator<Item = String>) {
+    let mut run = server.command(&["run", "--", "bash", "--norc", "-c", script]);
+    let mut run = run.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines().map(Result::unwrap);
+    (run, lines)
+}
+
+fn signal(run: &Child, signal: Signal) {
+    kill_process(Pid::from_child(run), signal).unwrap();
+}
+
+#[test]
+fn the_exit_code_is_the_programs_own_and_nothing_is_left_behind() {
+    let server = Server::start();
+    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137)] {
+        assert_eq!(said(&server.cli(&["run", "--", "sh", "-c", script])).2, code, "{script}");
+    }
+    assert_eq!(said(&server.cli(&["run", "--timeout", "1", "--", "sleep", "1000"])).2, 124);
+    assert_eq!(said(&server.cli(&["run", "--", "no-such-program"])).2, 2);
+    assert_eq!(answer(&server, &["ls"]), json!([]));
+}
+
+#[test]
+fn output_comes_as_it_is_printed() {
+    let server = Server::start();
+    let gate = server.state().with_file_name("gate");
+    let made = std::process::Command::new("mkfifo").arg(&gate).status().unwrap();
+    assert!(made.success());
+    let script = format!("printf '\\033[1mfirst\\033[0m\\n'; read x < {}; echo $x", gate.display());
+    let (mut run, mut lines) = spawn(&server, &script);
+    assert_eq!(lines.next().unwrap(), "first");
+    // Only now the program can go on.
+    fs::write(&gate, "second\n").unwrap();
+    assert_eq!(lines.collect::<Vec<_>>(), ["second"]);
+    assert!(run.wait().unwrap().success());
+    let raw = ok(&server, &["run", "--raw", "--", "printf", "\\033[1mx\\n"]);
+    assert_eq!(raw, "\u{1b}[1mx\r\n");
+}
+
+#[test]
+fn an_interrupt_is_pressed_in_the_pane_and_a_termination_ends_it() {
+    let server = Server::start();
+    let (mut run, mut lines) = spawn(&server, "trap 'echo caught; exit 3' INT; echo ready; read x");
+    assert_eq!(lines.next().unwrap(), "ready");
+    signal(&run, Signal::INT);
+    assert!(lines.any(|line| line.contains("caught")));
+    assert_eq!(run.wait().unwrap().code(), Some(3));
+    for asked in [Signal::TERM, Signal::HUP] {
+        let (mut run, mut lines) = spawn(&server, "echo ready; exec sleep 1000");
+        assert_eq!(lines.next().unwrap(), "ready");
+        signal(&run, asked);
+        assert_eq!(run.wait().unwrap().code(), Some(143));
+    }
+    assert_eq!(answer(&server, &["ls"]), json!([]));
+}
+
+#[test]
+fn whoever_stops_reading_ends_the_program() {
+    let server = Server::start();
+    let (mut run, mut lines) = spawn(&server, "while echo more; do :; done");
+    assert_eq!(lines.next().unwrap(), "more");
+    drop(lines);
+    assert!(run.wait().unwrap().success());
+    assert_eq!(answer(&server, &["ls"]), json!([]));
+}
+
+#[test]
+fn a_kept_pane_can_be_read_and_json_says_it_all() {
+    let server = Server::start();
+    let env = ["run", "--keep", "--id", "k", "--env", "A=b", "--cwd", "/", "--json", "--"];
+    let args: Vec<_> = env.iter().copied().chain(["sh", "-c", "echo $A; pwd; exit 2"]).collect();
+    let (out, _, code) = said(&server.cli(&args));
+    let ran: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &ran["paneId"], &ran["exitCode"]), (2, &json!("k"), &json!(2)));
+    assert_eq!(ran["output"]["lines"][1]["text"], "/");
+    assert_eq!(ok(&server, &["logs", "k"]), "b\n/\n");
+}
+
+#[test]
+fn its_terminal_is_as_large_as_ours_and_with_it() {
+    let server = Server::start();
+    let run: Vec<&str> = ["run", "--"].into_iter().chain(SIZES).collect();
+    let mut term = Term::paned(&server, &run, Size { cols: 101, rows: 31 });
+    term.until("size 101 31");
+    term.resize(Size { cols: 90, rows: 20 });
+    term.until("size 90 20");
+    term.type_in("\u{3}");
+    assert_eq!(term.end(), 130);
+}
+
+#[test]
+fn a_program_that_was_ended_leaves_our_terminal_as_it_was() {
+    let server = Server::start();
+    let script = "printf '\\033[?1049h\\033[?25lbusy'; kill -9 $$";
+    let mut term = Term::paned(&server, &["run", "--", "sh", "-c", script], Size::default());
+    term.until("busy");
+    term.until("\u{1b}[?1049l");
+    term.until("\u{1b}[?25h");
+    assert_eq!(term.end(), 137);
+}
