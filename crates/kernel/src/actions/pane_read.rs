@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::panes::pattern::pattern;
-use crate::panes::reading::{self, Ask, From, Line, Lines};
+use crate::panes::reading::{self, Ask, Line, Lines, Start};
 use crate::panes::text::Text;
 use crate::registry::{Action, Context, Kind};
 
@@ -136,10 +136,10 @@ fn lines(output: &dyn Output, params: &Params) -> Result<Read, Refusal> {
     let limit = params.limit(LINES, MOST_LINES);
     let count = |tail: u64| usize::try_from(tail).unwrap_or(MOST_LINES).min(limit);
     let ask = Ask {
-        from: match (params.since, params.tail, params.offset) {
-            (Some(Offset(since)), _, _) => From::Offset(since),
-            (_, Some(tail), _) => From::Tail(count(tail)),
-            (_, _, offset) => From::Line(offset.unwrap_or(0)),
+        start: match (params.since, params.tail, params.offset) {
+            (Some(Offset(since)), _, _) => Start::Offset(since),
+            (_, Some(tail), _) => Start::Tail(count(tail)),
+            (_, _, offset) => Start::Line(offset.unwrap_or(0)),
         },
         limit,
         pattern: params.pattern.as_ref().map(regex).transpose()?,
@@ -149,7 +149,7 @@ fn lines(output: &dyn Output, params: &Params) -> Result<Read, Refusal> {
     reading::read(output, &ask).map(Read::from).map_err(Refusal::internal)
 }
 
-impl core::convert::From<Lines> for Read {
+impl From<Lines> for Read {
     fn from(read: Lines) -> Self {
         let Lines { lines, next, total, dropped, truncated } = read;
         Self { lines: Some(lines), raw: None, base64: None, next, total, dropped, truncated }

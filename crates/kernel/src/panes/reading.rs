@@ -42,7 +42,7 @@ impl Line {
 
 /// What to read.
 pub(crate) struct Ask {
-    pub(crate) from: From,
+    pub(crate) start: Start,
     /// How many lines, or matches, at most.
     pub(crate) limit: usize,
     pub(crate) pattern: Option<Regex>,
@@ -52,7 +52,7 @@ pub(crate) struct Ask {
 
 /// Where to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum Start {
     /// At a line's number.
     Line(u64),
     /// At an offset, in the middle of a line if it is.
@@ -91,17 +91,17 @@ pub(crate) fn read(output: &dyn Output, ask: &Ask) -> io::Result<Lines> {
 
 /// The last lines of an output.
 pub(crate) fn last(output: &dyn Output, limit: usize) -> io::Result<Lines> {
-    let ask = Ask { from: From::Tail(limit), limit, pattern: None, before: 0, after: 0 };
+    let ask = Ask { start: Start::Tail(limit), limit, pattern: None, before: 0, after: 0 };
     read(output, &ask)
 }
 
 fn start(text: &Text<'_>, ask: &Ask, total: u64, end: u64) -> io::Result<Place> {
-    match ask.from {
-        From::Offset(offset) => text.at(offset.min(end)),
-        From::Line(n) => text.line(n),
+    match ask.start {
+        Start::Offset(offset) => text.at(offset.min(end)),
+        Start::Line(n) => text.line(n),
         // The last matches are found by looking at all of them.
-        From::Tail(_) if ask.pattern.is_some() => text.first(),
-        From::Tail(count) => text.line(total.saturating_sub(count as u64)),
+        Start::Tail(_) if ask.pattern.is_some() => text.first(),
+        Start::Tail(count) => text.line(total.saturating_sub(count as u64)),
     }
 }
 
@@ -124,9 +124,9 @@ struct Picked {
 
 impl Picked {
     fn new(ask: &Ask, from: u64) -> Self {
-        let tail = match ask.from {
-            From::Tail(count) if ask.pattern.is_some() => Some(count.clamp(1, ask.limit)),
-            From::Tail(_) | From::Line(_) | From::Offset(_) => None,
+        let tail = match ask.start {
+            Start::Tail(count) if ask.pattern.is_some() => Some(count.clamp(1, ask.limit)),
+            Start::Tail(_) | Start::Line(_) | Start::Offset(_) => None,
         };
         Self {
             lines: Vec::new(),
