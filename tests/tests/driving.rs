@@ -156,3 +156,28 @@ fn a_run_ends_with_its_output_its_code_and_its_time() {
     let refused = server.try_act("pane:run", json!({ "argv": ["no-such-program"] })).unwrap_err();
     assert_eq!(refused.code, Code::Invalid);
 }
+
+#[test]
+fn a_size_set_past_the_server_is_told_all_the_same() {
+    let server = Server::start();
+    server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
+    let mut events = server.events("pane:resized", None);
+    let attach = json!([paned_e2e::binary(), "attach", "a", "--state-dir", server.state()]);
+    server
+        .act("pane:new", json!({ "id": "b", "argv": attach, "size": { "cols": 111, "rows": 33 } }));
+    let told = events.until(|told| told.data["paneId"] == "a");
+    assert_eq!(told.data["size"], json!({ "cols": 111, "rows": 33 }));
+    assert_eq!(server.pane("a")["size"], told.data["size"]);
+}
+
+#[test]
+fn a_program_can_use_its_token_from_its_first_moment() {
+    let server = Server::start();
+    let ask = "import os,urllib.request as u; r=u.Request(os.environ['PANED_URL']+'/action/pane:get', \
+               ('{\"paneId\":\"'+os.environ['PANED_PANE']+'\"}').encode(), {'content-type':'application/json', \
+               'authorization':'Bearer '+os.environ['PANED_TOKEN']}); print(u.urlopen(r).status)";
+    for _ in 0..5 {
+        let ran = server.act("pane:run", json!({ "argv": ["python3", "-S", "-c", ask] }));
+        assert_eq!(ran["output"]["lines"][0]["text"], "200", "{ran}");
+    }
+}

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use paned_model::Size;
-use paned_model::frame::{FromKeeper, Role, ToKeeper};
+use paned_model::frame::{Done, FromKeeper, Resize, Role, ToKeeper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
@@ -193,7 +193,7 @@ impl Keeper {
             // A pane is born once.
             ToKeeper::Birth(_) => return,
             ToKeeper::Input(request, bytes) => Some(self.pane.accept(request, &bytes)),
-            ToKeeper::Resize(resize) => Some(self.pane.resize(resize.id, resize.size)),
+            ToKeeper::Resize(resize) => Some(self.resize(id, &resize)),
             ToKeeper::Kill(kill) => {
                 let grace = Duration::from_millis(kill.grace_ms);
                 self.pane.kill(now, Some(grace), Some((id, kill.id)));
@@ -207,6 +207,16 @@ impl Keeper {
         if let Some(done) = answer {
             self.tell(id, &FromKeeper::Done(done));
         }
+    }
+
+    /// Sets the size and tells the others.
+    fn resize(&mut self, id: PeerId, resize: &Resize) -> Done {
+        let done = self.pane.resize(resize.id, resize.size);
+        let others = self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some());
+        for peer in others.filter(|_| done.refused.is_none()) {
+            let _ = peer.send(&FromKeeper::Resized(resize.size));
+        }
+        done
     }
 
     /// One server at a time: a new one means that the old one is dead, whatever its socket says.

@@ -85,6 +85,8 @@ pub enum FromKeeper {
     Wrote(u64),
     /// The program has ended, and the tape holds its last byte.
     Exited(Ending),
+    /// Somebody else has set the terminal's size.
+    Resized(Size),
     /// The answer to a request.
     Done(Done),
 }
@@ -215,6 +217,7 @@ const STILLBORN: u8 = 66;
 const WROTE: u8 = 67;
 const EXITED: u8 = 68;
 const DONE: u8 = 69;
+const RESIZED: u8 = 70;
 
 /// One side's words: how they become frames and how frames become them.
 pub trait Message: Sized {
@@ -263,6 +266,7 @@ impl Message for FromKeeper {
             Self::Stillborn(stillborn) => json(to, STILLBORN, stillborn),
             Self::Wrote(end) => frame(to, WROTE, &[&end.to_le_bytes()]),
             Self::Exited(ending) => json(to, EXITED, ending),
+            Self::Resized(size) => json(to, RESIZED, size),
             Self::Done(done) => json(to, DONE, done),
         }
     }
@@ -273,6 +277,7 @@ impl Message for FromKeeper {
             STILLBORN => Self::Stillborn(parse(body)?),
             WROTE => Self::Wrote(number(body)?),
             EXITED => Self::Exited(parse(body)?),
+            RESIZED => Self::Resized(parse(body)?),
             DONE => Self::Done(parse(body)?),
             _ => return Ok(None),
         }))

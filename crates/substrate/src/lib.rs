@@ -101,6 +101,8 @@ pub struct Typed {
 pub enum Fact {
     /// It printed. Told again only after [`Command::Took`].
     Wrote,
+    /// Somebody else has set its terminal's size.
+    Resized(Size),
     /// It ended, and its output is whole. Told once.
     Exited(Ending),
     /// Its keeper is gone without saying how it ended. Nothing follows.

@@ -91,16 +91,18 @@ pub(super) async fn create(context: &Context, params: Params) -> Result<Arc<Pane
 }
 
 async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Refusal> {
+    // Before the program runs: it may come to us with its token at once.
+    let record = pane.lock().record.clone();
+    kernel.grants().insert(record.grant.clone());
     let link = match kernel.substrate().spawn(order).await {
         Ok(link) => link,
         Err(error) => {
+            kernel.grants().remove(&record.grant.grant.id);
             kernel.panes().remove(pane);
             return Err(error.into());
         }
     };
     pane.link(&link);
-    let record = pane.lock().record.clone();
-    kernel.grants().insert(record.grant.clone());
     let created = draft("pane:created", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![created], vec![record.put()]);
     let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);

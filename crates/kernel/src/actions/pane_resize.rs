@@ -4,7 +4,6 @@ use paned_model::{PaneId, Refusal, Scope, Size};
 use paned_substrate::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::panes::pane::gone;
@@ -55,12 +54,7 @@ impl Action for PaneResize {
         if sent.is_err() || !matches!(answer.await, Ok(Ok(()))) {
             return Err(gone(&pane.id, pane.lock().status()));
         }
-        let changed = std::mem::replace(&mut pane.lock().size, size) != size;
-        if changed {
-            let payload = json!({ "paneId": pane.id, "size": size });
-            context.kernel.emit("pane:resized", &payload);
-            pane.stir();
-        }
+        let changed = pane.resized(&context.kernel, size);
         Ok(Resized { id: params.pane_id, size, changed })
     }
 }

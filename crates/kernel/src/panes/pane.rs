@@ -6,10 +6,12 @@ use paned_model::{
     Code, Exit, Guarantee, Meta, PaneId, PaneInfo, Refusal, Size, Status, Substrate, Time,
 };
 use paned_substrate::{Command, Link, Output};
+use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::lens::{Known, Lens};
 use super::record::{Record, Title};
+use crate::Kernel;
 
 /// One pane. Its parts are reached through short methods that never wait.
 pub(crate) struct Pane {
@@ -64,6 +66,16 @@ impl Pane {
     /// A level that rises with news of it.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.stirred.subscribe()
+    }
+
+    /// Its terminal has this size now; whether that is news, which is then told.
+    pub(crate) fn resized(&self, kernel: &Kernel, size: Size) -> bool {
+        let changed = std::mem::replace(&mut self.lock().size, size) != size;
+        if changed {
+            kernel.emit("pane:resized", &json!({ "paneId": self.id, "size": size }));
+            self.stir();
+        }
+        changed
     }
 
     /// Waits until its program has ended.

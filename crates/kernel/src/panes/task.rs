@@ -70,6 +70,9 @@ impl Task {
             match event {
                 Event::Fact(Some(Fact::Wrote)) => self.look().await,
                 Event::Fact(Some(Fact::Exited(ending))) => self.ended(ending).await,
+                Event::Fact(Some(Fact::Resized(size))) => {
+                    self.pane.resized(&self.kernel, size);
+                }
                 Event::Fact(Some(Fact::Lost)) => self.lost(),
                 Event::Fact(None) => return self.part(),
                 Event::Deadline => self.tell(),

@@ -14,8 +14,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{Command, Fact, Link, Output, Typed};
 
-/// A keeper never has more to tell than this: one wake-up, one ending, one loss.
-const FACTS: usize = 4;
+/// One wake-up, one ending and one loss always fit; of sizes that change faster than they are heard, some
+/// go unheard, and the tape has the last.
+const FACTS: usize = 16;
+/// How many of these are kept for what must not go unheard.
+const URGENT: usize = 4;
 const COMMANDS: usize = 64;
 
 /// Frames over a socket.
@@ -141,6 +144,7 @@ impl Task {
     fn hear(&mut self, message: FromKeeper) {
         match message {
             FromKeeper::Wrote(_) => self.tell(Fact::Wrote),
+            FromKeeper::Resized(size) => self.tell(Fact::Resized(size)),
             FromKeeper::Exited(ending) if !self.exited => {
                 self.exited = true;
                 self.tell(Fact::Exited(ending));
@@ -160,8 +164,10 @@ impl Task {
     }
 
     fn tell(&self, fact: Fact) {
-        // There is room for everything a keeper can say before it is answered.
-        let _ = self.outbox.try_send(fact);
+        let can_wait = matches!(fact, Fact::Resized(_));
+        if URGENT < self.outbox.capacity() || !can_wait {
+            let _ = self.outbox.try_send(fact);
+        }
     }
 
     fn ask(&mut self, command: Command) {

@@ -133,7 +133,7 @@ async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
                 return Err(Error::Refused(stillborn.reason));
             }
             Ok(FromKeeper::Stillborn(stillborn)) => return Err(Error::Machine(stillborn.reason)),
-            Ok(FromKeeper::Wrote(_) | FromKeeper::Exited(_) | FromKeeper::Done(_)) => {}
+            Ok(_) => {}
             Err(error) => {
                 return Err(Error::Machine(format!(
                     "the keeper died at the pane's birth: {error}"

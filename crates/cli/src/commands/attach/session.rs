@@ -146,7 +146,7 @@ impl Session {
 
     fn hear(&mut self, said: io::Result<FromKeeper>) -> Option<Outcome> {
         match said {
-            Ok(FromKeeper::Wrote(_)) => self.is_awaited = true,
+            Ok(FromKeeper::Wrote(_) | FromKeeper::Resized(_)) => self.is_awaited = true,
             Ok(FromKeeper::Done(done)) => {
                 self.resizing = self.resizing.filter(|asked| *asked != done.id);
                 // The program does not read, and as much is typed ahead as there is room for.
