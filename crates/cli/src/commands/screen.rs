@@ -88,8 +88,11 @@ fn format(asked: Option<Format>, file: Option<&Path>, is_for_eyes: bool) -> Form
     asked.or(named).unwrap_or(usual)
 }
 
+/// Blank rows at the bottom are left out: they say nothing, and push the rest out of sight.
 fn show(context: &Context, shown: &Shown) -> Result<()> {
-    Ok(shown.rows.iter().try_for_each(|row| context.out.program(row))?)
+    let last = shown.rows.iter().rposition(|row| !row.is_empty());
+    let rows = &shown.rows[..last.map_or(0, |last| last + 1)];
+    Ok(rows.iter().try_for_each(|row| context.out.program(row))?)
 }
 
 fn write(context: &Context, file: &Path, bytes: &[u8]) -> Result<()> {
