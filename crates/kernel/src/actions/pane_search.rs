@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Kernel;
 use crate::panes::pattern::pattern;
-use crate::panes::reading::Line;
+use crate::panes::reading::{Line, clean};
 use crate::panes::text::Text;
 use crate::registry::{Action, Context, Kind};
 
@@ -136,9 +136,9 @@ impl Search {
         let text = Text::new(output);
         let (mut newest, mut more) = (VecDeque::new(), false);
         text.each(text.first()?, |raw| {
-            let line = Line::new(raw);
+            let line = clean(raw);
             if self.regex.is_match(&line.text) {
-                newest.push_back((raw.offset, line));
+                newest.push_back((raw.offset, Line::of(raw.n, line)));
             }
             if self.limit < newest.len() {
                 newest.pop_front();

@@ -204,10 +204,10 @@ impl Wait {
         let text = Text::new(output.as_ref());
         let (mut met, mut looked) = (None, self.looked);
         text.each(text.at(self.looked)?, |raw| {
-            let line = Line::new(raw);
+            let line = reading::clean(raw);
             let hit = self.judge(&line.text);
             if hit.is_some() && self.evidence.len() < EVIDENCE {
-                self.evidence.push(line);
+                self.evidence.push(Line::of(raw.n, line));
             }
             met = met.or(hit);
             if raw.whole {

@@ -33,11 +33,16 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A line as a person would read it.
-    pub(crate) fn new(raw: RawLine<'_>) -> Self {
-        let line = lines::clean(raw.bytes, LINE);
-        Self { n: raw.n, text: line.text.into_owned(), cut: line.cut, matches: None }
+    /// A line that was cleaned.
+    pub(crate) fn of(n: u64, line: lines::Line<'_>) -> Self {
+        Self { n, text: line.text.into_owned(), cut: line.cut, matches: None }
     }
+}
+
+/// A line as a person would read it, borrowed where it was printed like that: most lines are looked at and
+/// not picked.
+pub(crate) fn clean(raw: RawLine<'_>) -> lines::Line<'_> {
+    lines::clean(raw.bytes, LINE)
 }
 
 /// What to read.
@@ -81,9 +86,12 @@ pub(crate) fn read(output: &dyn Output, ask: &Ask) -> io::Result<Lines> {
     let from = start(&text, ask, total, output.end())?;
     let mut picked = Picked::new(ask, from.offset);
     text.each(from, |raw| {
-        let line = Line::new(raw);
+        let line = clean(raw);
         let matches = ask.pattern.as_ref().map(|pattern| pattern.is_match(&line.text));
-        picked.add(Line { matches, ..line }, raw.next)
+        if matches == Some(false) && picked.has_no_use_for_context() {
+            return picked.pass(raw.next);
+        }
+        picked.add(Line { matches, ..Line::of(raw.n, line) }, raw.next)
     })?;
     let (next, truncated) = (Offset(picked.next), picked.full);
     Ok(Lines { lines: picked.lines, next, total, dropped: text.first()?.n, truncated })
@@ -140,6 +148,17 @@ impl Picked {
             next: from,
             full: false,
         }
+    }
+
+    /// Whether a line that does not match is of no use, not even beside one that does.
+    fn has_no_use_for_context(&self) -> bool {
+        self.owed == 0 && self.context.0 == 0
+    }
+
+    /// Goes past a line.
+    fn pass(&mut self, next: u64) -> ControlFlow<()> {
+        self.next = next;
+        ControlFlow::Continue(())
     }
 
     fn add(&mut self, line: Line, next: u64) -> ControlFlow<()> {
