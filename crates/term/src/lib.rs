@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod colours;
 pub mod keys;
 pub mod lines;
 pub mod paste;

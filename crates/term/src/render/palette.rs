@@ -1,33 +1,11 @@
-//! Which colour a name is: sixteen of our own that read well on dark, and the cube and greys of xterm.
+//! The colours of one screen: ours, those its program has changed, and how a look mixes them.
 
+use crate::colours::{BACKGROUND, FOREGROUND, indexed};
 use crate::screen::Picture;
 use crate::screen::picture::{Colour, Look, Rgb, Slot};
 
-const FOREGROUND: Rgb = Rgb(0xd4, 0xd7, 0xdd);
-const BACKGROUND: Rgb = Rgb(0x14, 0x16, 0x1b);
-
 /// How opaque faint text is.
 const DIM: u8 = 153;
-
-/// The named colours, then their bright ones.
-const NAMED: [Rgb; 16] = [
-    Rgb(0x1d, 0x20, 0x27),
-    Rgb(0xc9, 0x46, 0x4e),
-    Rgb(0x56, 0xb3, 0x5f),
-    Rgb(0xd0, 0xa7, 0x40),
-    Rgb(0x3a, 0x72, 0xd0),
-    Rgb(0xa8, 0x60, 0xca),
-    Rgb(0x35, 0xa7, 0xb8),
-    Rgb(0xc9, 0xcd, 0xd4),
-    Rgb(0x6b, 0x72, 0x80),
-    Rgb(0xff, 0x7b, 0x80),
-    Rgb(0x8b, 0xe5, 0x8a),
-    Rgb(0xf7, 0xd7, 0x74),
-    Rgb(0x7f, 0xb0, 0xff),
-    Rgb(0xd9, 0xa6, 0xf7),
-    Rgb(0x7c, 0xe0, 0xea),
-    Rgb(0xf5, 0xf7, 0xfa),
-];
 
 /// The colours of one screen: ours, and those its program has changed.
 pub(super) struct Palette {
@@ -104,21 +82,6 @@ pub(super) fn mix(under: Rgb, over: Rgb, opacity: u8) -> Rgb {
         ((u32::from(under) * thin + u32::from(over) * thick + 127) / 255) as u8
     };
     Rgb(mix(under.0, over.0), mix(under.1, over.1), mix(under.2, over.2))
-}
-
-fn indexed(index: usize) -> Rgb {
-    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    match index {
-        0..16 => NAMED[index],
-        16..232 => {
-            let cube = index - 16;
-            Rgb(STEPS[cube / 36], STEPS[cube / 6 % 6], STEPS[cube % 6])
-        }
-        _ => {
-            let level = u8::try_from(8 + 10 * (index - 232)).unwrap_or(u8::MAX);
-            Rgb(level, level, level)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What programs are told when they ask: the emulator's answers, and the colours of xterm on black.
+//! What programs are told when they ask: the emulator's answers, and the colours that pictures show.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,31 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use alacritty_terminal::event::{Event, EventListener};
 use alacritty_terminal::vte::ansi::{NamedColor, Rgb};
 
+use crate::colours::{BACKGROUND, FOREGROUND, indexed};
+
 /// How many bytes of replies wait for a program that is not read.
 const MAX_REPLIES: usize = 64 << 10;
-
-const FOREGROUND: Rgb = Rgb { r: 0xe5, g: 0xe5, b: 0xe5 };
-const BACKGROUND: Rgb = Rgb { r: 0, g: 0, b: 0 };
-
-/// The sixteen named colours.
-const NAMED: [(u8, u8, u8); 16] = [
-    (0x00, 0x00, 0x00),
-    (0xcd, 0x00, 0x00),
-    (0x00, 0xcd, 0x00),
-    (0xcd, 0xcd, 0x00),
-    (0x00, 0x00, 0xee),
-    (0xcd, 0x00, 0xcd),
-    (0x00, 0xcd, 0xcd),
-    (0xe5, 0xe5, 0xe5),
-    (0x7f, 0x7f, 0x7f),
-    (0xff, 0x00, 0x00),
-    (0x00, 0xff, 0x00),
-    (0xff, 0xff, 0x00),
-    (0x5c, 0x5c, 0xff),
-    (0xff, 0x00, 0xff),
-    (0x00, 0xff, 0xff),
-    (0xff, 0xff, 0xff),
-];
 
 /// Where the emulator puts what it wants to say to the program.
 #[derive(Clone, Default)]
@@ -59,24 +38,10 @@ impl EventListener for Outbox {
 
 /// The colour at an index of the emulator's palette, where the program has not set it.
 pub(super) fn colour(index: usize) -> Rgb {
-    match index {
-        0..16 => {
-            let (r, g, b) = NAMED[index];
-            Rgb { r, g, b }
-        }
-        16..232 => cube(index - 16),
-        232..256 => grey(index - 232),
+    let ours = match index {
+        0..256 => indexed(index),
         index if index == NamedColor::Background as usize => BACKGROUND,
         _ => FOREGROUND,
-    }
-}
-
-fn cube(index: usize) -> Rgb {
-    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    Rgb { r: STEPS[index / 36], g: STEPS[index / 6 % 6], b: STEPS[index % 6] }
-}
-
-fn grey(index: usize) -> Rgb {
-    let level = u8::try_from(8 + 10 * index).unwrap_or(u8::MAX);
-    Rgb { r: level, g: level, b: level }
+    };
+    Rgb { r: ours.0, g: ours.1, b: ours.2 }
 }

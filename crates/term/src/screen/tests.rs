@@ -79,7 +79,7 @@ fn questions_are_answered() {
 
 #[test]
 fn colours_are_answered_as_they_are_at_the_question() {
-    check_replies("\x1b]11;?\x07", "^]11;rgb:0000/0000/0000\x07");
+    check_replies("\x1b]11;?\x07", "^]11;rgb:1414/1616/1b1b\x07");
     check_replies(
         "\x1b]4;1;#123456\x07\x1b]4;1;?\x1b\\\x1b]104\x07",
         "^]4;1;rgb:1212/3434/5656^\\",
