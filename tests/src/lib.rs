@@ -13,6 +13,7 @@ mod events;
 mod http;
 mod process;
 mod server;
+mod socket;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub use events::{Events, Told};
 pub use http::{Reply, Request};
 pub use process::{children_of, gone, is_alive, kill9};
 pub use server::{Server, binary};
+pub use socket::{Frame, Socket};
 
 /// How long a test waits for anything before it says that it did not come.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::http::{Reply, Request};
 use crate::process::{gone, kill9, terminate};
-use crate::{Events, PATIENCE};
+use crate::{Events, PATIENCE, Socket};
 
 /// The `paned` binary beside this test: the same build, the same profile.
 #[must_use]
@@ -141,6 +141,13 @@ impl Server {
     #[track_caller]
     pub fn events(&self, include: &str, after: Option<u64>) -> Events {
         Events::open(&self.socket(), include, after).unwrap()
+    }
+
+    /// A WebSocket.
+    #[must_use]
+    #[track_caller]
+    pub fn socket_to_panes(&self) -> Socket {
+        Socket::open(&self.socket()).unwrap()
     }
 
     /// Every event there has been, up to now.
