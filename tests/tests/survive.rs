@@ -1,9 +1,10 @@
 //! `kill -9` of everything, in turn.
 #![forbid(unsafe_code)]
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use paned_e2e::{PATIENCE, Server, gone, is_alive, kill9, script};
+use paned_e2e::{PATIENCE, Request, Server, gone, is_alive, kill9, script};
 use serde_json::json;
 
 #[test]
@@ -157,8 +158,11 @@ fn an_upgrade_keeps_panes_connections_and_the_process() {
         let asking = scope.spawn(|| {
             let mut asked = 0;
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                let stream = std::os::unix::net::UnixStream::connect(server.socket());
-                assert!(stream.is_ok(), "refused after {asked}: {stream:?}");
+                let health = Request::new("GET", "/health").header("host", "paned");
+                if let Err(error) = health.over_unix(&server.socket()) {
+                    assert_ne!(error.kind(), ErrorKind::ConnectionRefused, "after {asked}");
+                    assert_ne!(error.kind(), ErrorKind::NotFound, "after {asked}");
+                }
                 let tcp = std::net::TcpStream::connect(server.authority());
                 assert!(tcp.is_ok(), "refused after {asked}: {tcp:?}");
                 asked += 1;
@@ -166,8 +170,8 @@ fn an_upgrade_keeps_panes_connections_and_the_process() {
             asked
         });
         let upgraded = server.cli(&["server", "upgrade"]);
-        assert!(upgraded.status.success(), "{}", String::from_utf8_lossy(&upgraded.stderr));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(upgraded.status.success(), "{}", String::from_utf8_lossy(&upgraded.stderr));
         assert!(0 < asking.join().unwrap());
     });
     let after = server.act("server:status", json!({}));
