@@ -46,7 +46,7 @@ pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaph
     answer(talk, stream, Hand(hand)).await;
     // Nobody holds a hand any more, unless the connection became a socket.
     if let Some(visit) = visits.recv().await {
-        visit.run().await;
+        visit.await;
     }
 }
 

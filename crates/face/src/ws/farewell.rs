@@ -1,15 +1,18 @@
 //! How a socket ends, and how its client is told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message, close_code};
 use futures_util::StreamExt;
+use paned_kernel::Caller;
 use paned_model::Refusal;
 use tokio::time::timeout;
 
 use super::say::Say;
 use super::wire::{Heard, Wire};
+use crate::shared::Shared;
 
 /// Whoever opened the socket is not let in, or no more. (Codes from 4000 on are for applications.)
 const UNAUTHORIZED: u16 = 4401;
@@ -19,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MAX_REASON: usize = 123;
 
 /// How a socket ends.
-pub(super) enum Farewell {
+pub(crate) enum Farewell {
     /// The client says so.
     Left,
     /// Whoever opened it is not let in.
@@ -34,7 +37,7 @@ pub(super) enum Farewell {
 
 impl Farewell {
     /// Says goodbye and waits a little until it was heard.
-    pub(super) async fn say(self, mut wire: Wire, mut heard: Heard) {
+    pub(crate) async fn say(self, mut wire: Wire, mut heard: Heard) {
         if let Self::Refused(refusal) = &self {
             wire.say(Say::Error { id: None, channel: None, refusal }.frame());
         }
@@ -63,6 +66,14 @@ impl Farewell {
                 Some((close_code::PROTOCOL, cut(error.to_string())))
             }
         }
+    }
+}
+
+/// Waits until somebody may no longer be talked to.
+pub(crate) async fn over(shared: Arc<Shared>, caller: Caller) -> Farewell {
+    tokio::select! {
+        () = shared.kernel.shut_out(&caller) => Farewell::ShutOut,
+        () = shared.closed() => Farewell::Stopping,
     }
 }
 

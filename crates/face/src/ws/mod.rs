@@ -15,13 +15,13 @@
 mod ask;
 mod channels;
 mod facts;
-mod farewell;
+pub(crate) mod farewell;
 mod hello;
 mod opening;
 mod say;
 mod session;
 mod window;
-mod wire;
+pub(crate) mod wire;
 mod work;
 
 use std::sync::Arc;
@@ -32,6 +32,7 @@ use axum::http::HeaderMap;
 use axum::http::header::UPGRADE;
 use axum::http::request::Parts;
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use paned_kernel::Caller;
 use paned_model::{Code, Refusal};
 use serde::Serialize;
@@ -56,12 +57,12 @@ const MAX_WINDOW: u64 = 16 << 20;
 /// What is read in one go. The library clears as much before each read, so more would cost more.
 const READ: usize = 8 << 10;
 
-/// Takes a connection that became a socket.
+/// Takes what is to be done with a connection that became a socket.
 #[derive(Clone)]
-pub(crate) struct Hand(pub(crate) mpsc::Sender<Visit>);
+pub(crate) struct Hand(pub(crate) mpsc::Sender<BoxFuture<'static, ()>>);
 
 /// A socket, and what its request said of whoever opened it.
-pub(crate) struct Visit {
+struct Visit {
     shared: Arc<Shared>,
     caller: Option<Caller>,
     headers: HeaderMap,
@@ -91,15 +92,30 @@ pub(crate) async fn open(shared: Arc<Shared>, caller: Option<Caller>, request: R
         // Whoever shows no token learns nothing, not even what is wrong.
         Err(rejection) => return Err(caller.map_or_else(|| who::unknown().into(), |_| rejection)),
     };
+    let most = shared.limits.body_bytes;
+    let headers = std::mem::take(&mut parts.headers);
+    hand_over(&mut parts, upgrade, most, |socket| {
+        Box::pin(Visit { shared, caller, headers, socket }.run())
+    })
+}
+
+/// Has the connection talked to as a socket, by its own task.
+///
+/// # Errors
+/// When the connection cannot become one.
+pub(crate) fn hand_over(
+    parts: &mut Parts,
+    upgrade: WebSocketUpgrade,
+    most: usize,
+    talk: impl FnOnce(WebSocket) -> BoxFuture<'static, ()> + Send + 'static,
+) -> Outcome {
     let hand = parts.extensions.remove::<Hand>();
     let Hand(hand) = hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))?;
-    let most = shared.limits.body_bytes;
     // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
     let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
-    let headers = parts.headers;
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
         // The connection may have been cut meanwhile.
-        let _ = hand.send(Visit { shared, caller, headers, socket }).await;
+        let _ = hand.send(talk(socket)).await;
     }))
 }
 
@@ -130,7 +146,7 @@ fn describe(shared: &Shared) -> Outcome {
 
 impl Visit {
     /// Talks over the socket until it ends.
-    pub(crate) async fn run(self) {
+    async fn run(self) {
         let Self { shared, caller, headers, socket } = self;
         let _counted = shared.metrics.socket();
         let (sink, mut heard) = socket.split();

@@ -18,7 +18,7 @@ use super::PROTOCOL;
 use super::ask::{Act, Asked, Id, Request, Subscribe};
 use super::channels::{Channels, News};
 use super::facts::Facts;
-use super::farewell::Farewell;
+use super::farewell::{Farewell, over};
 use super::opening::{self, Opened};
 use super::say::{Ending, Kind, Say, binary};
 use super::wire::{Heard, Wire};
@@ -236,13 +236,5 @@ impl Session {
 
     fn say(&mut self, say: &Say<'_>) {
         self.wire.say(say.frame());
-    }
-}
-
-/// Waits until somebody may no longer be talked to.
-async fn over(shared: Arc<Shared>, caller: Caller) -> Farewell {
-    tokio::select! {
-        () = shared.kernel.shut_out(&caller) => Farewell::ShutOut,
-        () = shared.closed() => Farewell::Stopping,
     }
 }

@@ -17,10 +17,10 @@ const BURST: usize = 64 << 10;
 const STUFFED: usize = 1 << 20;
 
 /// The hearing half of a socket.
-pub(super) type Heard = SplitStream<WebSocket>;
+pub(crate) type Heard = SplitStream<WebSocket>;
 
 /// The sending half of a socket.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     sink: SplitSink<WebSocket, Message>,
     queue: VecDeque<Message>,
     /// Bytes that were said and are not known to be sent.
@@ -28,28 +28,28 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
+    pub(crate) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
         Self { sink, queue: VecDeque::new(), unsent: 0 }
     }
 
     /// Has a frame sent with the next flush.
-    pub(super) fn say(&mut self, message: Message) {
+    pub(crate) fn say(&mut self, message: Message) {
         self.unsent += weight(&message);
         self.queue.push_back(message);
     }
 
     /// Whether there is anything to flush.
-    pub(super) fn is_dirty(&self) -> bool {
+    pub(crate) fn is_dirty(&self) -> bool {
         0 < self.unsent
     }
 
     /// Whether enough waits to be sent.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         BURST <= self.unsent
     }
 
     /// Whether so much waits that nothing more may be asked.
-    pub(super) fn is_stuffed(&self) -> bool {
+    pub(crate) fn is_stuffed(&self) -> bool {
         STUFFED <= self.unsent
     }
 
@@ -57,7 +57,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the socket is broken, or its client took nothing for too long.
-    pub(super) async fn flush(&mut self) -> Result<(), Error> {
+    pub(crate) async fn flush(&mut self) -> Result<(), Error> {
         while !self.queue.is_empty() {
             poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?;
             if let Some(message) = self.queue.pop_front() {
