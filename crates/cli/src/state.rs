@@ -1,5 +1,6 @@
 //! The state folder: everything that must survive, and where the server of it can be found.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -40,6 +41,9 @@ pub(crate) struct Served {
     /// Why the last upgrade did not happen, when it did not.
     #[serde(rename = "upgradeFailed", default, skip_serializing_if = "Option::is_none")]
     pub(crate) upgrade_failed: Option<String>,
+    /// Where doors with a port of their own can be reached, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) doors: BTreeMap<String, String>,
 }
 
 impl State {
@@ -242,6 +246,7 @@ mod tests {
             token_file: state.token(),
             args: vec![],
             upgrade_failed: None,
+            doors: BTreeMap::new(),
         };
         state.write_served(&served).unwrap();
         assert_eq!(state.served(), Some(served));

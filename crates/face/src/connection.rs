@@ -13,13 +13,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
-use paned_policy::guard::Way;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::entrance::enter;
-use crate::listener::Stream;
+use crate::listener::{Stream, Threshold};
 use crate::patient::Patient;
 use crate::shared::Shared;
 use crate::ws::Hand;
@@ -37,7 +36,7 @@ const FIRST_WORD: Duration = Duration::from_millis(300);
 pub(crate) struct Talk {
     pub(crate) shared: Arc<Shared>,
     pub(crate) app: Router,
-    pub(crate) way: Arc<Way>,
+    pub(crate) threshold: Arc<Threshold>,
 }
 
 /// Talks over one connection, as long as it lasts. Its seat is free when it ends.
@@ -58,8 +57,9 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
     let service = service_fn(|mut request: Request<Incoming>| {
         begun.send_replace(true);
         request.extensions_mut().insert(hand.clone());
-        let Talk { shared, app, way } = talk.clone();
-        async move { Ok::<_, Infallible>(enter(&shared, app, &way, request.map(Body::new)).await) }
+        let Talk { shared, app, threshold } = talk.clone();
+        let request = request.map(Body::new);
+        async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, request).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);

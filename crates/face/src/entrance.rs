@@ -11,6 +11,7 @@ use paned_model::Code;
 use paned_policy::guard::{self, Head, Refused, Way};
 use tower::ServiceExt;
 
+use crate::listener::Threshold;
 use crate::reply::{self, Rejection};
 use crate::routes::Route;
 use crate::shared::Shared;
@@ -20,10 +21,10 @@ use crate::who;
 pub(crate) async fn enter(
     shared: &Shared,
     app: Router,
-    way: &Way,
+    threshold: &Threshold,
     mut request: Request,
 ) -> Response {
-    let mut response = match admit(shared, way, &mut request) {
+    let mut response = match admit(shared, threshold, &mut request) {
         Ok(()) => app.oneshot(request).await.unwrap_or_else(|never| match never {}),
         Err(rejection) => rejection.into_response(),
     };
@@ -34,9 +35,10 @@ pub(crate) async fn enter(
 }
 
 /// Lets a request in, together with whoever sends it.
-fn admit(shared: &Shared, way: &Way, request: &mut Request) -> Result<(), Rejection> {
+fn admit(shared: &Shared, threshold: &Threshold, request: &mut Request) -> Result<(), Rejection> {
+    let way = &threshold.way;
     guard::judge(way, &head(request)).map_err(|refused| rejection(refused, way))?;
-    let visitor = who::identify(&shared.kernel, way, request.headers())?;
+    let visitor = who::identify(&shared.kernel, threshold, request.headers())?;
     request.extensions_mut().insert(visitor);
     Ok(())
 }

@@ -9,6 +9,7 @@ mod actions;
 mod call;
 mod catalogue;
 mod connection;
+mod doors;
 mod entrance;
 mod events;
 mod health;
@@ -26,7 +27,8 @@ mod sse;
 mod who;
 mod ws;
 
+pub use doors::Door;
 pub use limits::Limits;
-pub use listener::Listener;
+pub use listener::{Face, Listener};
 pub use routes::{Input, Needs, Place, Route, routes};
 pub use serve::{Error, serve};

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
 use crate::Error;
+use crate::doors::Door;
 
 /// Where connections come from.
 #[derive(Debug)]
@@ -17,6 +18,40 @@ pub enum Listener {
     Tcp(TcpListener),
     /// A socket in a folder of the owner's; whoever connects is the owner.
     Unix(UnixListener),
+}
+
+/// What a listener shows to whoever connects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// Everything: the whole table of routes.
+    Main,
+    /// One door, at the root.
+    Door {
+        /// Which.
+        door: Door,
+        /// Whether clients that show no token are let in. They still need the right `Host` and `Origin`.
+        open: bool,
+    },
+}
+
+/// What is known of everybody who comes by one listener.
+pub(crate) struct Threshold {
+    pub(crate) way: Way,
+    /// Whether no token is needed.
+    pub(crate) is_open: bool,
+}
+
+impl Threshold {
+    /// # Errors
+    /// When the listener listens where others could hear.
+    pub(crate) fn new(listener: &Listener, face: Face) -> Result<Self, Error> {
+        let way = listener.way()?;
+        let is_open = matches!(face, Face::Door { open: true, .. });
+        if let (Way::Tcp(names), true) = (&way, is_open) {
+            tracing::warn!(%names, "an open door: every program on this machine may use it");
+        }
+        Ok(Self { way, is_open })
+    }
 }
 
 /// Bytes both ways.
@@ -36,7 +71,7 @@ impl Listener {
     ///
     /// # Errors
     /// When it listens where others could hear.
-    pub(crate) fn way(&self) -> Result<Way, Error> {
+    fn way(&self) -> Result<Way, Error> {
         match self {
             Self::Tcp(listener) => {
                 own_names(listener.local_addr().map_err(Error::Listener)?).map(Way::Tcp)

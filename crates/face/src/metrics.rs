@@ -58,6 +58,11 @@ impl Metrics {
         Streaming::new(&self.sockets)
     }
 
+    /// How many sockets are open.
+    pub(crate) fn sockets(&self) -> u64 {
+        self.sockets.load(Relaxed)
+    }
+
     fn rows(&self) -> impl Iterator<Item = (String, u64)> {
         let names = routes().iter().map(|route| (route.method.as_str(), route.path));
         let rows = names.chain([("any", "unknown")]).zip(&self.answers);
@@ -106,7 +111,7 @@ fn render(shared: &Shared, status: &Status) -> String {
     page.family("paned_http_requests_total counter Requests answered.", shared.metrics.rows());
     let streams = shared.metrics.streams.load(Relaxed);
     page.one("paned_sse_streams gauge Open streams of events.", Some(streams));
-    let sockets = shared.metrics.sockets.load(Relaxed);
+    let sockets = shared.metrics.sockets();
     page.one("paned_ws_sockets gauge Open WebSockets.", Some(sockets));
     let resident = process::resident_bytes();
     page.one("process_resident_memory_bytes gauge Memory in use.", resident);

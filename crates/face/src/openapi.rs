@@ -22,7 +22,10 @@ pub(crate) fn document(registry: &Registry, version: &str) -> Value {
     let refusal = schemas.subschema_for::<Refusal>().to_value();
     let actions = registry.iter().map(|action| action_path(action, &mut schemas));
     let mut paths: Map<String, Value> = actions.collect();
-    paths.extend(routes().iter().filter(|route| route.path != ACTIONS).map(route_path));
+    for route in routes().iter().filter(|route| route.path != ACTIONS) {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = operation(route);
+    }
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -61,10 +64,10 @@ fn action_path(action: &Definition, schemas: &mut SchemaGenerator) -> (String, V
     (ACTIONS.replace("{name}", action.name), json!({ "post": operation }))
 }
 
-/// A route's path and what stands under it.
-fn route_path(route: &Route) -> (String, Value) {
+/// What stands under a route's path and method.
+fn operation(route: &Route) -> Value {
     let mut operation = json!({
-        "operationId": camel(route.path),
+        "operationId": operation_id(route),
         "summary": route.doc,
         "parameters": parameters(route),
         "responses": responses(route.answers, answer(route)),
@@ -77,8 +80,16 @@ fn route_path(route: &Route) -> (String, Value) {
     if route.method == "POST" {
         operation["requestBody"] = json!({ "content": content(JSON, json!({})) });
     }
+    operation
+}
+
+/// Our own routes are known by their path; a door's paths take several methods.
+fn operation_id(route: &Route) -> String {
+    if !route.path.starts_with("/doors/") {
+        return camel(route.path);
+    }
     let method = route.method.as_str().to_ascii_lowercase();
-    (route.path.to_owned(), json!({ method: operation }))
+    camel(&format!("{method} {}", route.path.replace(['{', '}'], "")))
 }
 
 fn parameters(route: &Route) -> Vec<Value> {

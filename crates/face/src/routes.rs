@@ -3,10 +3,11 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::Request;
+use axum::http::header::LOCATION;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
@@ -17,6 +18,7 @@ use paned_model::{Code, Refusal, Scope};
 use paned_policy::permit;
 
 use crate::call::Call;
+use crate::doors::opencode_pty;
 use crate::reply::{JSON, Outcome, Rejection};
 use crate::shared::Shared;
 use crate::who::{self, Visitor};
@@ -34,7 +36,7 @@ pub struct Route {
     pub inputs: &'static [Input],
     /// The media type of what it answers.
     pub answers: &'static str,
-    entry: Entry,
+    pub(crate) entry: Entry,
 }
 
 /// Something a route reads besides a body.
@@ -70,7 +72,7 @@ pub enum Needs {
 }
 
 /// Who may come in and what happens then. A handler that is given a [`Call`] is given a caller with it.
-enum Entry {
+pub(crate) enum Entry {
     Open(fn(Arc<Shared>, Option<Caller>) -> BoxFuture<'static, Outcome>),
     Grant(fn(Call) -> BoxFuture<'static, Outcome>),
     Scope(Scope, fn(Call) -> BoxFuture<'static, Outcome>),
@@ -78,7 +80,7 @@ enum Entry {
     Socket(fn(Arc<Shared>, Option<Caller>, Request) -> BoxFuture<'static, Outcome>),
 }
 
-static ROUTES: [Route; 8] = [
+const OWN: [Route; 8] = [
     Route {
         method: Method::POST,
         path: "/action/{name}",
@@ -160,23 +162,40 @@ static ROUTES: [Route; 8] = [
     },
 ];
 
+static TABLE: LazyLock<Vec<Route>> =
+    LazyLock::new(|| OWN.into_iter().chain(opencode_pty::ROUTES).collect());
+
 /// Every route there is.
 #[must_use]
 pub fn routes() -> &'static [Route] {
-    &ROUTES
+    &TABLE
 }
 
 /// The router over the table, and over nothing else.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
+    collect(shared, |route| Some(route.path))
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_allowed)
+}
+
+/// The router over the rows that lie under a prefix, without the prefix: a door at the root of a listener.
+pub(crate) fn door(shared: &Arc<Shared>, prefix: &'static str) -> Router {
+    collect(shared, |route| route.path.strip_prefix(prefix))
+        .fallback(elsewhere)
+        .method_not_allowed_fallback(not_allowed)
+}
+
+/// A router over those rows for which there is a path.
+fn collect(shared: &Arc<Shared>, path: impl Fn(&Route) -> Option<&'static str>) -> Router {
     let mut router = Router::new();
-    for route in routes() {
+    for (route, path) in routes().iter().filter_map(|route| Some((route, path(route)?))) {
         let method = MethodFilter::try_from(route.method.clone());
         let method = method.expect("the table has ordinary methods only");
         let shared = shared.clone();
         let answer = move |request: Request| route.answer(shared.clone(), request);
-        router = router.route(route.path, on(method, answer));
+        router = router.route(path, on(method, answer));
     }
-    router.fallback(unknown).method_not_allowed_fallback(not_allowed)
+    router
 }
 
 impl Route {
@@ -251,6 +270,15 @@ async fn unknown(mut request: Request) -> Outcome {
         "no route `{method} {path}`; GET /actions lists the actions, GET /openapi.json all routes"
     );
     Err(Refusal::not_found(sentence).into())
+}
+
+/// At a door of its own, whoever looks for something else is shown the door's page.
+async fn elsewhere(mut request: Request) -> Outcome {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return unknown(request).await;
+    }
+    visitor(&mut request)?;
+    Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
 }
 
 async fn not_allowed(mut request: Request) -> Outcome {

@@ -8,12 +8,11 @@ use std::time::Duration;
 use axum::Router;
 use paned_kernel::Kernel;
 use paned_model::{Code, Refusal};
-use paned_policy::guard::Way;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::{self, Talk};
-use crate::listener::Arrival;
+use crate::listener::{Arrival, Face, Threshold};
 use crate::shared::Shared;
 use crate::{Limits, Listener, routes};
 
@@ -42,17 +41,17 @@ pub enum Error {
 /// When a listener is open to other machines, or no use.
 pub async fn serve(
     kernel: Kernel,
-    listeners: Vec<Listener>,
+    listeners: Vec<(Listener, Face)>,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let shared = Arc::new(Shared::new(kernel, limits));
-    let app = routes::router(&shared);
     let mut gates = JoinSet::new();
-    for listener in listeners {
-        let way = Arc::new(listener.way()?);
+    for (listener, face) in listeners {
+        let threshold = Arc::new(Threshold::new(&listener, face)?);
         listener.widen(QUEUE).map_err(Error::Listener)?;
-        let gate = Gate { shared: shared.clone(), app: app.clone(), way, talks: JoinSet::new() };
+        let (shared, app) = (shared.clone(), app(&shared, face));
+        let gate = Gate { shared, app, threshold, talks: JoinSet::new() };
         gates.spawn(gate.run(listener));
     }
     shutdown.await;
@@ -64,11 +63,19 @@ pub async fn serve(
     Ok(())
 }
 
+/// What is shown by this face.
+fn app(shared: &Arc<Shared>, face: Face) -> Router {
+    match face {
+        Face::Main => routes::router(shared),
+        Face::Door { door, .. } => routes::door(shared, door.prefix()),
+    }
+}
+
 /// One listener and the connections that came by it, which end with it.
 struct Gate {
     shared: Arc<Shared>,
     app: Router,
-    way: Arc<Way>,
+    threshold: Arc<Threshold>,
     talks: JoinSet<()>,
 }
 
@@ -102,8 +109,9 @@ impl Gate {
         let seat = self.shared.seats.clone().try_acquire_owned();
         match (refusal, seat) {
             (None, Ok(seat)) => {
-                let (shared, app, way) = (self.shared.clone(), self.app.clone(), self.way.clone());
-                self.talks.spawn(connection::talk(Talk { shared, app, way }, stream, seat));
+                let (shared, app) = (self.shared.clone(), self.app.clone());
+                let threshold = self.threshold.clone();
+                self.talks.spawn(connection::talk(Talk { shared, app, threshold }, stream, seat));
             }
             (Some(refusal), _) => self.turn_away(stream, refusal),
             (None, Err(_)) => self.turn_away(stream, full(&self.shared.limits)),

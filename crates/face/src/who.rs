@@ -1,11 +1,16 @@
 //! Who sends a request: a token's grant, or the owner over the socket. A pane that a request claims to come
 //! from is verified, never believed.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use paned_kernel::{Caller, Kernel};
-use paned_model::{Code, Refusal};
+use paned_model::{Code, Refusal, Scope};
 use paned_policy::guard::Way;
+
+use crate::listener::Threshold;
 
 /// Headers by which a program says in which pane it runs.
 const CLAIMS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];
@@ -24,16 +29,25 @@ pub(crate) struct Visitor(pub(crate) Option<Caller>);
 /// When a token is not good or a claim is not true; silence is no error.
 pub(crate) fn identify(
     kernel: &Kernel,
-    way: &Way,
+    threshold: &Threshold,
     headers: &HeaderMap,
 ) -> Result<Visitor, Refusal> {
-    let caller = match (bearer(headers)?, way) {
+    let caller = match (bearer(headers)?, &threshold.way) {
         (Some(token), Way::Tcp(_) | Way::Unix) => kernel.authenticate(token)?,
         (None, Way::Unix) => kernel.owner(headers.get(PROOF).and_then(text)),
+        (None, Way::Tcp(_)) if threshold.is_open => anyone(kernel),
         (None, Way::Tcp(_)) => return Ok(Visitor(None)),
     };
     check_claims(headers, &caller)?;
     Ok(Visitor(Some(caller)))
+}
+
+/// Whoever comes by a listener that is marked open: they may do what a door is for, and nothing of the server.
+fn anyone(kernel: &Kernel) -> Caller {
+    let mut caller = kernel.owner(None);
+    let grant = Arc::make_mut(&mut caller.grant);
+    grant.scopes = BTreeSet::from([Scope::Read, Scope::Input, Scope::Spawn, Scope::Kill]);
+    caller
 }
 
 /// Lets in whoever has this token, if what they claim besides is true.

@@ -4,6 +4,7 @@
 //! folder in between. Their numbers travel in a variable, which is believed only by the process it names.
 
 use std::io;
+use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ struct Handover {
     lock: RawFd,
     tcp: Vec<RawFd>,
     unix: RawFd,
+    #[serde(default)]
+    doors: Vec<RawFd>,
     files: Option<u64>,
 }
 
@@ -49,11 +52,14 @@ pub(super) fn take() -> Result<Option<Kept>> {
     }
     let take =
         |number| take_over(number).with_context(|| format!("descriptor {number} was not kept"));
-    let tcp = said.tcp.iter().map(|number| Ok(take(*number)?.into())).collect::<Result<_>>()?;
+    let all = |numbers: &[RawFd]| {
+        numbers.iter().map(|number| Ok(take(*number)?.into())).collect::<Result<Vec<TcpListener>>>()
+    };
     Ok(Some(Kept {
         lock: Lock::inherited(take(said.lock)?),
-        tcp,
+        tcp: all(&said.tcp)?,
         unix: take(said.unix)?.into(),
+        doors: all(&said.doors)?,
         files: said.files,
         is_inherited: true,
     }))
@@ -90,6 +96,7 @@ impl Upgrade {
             lock: kept.lock.as_fd().as_raw_fd(),
             tcp: kept.tcp.iter().map(AsRawFd::as_raw_fd).collect(),
             unix: kept.unix.as_raw_fd(),
+            doors: kept.doors.iter().map(AsRawFd::as_raw_fd).collect(),
             files: kept.files,
         })?;
         for fd in descriptors(kept) {
@@ -126,6 +133,6 @@ impl Upgrade {
 }
 
 fn descriptors(kept: &Kept) -> impl Iterator<Item = BorrowedFd<'_>> {
-    let tcp = kept.tcp.iter().map(AsFd::as_fd);
+    let tcp = kept.tcp.iter().chain(&kept.doors).map(AsFd::as_fd);
     [kept.lock.as_fd(), kept.unix.as_fd()].into_iter().chain(tcp)
 }

@@ -50,7 +50,7 @@ async fn serve(
     let (kernel, started) =
         Kernel::start(setup(plan, kept, &url)?, journal, opened, native).await?;
     let is_first = !kept.is_inherited && failed.is_none();
-    announce(plan, served(plan, url, failed), started, is_first)?;
+    announce(plan, served(plan, kept, url, failed)?, started, is_first)?;
     let mut wish = Wish::Stop;
     let wished = async {
         wish = tokio::select! {
@@ -59,7 +59,7 @@ async fn serve(
         };
     };
     let limits = paned_face::Limits::default();
-    paned_face::serve(kernel.clone(), kept.listeners()?, limits, wished).await?;
+    paned_face::serve(kernel.clone(), kept.listeners(plan)?, limits, wished).await?;
     kernel.stop().await;
     Ok(wish)
 }
@@ -102,8 +102,8 @@ fn limits(settings: &Settings) -> Result<Limits> {
     })
 }
 
-fn served(plan: &Plan, url: String, upgrade_failed: Option<String>) -> Served {
-    Served {
+fn served(plan: &Plan, kept: &Kept, url: String, upgrade_failed: Option<String>) -> Result<Served> {
+    Ok(Served {
         pid: std::process::id(),
         url,
         socket: plan.state.socket(),
@@ -112,7 +112,8 @@ fn served(plan: &Plan, url: String, upgrade_failed: Option<String>) -> Served {
         token_file: plan.state.token(),
         args: plan.words.clone(),
         upgrade_failed,
-    }
+        doors: kept.door_urls(plan)?,
+    })
 }
 
 /// Everything is there: write down where, and say so to whoever started us.

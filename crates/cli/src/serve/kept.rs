@@ -1,23 +1,25 @@
 //! What is kept through an upgrade: the lock, the places where we listen, and the limit that we raised.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 
-use paned_face::Listener;
+use paned_face::{Face, Listener};
 use paned_model::Refusal;
 
+use super::Plan;
 use super::listeners;
 use super::lock::Lock;
 use crate::machine::headroom;
-use crate::settings::Settings;
-use crate::state::State;
 
 /// What is kept through an upgrade, so that no connection is ever refused and the folder is always ours.
 pub(super) struct Kept {
     pub(super) lock: Lock,
     pub(super) tcp: Vec<TcpListener>,
     pub(super) unix: UnixListener,
+    /// Those of the doors, in the order of the command line.
+    pub(super) doors: Vec<TcpListener>,
     /// How many open files programs may have, which is what we had before we raised it for ourselves.
     pub(super) files: Option<u64>,
     /// Whether this came from the program before us.
@@ -29,14 +31,17 @@ impl Kept {
     ///
     /// # Errors
     /// When somebody else has one of them.
-    pub(super) fn new(settings: &Settings, state: &State) -> Result<Self, Refusal> {
+    pub(super) fn new(plan: &Plan) -> Result<Self, Refusal> {
+        let (settings, state) = (&plan.settings, &plan.state);
         let addresses = listeners::addresses(settings.host.as_deref())?;
         state.make()?;
         let lock = Lock::take(state)?;
         let tcp = listeners::tcp(&addresses, settings.port)?;
+        let doors = plan.doors.iter().map(|at| listeners::one(at.address));
+        let doors = doors.collect::<Result<_, _>>()?;
         state.make_socket_folder()?;
         let unix = listeners::unix(&state.socket())?;
-        Ok(Self { lock, tcp, unix, files: headroom::raise_files(), is_inherited: false })
+        Ok(Self { lock, tcp, unix, doors, files: headroom::raise_files(), is_inherited: false })
     }
 
     /// Where we listen over TCP; the first is the one to tell people.
@@ -46,13 +51,28 @@ impl Kept {
     }
 
     /// The same listeners for the face to serve, which closes only its own hold of them.
-    pub(super) fn listeners(&self) -> io::Result<Vec<Listener>> {
+    pub(super) fn listeners(&self, plan: &Plan) -> io::Result<Vec<(Listener, Face)>> {
         let mut listeners = Vec::new();
         for tcp in &self.tcp {
-            listeners.push(Listener::Tcp(tokio::net::TcpListener::from_std(tcp.try_clone()?)?));
+            listeners.push((shown(tcp)?, Face::Main));
         }
         let unix = tokio::net::UnixListener::from_std(self.unix.try_clone()?)?;
-        listeners.push(Listener::Unix(unix));
+        listeners.push((Listener::Unix(unix), Face::Main));
+        for (at, door) in plan.doors.iter().zip(&self.doors) {
+            listeners.push((shown(door)?, at.face()));
+        }
         Ok(listeners)
     }
+
+    /// Where the doors are that have a port of their own.
+    pub(super) fn door_urls(&self, plan: &Plan) -> io::Result<BTreeMap<String, String>> {
+        let doors = plan.doors.iter().zip(&self.doors);
+        let url =
+            |door: &TcpListener| Ok(format!("http://{}", door.local_addr()?)) as io::Result<_>;
+        doors.map(|(at, door)| Ok((at.door.to_string(), url(door)?))).collect()
+    }
+}
+
+fn shown(tcp: &TcpListener) -> io::Result<Listener> {
+    Ok(Listener::Tcp(tokio::net::TcpListener::from_std(tcp.try_clone()?)?))
 }

@@ -31,6 +31,14 @@ pub(super) fn tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, R
     bind_all(addresses, port).map_err(|(address, error)| refused(address, &error))
 }
 
+/// Listens on one address.
+///
+/// # Errors
+/// When the port is taken.
+pub(super) fn one(address: SocketAddr) -> Result<TcpListener, Refusal> {
+    bind(address).map_err(|error| refused(address, &error))
+}
+
 /// Listens on a socket that only its user can open. Call it with the lock held: what is there is stale then.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! we listen, the journal, the panes; `server.json` and the first word come last, when all of it is true. What
 //! is [`kept::Kept`] outlives an upgrade; everything else is built anew.
 
+mod door;
 mod handover;
 mod house;
 mod kept;
@@ -24,6 +25,7 @@ use crate::context::Context;
 use crate::out::Out;
 use crate::settings::{Flags, Settings};
 use crate::state::State;
+use door::DoorAt;
 use handover::Upgrade;
 use kept::Kept;
 
@@ -32,6 +34,8 @@ Examples:
   paned serve                          on 127.0.0.1 and ::1, port 7263
   paned serve --port 0 --json          on a free port; one JSON line says where
   paned serve --state-dir /tmp/try     apart from your other panes
+  paned serve --door opencode-pty=127.0.0.1:7264,open
+                                       also for clients of opencode-pty, which send no token
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
 (POLY_PORT, POLY_HOSTNAME), then config.toml, then defaults. PANED_LOG sets what is logged to \
@@ -57,6 +61,9 @@ pub(crate) struct Listen {
     /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
     #[arg(long)]
     host: Option<String>,
+    /// Another tool's protocol at a port of its own; `,open` lets in clients without a token
+    #[arg(long, value_name = "NAME=ADDRESS[,open]")]
+    door: Vec<DoorAt>,
 }
 
 impl Listen {
@@ -69,7 +76,8 @@ impl Listen {
     /// The same on a command line.
     pub(crate) fn words(&self) -> Vec<String> {
         let flags = self.flags().into_iter();
-        flags.flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
+        let doors = self.door.iter().map(|door| ("door", door.to_string()));
+        flags.chain(doors).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
     }
 }
 
@@ -80,6 +88,7 @@ struct Plan {
     state: State,
     /// What was said on the command line about where to listen.
     words: Vec<String>,
+    doors: Vec<DoorAt>,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -90,11 +99,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     logs::start()?;
     let settings = context.settings(args.listen.flags())?;
     let state = State::at(settings.state_dir.clone());
-    let plan = Plan { out: context.out, settings, state, words: args.listen.words() };
+    let (words, doors) = (args.listen.words(), args.listen.door.clone());
+    let plan = Plan { out: context.out, settings, state, words, doors };
     let upgrade = Upgrade::new()?;
     let kept = match inherited {
         Some(kept) => kept,
-        None => Kept::new(&plan.settings, &plan.state)?,
+        None => Kept::new(&plan)?,
     };
     live(&plan, &kept, &upgrade)?;
     plan.state.forget_served();

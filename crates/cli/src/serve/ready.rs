@@ -1,5 +1,6 @@
 //! The first word of a server: where it is.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -18,6 +19,8 @@ pub(crate) struct Ready {
     pub(crate) socket: PathBuf,
     pub(crate) pid: u32,
     pub(crate) token_file: PathBuf,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) doors: BTreeMap<String, String>,
 }
 
 impl From<&Served> for Ready {
@@ -27,6 +30,7 @@ impl From<&Served> for Ready {
             socket: served.socket.clone(),
             pid: served.pid,
             token_file: served.token_file.clone(),
+            doors: served.doors.clone(),
         }
     }
 }
@@ -46,6 +50,8 @@ pub(super) fn say(out: Out, ready: &Ready, started: Started) -> io::Result<()> {
         ("  token", ready.token_file.to_string_lossy().as_ref().into()),
         ("  panes", format!("{} found alive, {ended} ended", started.living).into()),
     ])?;
+    let doors = ready.doors.iter().map(|(name, url)| ("  door", format!("{name} at {url}").into()));
+    out.fields(&doors.collect::<Vec<_>>())?;
     out.say("")?;
     out.say("In another terminal:")?;
     out.fields(&[

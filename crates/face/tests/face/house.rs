@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use paned_face::{Error, Limits, Listener, serve};
+use paned_face::{Door, Error, Face, Limits, Listener, serve};
 use paned_kernel::journal::{Journal, Opened};
 use paned_kernel::{Address, Kernel, Setup};
 use paned_model::{EventId, Time};
@@ -23,6 +23,10 @@ pub(crate) struct House {
     pub(crate) kernel: Kernel,
     pub(crate) fake: Fake,
     pub(crate) address: SocketAddr,
+    /// Where the door of opencode-pty is, for anyone.
+    pub(crate) open_door: SocketAddr,
+    /// Where it is, for whoever has a token.
+    pub(crate) shut_door: SocketAddr,
     /// The owner's.
     pub(crate) token: String,
     socket: PathBuf,
@@ -55,10 +59,24 @@ impl House {
         let unix = UnixListener::bind(&socket).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { drop(stopped.await) };
-        let listeners = vec![Listener::Tcp(tcp), Listener::Unix(unix)];
+        let (open, open_door) = door(true).await;
+        let (shut, shut_door) = door(false).await;
+        let listeners =
+            vec![open, shut, (Listener::Tcp(tcp), Face::Main), (Listener::Unix(unix), Face::Main)];
         let serving = tokio::spawn(serve(kernel.clone(), listeners, limits, shutdown));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
-        Self { kernel, fake, address, token, socket, stop, serving, _folder: folder }
+        Self {
+            kernel,
+            fake,
+            address,
+            open_door,
+            shut_door,
+            token,
+            socket,
+            stop,
+            serving,
+            _folder: folder,
+        }
     }
 
     /// A request as our own client would send it over TCP.
@@ -141,6 +159,13 @@ impl House {
         self.stop.send(()).unwrap();
         self.serving.await.unwrap().unwrap();
     }
+}
+
+/// The door of opencode-pty at a port of its own.
+async fn door(open: bool) -> ((Listener, Face), SocketAddr) {
+    let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = tcp.local_addr().unwrap();
+    ((Listener::Tcp(tcp), Face::Door { door: Door::OpencodePty, open }), address)
 }
 
 async fn kernel(token_file: PathBuf, substrate: Arc<dyn Substrate>) -> Kernel {

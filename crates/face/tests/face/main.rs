@@ -4,6 +4,7 @@
 mod actions;
 mod client;
 mod documents;
+mod doors;
 mod endings;
 mod events;
 mod house;

@@ -1,18 +1,35 @@
 //! The walls: for every route of the table, for paths that are none, and for every method.
 
+use std::collections::BTreeSet;
+
 use paned_face::{Needs, routes};
+use serde_json::json;
 
 use crate::client::Ask;
 use crate::house::House;
 
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"];
-const NO_ROUTES: [&str; 6] =
-    ["/", "/no/such/route", "/action/", "/action/a/b", "/health/", "/actions/x"];
+const NO_ROUTES: [&str; 9] = [
+    "/",
+    "/no/such/route",
+    "/action/",
+    "/action/a/b",
+    "/health/",
+    "/actions/x",
+    "/doors/opencode-pty",
+    "/doors/opencode-pty/nothing",
+    "/doors/opencode-pty/api/sessions/",
+];
+/// A session of the door of opencode-pty.
+const SESSION: &str = "pty_00000000";
 
 /// Every path of the table, filled in, and some that are not there.
 fn paths() -> impl Iterator<Item = String> {
-    let fill = |path: &str| path.replace("{name}", "server:status").replace("{event}", "a:b");
+    let fill = |path: &str| {
+        let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
+        path.replace("{id}", SESSION)
+    };
     let known = routes().iter().map(move |route| fill(route.path));
     known.chain(NO_ROUTES.map(str::to_owned))
 }
@@ -122,17 +139,24 @@ async fn what_is_in_no_row_of_the_table_is_not_there() {
     check(|ask| ask, status).await;
 }
 
+/// What a path of the table takes.
+fn methods(path: &str) -> BTreeSet<&'static str> {
+    let rows = routes().iter().filter(|route| route.path == path);
+    let methods: BTreeSet<_> = rows.map(|route| route.method.as_str()).collect();
+    let head = methods.contains("GET").then_some("HEAD");
+    methods.into_iter().chain(head).collect()
+}
+
 #[tokio::test]
 async fn a_route_takes_its_own_method_and_says_so() {
     let house = House::new().await;
     for (route, path) in routes().iter().zip(paths()) {
-        let takes =
-            |method: &&str| route.method == *method || *method == "HEAD" && route.method == "GET";
-        for method in METHODS.iter().filter(|method| !takes(method)) {
+        let takes = methods(route.path);
+        for method in METHODS.iter().filter(|method| !takes.contains(*method)) {
             let answer = house.send(&house.ask(method, &path)).await;
             assert_eq!(answer.status(), 405, "{method} {path}");
-            let allow = if route.method == "GET" { "GET,HEAD" } else { "POST" };
-            assert_eq!(answer.head.get("allow"), Some(allow), "{method} {path}");
+            let allow = answer.head.get("allow").unwrap().split(',').collect::<BTreeSet<_>>();
+            assert_eq!(allow, takes, "{method} {path}");
         }
     }
 }
@@ -140,10 +164,15 @@ async fn a_route_takes_its_own_method_and_says_so() {
 #[tokio::test]
 async fn a_get_changes_nothing() {
     let house = House::new().await;
+    let argv = ["/bin/sh"];
+    let session = json!({ "id": SESSION, "argv": argv, "tags": ["opencode-pty"] });
+    house.act("pane:new", session).await;
     let before = house.metric("paned_events_total").await;
     for (route, path) in routes().iter().zip(paths()).filter(|(route, _)| route.method == "GET") {
         let answer = house.send(&house.ask("HEAD", &path)).await;
-        assert_eq!(answer.status(), 200, "{}", route.path);
+        // That one is nothing but a socket.
+        let expect = if path == "/doors/opencode-pty/ws" { 426 } else { 200 };
+        assert_eq!(answer.status(), expect, "{}", route.path);
     }
     assert_eq!(house.metric("paned_events_total").await, before);
 }

@@ -1,6 +1,6 @@
 //! The WebSocket as a client meets it.
 
-mod client;
+pub(crate) mod client;
 mod endings;
 mod entry;
 mod flow;

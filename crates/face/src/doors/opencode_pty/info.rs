@@ -1,0 +1,82 @@
+//! A session as opencode-pty's clients see it: computed from its pane, kept nowhere.
+
+use paned_model::{PaneInfo, Status, Time};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Where the pane's meta has what only this door asks about.
+pub(super) const DESCRIPTION: &str = "opencode.description";
+/// Whether its end is told.
+pub(super) const NOTIFY: &str = "opencode.notifyOnExit";
+/// After how many seconds it is ended.
+pub(super) const TIMEOUT: &str = "opencode.timeoutSeconds";
+
+/// A session.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Info {
+    id: String,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    command: String,
+    args: Vec<String>,
+    workdir: String,
+    status: &'static str,
+    notify_on_exit: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_seconds: Option<u64>,
+    timed_out: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_signal: Option<String>,
+    /// Only while the program runs: afterwards the number may be another program's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    created_at: Time,
+    line_count: u64,
+}
+
+impl Info {
+    /// Whether its program may still be there.
+    pub(super) fn is_active(&self) -> bool {
+        self.status == "running"
+    }
+}
+
+impl From<PaneInfo> for Info {
+    fn from(pane: PaneInfo) -> Self {
+        let meta = |key: &str| pane.meta.get(key);
+        let description = meta(DESCRIPTION).and_then(Value::as_str).map(str::to_owned);
+        let notify_on_exit = meta(NOTIFY).and_then(Value::as_bool).unwrap_or(false);
+        let timeout_seconds = meta(TIMEOUT).and_then(Value::as_u64);
+        let mut argv = pane.argv.into_iter();
+        Self {
+            id: pane.id.to_string(),
+            title: pane.title,
+            description,
+            command: argv.next().unwrap_or_default(),
+            args: argv.collect(),
+            workdir: pane.cwd,
+            status: word(pane.status),
+            notify_on_exit,
+            timeout_seconds,
+            timed_out: pane.timed_out,
+            exit_code: pane.exit_code,
+            exit_signal: pane.exit_signal,
+            pid: pane.pid,
+            created_at: pane.created_at,
+            line_count: pane.lines,
+        }
+    }
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Starting | Status::Running => "running",
+        // How a lost one ended is not known, and no code is claimed.
+        Status::Exited | Status::Lost => "exited",
+        Status::Killed => "killed",
+    }
+}

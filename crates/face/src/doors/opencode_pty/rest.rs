@@ -1,0 +1,119 @@
+//! `/api/sessions` and the page: requests in, opencode-pty's answers and texts out.
+
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
+use axum::response::IntoResponse;
+use paned_model::{Code, Refusal};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::HTML;
+use super::info::Info;
+use super::plain::strip;
+use super::sessions::Sessions;
+use super::spawn::{Spawn, fresh_id};
+use crate::call::Call;
+use crate::reply::{self, Outcome, Rejection};
+
+/// What the door shows to a browser: where it is, and nothing that runs.
+const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>This is paned's door for clients of \
+                    opencode-pty: <code>/api/sessions</code>, <code>/ws</code>, <code>/health</code>.";
+
+/// Shows all sessions.
+pub(super) async fn list(call: Call) -> Outcome {
+    json_of(&sessions(&call).list().await?)
+}
+
+/// Starts one.
+pub(super) async fn create(mut call: Call) -> Outcome {
+    let spawn = Spawn::read(body(&mut call).await?)?.titled_by_description();
+    json_of(&sessions(&call).spawn(&fresh_id(), spawn).await?)
+}
+
+/// Ends and forgets all.
+pub(super) async fn clear(call: Call) -> Outcome {
+    done(sessions(&call).clear().await, "Failed to kill session")
+}
+
+/// Shows one.
+pub(super) async fn get(mut call: Call) -> Outcome {
+    let id = call.name().await?;
+    json_of(&Info::from(sessions(&call).get(&id).await?))
+}
+
+/// Ends one.
+pub(super) async fn kill(mut call: Call) -> Outcome {
+    let id = call.name().await?;
+    done(sessions(&call).kill(&id).await, "Failed to kill session")
+}
+
+/// Ends and forgets one.
+pub(super) async fn cleanup(mut call: Call) -> Outcome {
+    let id = call.name().await?;
+    done(sessions(&call).close(&id).await, "Failed to kill session")
+}
+
+/// Types into one.
+pub(super) async fn input(mut call: Call) -> Outcome {
+    let id = call.name().await?;
+    let body = body(&mut call).await?;
+    let data = body["data"].as_str().filter(|data| !data.is_empty());
+    let data =
+        data.ok_or_else(|| Refusal::invalid("Data field is required and must be a string"))?;
+    done(sessions(&call).write(&id, data).await, "Failed to write to session")
+}
+
+/// Shows what one printed, with its length as JavaScript counts it.
+pub(super) async fn raw(mut call: Call) -> Outcome {
+    let id = call.name().await?;
+    let raw = sessions(&call).printed(&id).await?;
+    json_of(&json!({ "raw": raw, "byteLength": raw.encode_utf16().count() }))
+}
+
+/// Shows what one printed without escape sequences, with its length in bytes.
+pub(super) async fn plain(mut call: Call) -> Outcome {
+    let id = call.name().await?;
+    let plain = strip(&sessions(&call).printed(&id).await?);
+    json_of(&json!({ "plain": plain, "byteLength": plain.len() }))
+}
+
+/// Shows the page.
+pub(super) async fn page(_: Call) -> Outcome {
+    let headers = [(X_FRAME_OPTIONS, "DENY"), (CONTENT_SECURITY_POLICY, "default-src 'self'")];
+    Ok((headers, reply::text(HTML, PAGE)).into_response())
+}
+
+/// The sessions of whoever calls.
+pub(super) fn sessions(call: &Call) -> Sessions {
+    Sessions { shared: call.shared.clone(), caller: call.caller.clone() }
+}
+
+/// A value as the answer.
+pub(super) fn json_of(value: &impl Serialize) -> Outcome {
+    Ok(reply::json(serde_json::to_vec(value).map_err(Refusal::internal)?))
+}
+
+async fn body(call: &mut Call) -> Result<Value, Rejection> {
+    let body = call.body().await?;
+    let read = serde_json::from_slice(&body);
+    Ok(read.map_err(|_| Refusal::invalid("Invalid JSON in request body"))?)
+}
+
+/// Success, or the text that clients know with the status that they expect.
+fn done(done: Result<(), Refusal>, text: &str) -> Outcome {
+    match done {
+        Ok(()) => json_of(&json!({ "success": true })),
+        Err(refusal) if matches!(refusal.code, Code::Unauthorized | Code::Forbidden) => {
+            Err(refusal.into())
+        }
+        Err(refusal) => {
+            let cause = json!({ "cause": refusal.sentence });
+            Err(Refusal::invalid(text).with(cause).into())
+        }
+    }
+}
+
+/// The refusal of a request that does not become a socket.
+pub(super) fn no_upgrade(sentence: String) -> Rejection {
+    Rejection::new(StatusCode::UPGRADE_REQUIRED, Code::Invalid, sentence)
+}

@@ -1,0 +1,126 @@
+//! What can be done with sessions, by actions of the kernel. A pane without our tag is no session.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use paned_kernel::{Caller, Piece, Printed};
+use paned_model::{Code, Offset, PaneId, PaneInfo, Refusal};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
+
+use super::NAME;
+use super::info::Info;
+use super::spawn::{Spawn, failed};
+use crate::shared::Shared;
+
+/// How many bytes are read at once.
+const PIECE: usize = 64 << 10;
+
+/// The sessions that somebody may see.
+#[derive(Clone)]
+pub(super) struct Sessions {
+    pub(super) shared: Arc<Shared>,
+    pub(super) caller: Caller,
+}
+
+#[derive(Deserialize)]
+struct Killed {
+    survivors: Vec<IgnoredAny>,
+}
+
+impl Sessions {
+    /// All of them, oldest first.
+    pub(super) async fn list(&self) -> Result<Vec<Info>, Refusal> {
+        let panes: Vec<PaneInfo> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        Ok(panes.into_iter().map(Info::from).collect())
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// When there is none, also where the name can be nobody's.
+    pub(super) async fn get(&self, id: &str) -> Result<PaneInfo, Refusal> {
+        let none = || Refusal::not_found("Session not found");
+        match self.act::<PaneInfo>("pane:get", json!({ "paneId": id })).await {
+            Ok(pane) if pane.tags.iter().any(|tag| tag == NAME) => Ok(pane),
+            Ok(_) => Err(none()),
+            Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Invalid) => Err(none()),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Starts one under this id.
+    pub(super) async fn spawn(&self, id: &PaneId, spawn: Spawn) -> Result<Info, Refusal> {
+        let pane = self.act::<PaneInfo>("pane:new", spawn.params(id)).await;
+        pane.map(Info::from).map_err(|refusal| match refusal.code {
+            Code::Unauthorized | Code::Forbidden | Code::Vetoed | Code::Denied => refusal,
+            _ => failed(&refusal.sentence),
+        })
+    }
+
+    /// Ends one; it is an error when something of it lives on.
+    pub(super) async fn kill(&self, id: &str) -> Result<(), Refusal> {
+        let pane = self.get(id).await?;
+        let killed: Killed = self.act("pane:kill", json!({ "paneId": pane.id })).await?;
+        if killed.survivors.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::Busy, "some of its processes could not be ended"))
+    }
+
+    /// Ends and forgets one.
+    pub(super) async fn close(&self, id: &str) -> Result<(), Refusal> {
+        let pane = self.get(id).await?;
+        self.act::<IgnoredAny>("pane:close", json!({ "paneId": pane.id })).await?;
+        Ok(())
+    }
+
+    /// Ends and forgets all of them, at once.
+    pub(super) async fn clear(&self) -> Result<(), Refusal> {
+        let panes: Vec<PaneInfo> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        let closing = panes.iter().map(|pane| self.close(pane.id.as_str()));
+        let gone = |refusal: &Refusal| refusal.code == Code::NotFound;
+        let mut refusals = join_all(closing).await.into_iter().filter_map(Result::err);
+        refusals.find(|refusal| !gone(refusal)).map_or(Ok(()), Err)
+    }
+
+    /// Types into one; to one that has ended nothing happens.
+    pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
+        let pane = self.get(id).await?;
+        let params = json!({ "paneId": pane.id, "text": data });
+        match self.act::<IgnoredAny>("pane:write", params).await {
+            Ok(_) => Ok(()),
+            Err(refusal) if refusal.code == Code::Gone => Ok(()),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// All that is kept of what one printed; what is no UTF-8 is replaced.
+    pub(super) async fn printed(&self, id: &str) -> Result<String, Refusal> {
+        let pane = self.get(id).await?;
+        let mut reader = self.reader(&pane, pane.dropped)?;
+        let (mut bytes, mut at) = (Vec::new(), pane.dropped);
+        while at < pane.bytes {
+            match reader.next(PIECE).await? {
+                Piece::Bytes(from, piece) => {
+                    at = from.0 + piece.len() as u64;
+                    bytes.extend(piece);
+                }
+                Piece::Gap(_, to) => at = to.0,
+                Piece::End => break,
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// What one prints from an offset on.
+    pub(super) fn reader(&self, pane: &PaneInfo, from: u64) -> Result<Printed, Refusal> {
+        self.shared.kernel.output(&pane.id, Offset(from), &self.caller)
+    }
+
+    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
+        let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
+        serde_json::from_slice(&answer).map_err(Refusal::internal)
+    }
+}

@@ -1,0 +1,78 @@
+//! Who is let in, and what is at the root of the door's own listener.
+
+use serde_json::json;
+use tokio::net::TcpStream;
+
+use crate::client::{Ask, send};
+use crate::house::House;
+
+#[tokio::test]
+async fn an_open_door_lets_in_anyone_but_foreign_pages_and_other_names() {
+    let house = House::new().await;
+    let ask = house.knock("GET", "/api/sessions");
+    assert_eq!(house.send_door(&ask).await.status(), 200);
+    let own = format!("http://{}", house.open_door);
+    assert_eq!(house.send_door(&ask.clone().header("origin", &own)).await.status(), 200);
+    for origin in ["http://evil.example", "null"] {
+        assert_eq!(house.send_door(&ask.clone().header("origin", origin)).await.status(), 403);
+    }
+    let renamed = ask.clone().without("host").header("host", "evil.example");
+    assert_eq!(house.send_door(&renamed).await.status(), 421);
+    let wrong = ask.header("authorization", "Bearer paned_x_y");
+    assert_eq!(house.send_door(&wrong).await.status(), 401);
+    let text = house.knock("POST", "/api/sessions").body("text/plain", r#"{"command":"ls"}"#);
+    assert_eq!(house.send_door(&text).await.status(), 415);
+}
+
+#[tokio::test]
+async fn a_door_that_is_not_open_needs_a_token() {
+    let house = House::new().await;
+    let host = house.shut_door.to_string();
+    for path in ["/api/sessions", "/health", "/ws", "/elsewhere", "/index.html"] {
+        let ask = Ask::new("GET", path).header("host", &host);
+        let stream = || TcpStream::connect(house.shut_door);
+        assert_eq!(send(stream().await.unwrap(), &ask).await.status(), 401, "{path}");
+        let shown = ask.header("authorization", &format!("Bearer {}", house.token));
+        assert_ne!(send(stream().await.unwrap(), &shown).await.status(), 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_looks_for_something_else_is_shown_the_page_there_and_only_there() {
+    let house = House::new().await;
+    for path in ["/", "/nothing", "/api/sessions/", "//api/sessions", "/actions", "/action/x"] {
+        let answer = house.door("GET", path, None).await;
+        assert_eq!(answer.status(), 302, "{path}");
+        assert_eq!(answer.head.get("location"), Some("/index.html"));
+    }
+    let page = house.door("GET", "/index.html", None).await;
+    assert_eq!(page.status(), 200);
+    assert_eq!(page.head.get("x-frame-options"), Some("DENY"));
+    assert_eq!(house.get("/doors/opencode-pty/nothing").await.status(), 404);
+    assert_eq!(house.door("POST", "/nothing", None).await.status(), 404);
+    assert_eq!(house.door("PUT", "/api/sessions", None).await.status(), 405);
+}
+
+#[tokio::test]
+async fn nothing_of_the_server_is_behind_an_open_door() {
+    let house = House::new().await;
+    for name in ["server:stop", "grant:create", "pane:list"] {
+        let answer = house.door("POST", &format!("/action/{name}"), Some(json!({}))).await;
+        assert_eq!(answer.status(), 404, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_grant_is_held_to_its_scopes_here_too() {
+    let house = House::new().await;
+    let id = house.session().await;
+    let (_, token) = house.grant(json!({ "scopes": ["read"] })).await;
+    let path = |rest: &str| format!("/doors/opencode-pty/api/sessions{rest}");
+    let ask = |method: &str, rest: &str| house.ask_as(&token, method, &path(rest));
+    assert_eq!(house.send(&ask("GET", "")).await.status(), 200);
+    let spawn = ask("POST", "").json(&json!({ "command": "/bin/sh" }));
+    assert_eq!(house.send(&spawn).await.status(), 403);
+    assert_eq!(house.send(&ask("DELETE", &format!("/{id}"))).await.status(), 403);
+    let input = ask("POST", &format!("/{id}/input")).json(&json!({ "data": "x" }));
+    assert_eq!(house.send(&input).await.status(), 403);
+}
