@@ -80,6 +80,12 @@ impl Server {
         self.dir.path().join("state")
     }
 
+    /// What the server said first.
+    #[must_use]
+    pub fn ready(&self) -> &Value {
+        &self.ready
+    }
+
     /// Host and port.
     #[must_use]
     pub fn authority(&self) -> String {

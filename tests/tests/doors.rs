@@ -1,0 +1,103 @@
+//! The door of opencode-pty at a port of its own, marked open, with real programs.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use paned_e2e::{Reply, Request, Server, is_alive};
+use serde_json::{Value, json};
+
+struct Door {
+    server: Server,
+    authority: String,
+}
+
+impl Door {
+    fn open() -> Self {
+        let server = Server::start_with(&["--door", "opencode-pty=127.0.0.1:0,open"]);
+        let url = server.ready()["doors"]["opencode-pty"].as_str().unwrap();
+        let authority = url.strip_prefix("http://").unwrap().to_owned();
+        Self { server, authority }
+    }
+
+    fn request(&self, method: &str, path: &str) -> Request {
+        Request::new(method, path).header("host", &self.authority)
+    }
+
+    fn ask(&self, method: &str, path: &str) -> Reply {
+        self.request(method, path).over_tcp(&self.authority)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let reply = self.request("POST", path).json(body).over_tcp(&self.authority);
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.json()
+    }
+
+    /// Starts a shell script as a session; answers its path.
+    fn script(&self, script: &str) -> String {
+        let body = json!({ "command": "/bin/bash", "args": ["--norc", "-c", script] });
+        let info = self.post("/api/sessions", &body);
+        format!("/api/sessions/{}", info["id"].as_str().unwrap())
+    }
+}
+
+/// The session's id, which is its last word.
+fn id(path: &str) -> &str {
+    path.rsplit('/').next().unwrap()
+}
+
+#[test]
+fn a_session_is_started_used_killed_and_forgotten() {
+    let door = Door::open();
+    let script = "trap '' TERM HUP; stty size; read line; echo \"got $line\"; sleep 1000";
+    let path = door.script(script);
+    let pid = door.ask("GET", &path).json()["pid"].as_u64().unwrap();
+    let pid = u32::try_from(pid).unwrap();
+    door.post(&format!("{path}/input"), &json!({ "data": "hello\r" }));
+    let wait = json!({ "paneId": id(&path), "pattern": "got hello", "since": 0 });
+    assert_eq!(door.server.act("pane:wait", wait)["met"], "pattern");
+    // What is typed early is echoed early, so the size need not come first.
+    let plain = door.ask("GET", &format!("{path}/buffer/plain")).json();
+    assert!(plain["plain"].as_str().unwrap().contains("40 120\r\n"), "{plain}");
+    assert!(is_alive(pid));
+    // It ignores being asked, and is made to end.
+    assert_eq!(door.ask("DELETE", &path).json(), json!({ "success": true }));
+    let info = door.ask("GET", &path).json();
+    assert_eq!((&info["status"], &info["exitSignal"]), (&json!("killed"), &json!("SIGKILL")));
+    assert!(!is_alive(pid));
+    let cleaned = door.ask("DELETE", &format!("{path}/cleanup"));
+    assert_eq!(cleaned.json(), json!({ "success": true }));
+    assert_eq!(door.ask("GET", &path).status, 404);
+    assert_eq!(door.ask("GET", "/api/sessions").json(), json!([]));
+}
+
+#[test]
+fn the_real_exit_code_is_told() {
+    let door = Door::open();
+    let path = door.script("exit 7");
+    door.server.act("pane:wait", json!({ "paneId": id(&path), "exit": true }));
+    let info = door.ask("GET", &path).json();
+    assert_eq!((&info["status"], &info["exitCode"]), (&json!("exited"), &json!(7)));
+}
+
+#[test]
+fn an_open_door_is_warned_about_and_still_guarded() {
+    let door = Door::open();
+    let moved = door.ask("GET", "/anything");
+    assert_eq!((moved.status, moved.header("location")), (302, Some("/index.html")));
+    let foreign = door.request("GET", "/api/sessions").header("origin", "http://evil.example");
+    assert_eq!(foreign.over_tcp(&door.authority).status, 403);
+    let renamed = Request::new("GET", "/api/sessions").header("host", "evil.example");
+    assert_eq!(renamed.over_tcp(&door.authority).status, 421);
+    assert_eq!(door.server.ask("GET", "/doors/opencode-pty/anything").status, 404);
+    assert!(door.server.log().contains("an open door"), "{}", door.server.log());
+    let served = std::fs::read(door.server.state().join("server.json")).unwrap();
+    let served: Value = serde_json::from_slice(&served).unwrap();
+    assert_eq!(served["doors"], door.server.ready()["doors"]);
+}
+
+#[test]
+fn a_door_outlives_an_upgrade() {
+    let door = Door::open();
+    assert!(door.server.cli(&["server", "upgrade"]).status.success());
+    assert_eq!(door.ask("GET", "/health").json()["status"], "healthy");
+}
