@@ -204,7 +204,8 @@ async fn a_kill_that_leaves_something_alive_is_no_success() {
 async fn all_are_cleared_and_nothing_else_is() {
     let house = House::new().await;
     house.pane("other").await;
-    (house.session().await, house.session().await);
+    house.session().await;
+    house.session().await;
     let cleared = house.door("DELETE", "/api/sessions", None).await;
     assert_eq!((cleared.status(), cleared.json()), (200, json!({ "success": true })));
     assert_eq!(house.door("GET", "/api/sessions", None).await.json(), json!([]));
