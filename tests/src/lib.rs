@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod dice;
 mod events;
 mod http;
 mod process;
@@ -17,6 +18,7 @@ mod socket;
 
 use std::time::Duration;
 
+pub use dice::Dice;
 pub use events::{Events, Told};
 pub use http::{Reply, Request};
 pub use process::{children_of, gone, is_alive, kill9};

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paned_e2e::{PATIENCE, Server, Told, gone};
+use paned_e2e::{Dice, PATIENCE, Server, Told, gone};
 use serde_json::json;
 
 const PANES: usize = 20;
@@ -24,23 +24,9 @@ for n in range(records):
 os._exit(pane)
 "#;
 
-/// A small generator, so that a failing run can be repeated.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
-}
-
 #[test]
 fn ledger_every_byte_exit_and_event_is_accounted_for() {
-    let seed = u64::from(std::process::id()) * 2 + 1;
-    println!("seed {seed}");
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new();
     let mut server = Server::start();
     for pane in 0..PANES {
         let argv = json!(["python3", "-c", WRITER, pane.to_string(), RECORDS.to_string()]);

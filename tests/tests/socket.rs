@@ -1,25 +1,13 @@
 //! Panes over the WebSocket, with real programs and real disconnects.
 #![forbid(unsafe_code)]
 
-use paned_e2e::{Frame, Server, script};
+use paned_e2e::{Dice, Frame, Server, script};
 use serde_json::json;
-
-/// A small generator, so that a failing run can be repeated.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
-}
 
 #[test]
 fn a_hundred_disconnects_lose_and_repeat_nothing() {
     let mut server = Server::start();
-    let mut dice = Dice(u64::from(std::process::id()) * 2 + 1);
+    let mut dice = Dice::new();
     server.act("pane:new", script("a", "seq 1700000"));
     let expect: String = (1..=1_700_000).map(|n| format!("{n}\r\n")).collect();
     let (mut got, mut disconnects, mut over) = (Vec::new(), 0, false);

@@ -1,0 +1,27 @@
+//! Random choices that can be made again.
+#![expect(
+    clippy::print_stdout,
+    clippy::new_without_default,
+    reason = "a seed is for whoever reads a failure"
+)]
+
+/// A small generator, so that a failing run can be repeated from its seed.
+pub struct Dice(u64);
+
+impl Dice {
+    /// Dice for this process; prints the seed.
+    #[must_use]
+    pub fn new() -> Self {
+        let seed = u64::from(std::process::id()) * 2 + 1;
+        println!("seed {seed}");
+        Self(seed)
+    }
+
+    /// A number below `sides`.
+    pub fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
