@@ -9,11 +9,12 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use paned_model::Size;
-use paned_model::frame::{Done, FromKeeper, Resize, Role, ToKeeper};
+use paned_model::frame::{Done, FromKeeper, Held, Refused, Resize, Role, ToKeeper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
 
+use crate::lease::Lease;
 use crate::pane::Pane;
 use crate::peer::{Peer, PeerId};
 use crate::pty::Pty;
@@ -33,7 +34,8 @@ pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
     let Some(pane) = await_birth(&mut first)? else {
         return Ok(());
     };
-    let mut keeper = Keeper { pane, peers: vec![first], born: 1, signals, goodbye: None };
+    let (peers, lease) = (vec![first], Lease::default());
+    let mut keeper = Keeper { pane, peers, lease, born: 1, signals, goodbye: None };
     keeper.greet(0);
     while !keeper.is_done() {
         let ready = keeper.wait()?;
@@ -66,6 +68,8 @@ fn await_birth(first: &mut Peer) -> io::Result<Option<Pane>> {
 struct Keeper {
     pane: Pane,
     peers: Vec<Peer>,
+    /// Who may set the terminal's size.
+    lease: Lease,
     /// How many connections there have been; the next one's name.
     born: PeerId,
     signals: OwnedFd,
@@ -177,6 +181,9 @@ impl Keeper {
         let Ok(messages) = heard else {
             let gone = self.peers.swap_remove(place);
             self.pane.lost_peer(gone.role);
+            if self.lease.lost(gone.id) {
+                self.tell_holder();
+            }
             return;
         };
         for message in messages {
@@ -203,26 +210,54 @@ impl Keeper {
                 self.took(id, offset);
                 None
             }
+            ToKeeper::Release(release) => {
+                if self.lease.release(id, &release.holder) {
+                    self.tell_holder();
+                }
+                None
+            }
         };
         if let Some(done) = answer {
             self.tell(id, &FromKeeper::Done(done));
         }
     }
 
-    /// Sets the size and tells the others.
+    /// Sets the size, if it is theirs to set, and tells the others.
     fn resize(&mut self, id: PeerId, resize: &Resize) -> Done {
+        let Ok(holder_changed) = self.lease.ask(id, resize.holder.as_deref(), resize.force) else {
+            return Done { refused: Some(Refused::Held), ..Done::well(resize.id) };
+        };
         let done = self.pane.resize(resize.id, resize.size);
         let others = self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some());
         for peer in others.filter(|_| done.refused.is_none()) {
             let _ = peer.send(&FromKeeper::Resized(resize.size));
         }
+        if holder_changed {
+            self.tell_holder();
+        }
         done
+    }
+
+    /// Says who holds the size: the holder, who may have lost it, and all who may want it.
+    fn tell_holder(&mut self) {
+        let held = self.held();
+        for peer in self.peers.iter_mut().filter(|peer| peer.role.is_some()) {
+            let _ = peer.send(&held);
+        }
+    }
+
+    fn held(&self) -> FromKeeper {
+        FromKeeper::Held(Held { holder: self.lease.holder().map(str::to_owned) })
     }
 
     /// One server at a time: a new one means that the old one is dead, whatever its socket says.
     fn introduce(&mut self, id: PeerId, role: Role) {
         if role == Role::Server {
-            self.peers.retain(|peer| peer.id == id || peer.role != Some(Role::Server));
+            let old = |peer: &Peer| peer.id != id && peer.role == Some(Role::Server);
+            let gone: Vec<_> = self.peers.extract_if(.., |peer| old(peer)).collect();
+            if gone.iter().any(|peer| self.lease.lost(peer.id)) {
+                self.tell_holder();
+            }
             self.pane.found_server();
         }
         if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
@@ -232,6 +267,9 @@ impl Keeper {
 
     fn greet(&mut self, id: PeerId) {
         self.tell(id, &FromKeeper::Welcome(self.pane.welcome()));
+        if self.lease.holder().is_some() {
+            self.tell(id, &self.held());
+        }
         if let Some(ending) = self.pane.ending() {
             self.tell(id, &FromKeeper::Exited(ending));
         }

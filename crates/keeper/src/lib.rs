@@ -13,6 +13,7 @@ pub mod fds;
 mod flow;
 mod keep;
 mod killing;
+mod lease;
 pub mod nursery;
 mod pane;
 mod peer;

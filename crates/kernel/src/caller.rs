@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use paned_model::{Grant, PaneId};
 
+use crate::Kernel;
+use crate::presence::Presence;
+
 /// Somebody who was let in: what they may do, and the pane they speak from.
 #[derive(Clone, Debug)]
 pub struct Caller {
@@ -11,4 +14,14 @@ pub struct Caller {
     pub grant: Arc<Grant>,
     /// The pane they speak from, proven by its token.
     pub pane: Option<PaneId>,
+    /// Their connection, if it is one that stays: it may hold the sizes of panes.
+    pub presence: Option<Arc<Presence>>,
+}
+
+impl Caller {
+    /// The same, on a connection that stays, of this kind.
+    #[must_use]
+    pub fn staying(self, kernel: &Kernel, kind: &str) -> Self {
+        Self { presence: Some(Presence::new(kernel.clone(), kind)), ..self }
+    }
 }

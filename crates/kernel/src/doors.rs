@@ -31,7 +31,7 @@ impl Kernel {
     /// When no grant, or one that is over, goes with it.
     pub fn authenticate(&self, token: &str) -> Result<Caller, Refusal> {
         let grant = self.grants().find(token).ok_or_else(unauthorized)?;
-        let caller = Caller { pane: grant.pane.clone(), grant };
+        let caller = Caller { pane: grant.pane.clone(), grant, presence: None };
         self.check_alive(&caller)?;
         Ok(caller)
     }
@@ -40,7 +40,7 @@ impl Kernel {
     #[must_use]
     pub fn owner(&self, pane_token: Option<&str>) -> Caller {
         let pane = pane_token.and_then(|token| self.grants().find(token)?.pane.clone());
-        Caller { grant: Arc::new(Self::owner_grant(self.started_at())), pane }
+        Caller { grant: Arc::new(Self::owner_grant(self.started_at())), pane, presence: None }
     }
 
     /// Whether a caller who was let in still is.

@@ -72,6 +72,8 @@ pub enum ToKeeper {
     Kill(Kill),
     /// I have looked at everything before this offset.
     Took(u64),
+    /// This holder of the size, one of mine, lets it go. Not answered; [`FromKeeper::Held`] tells.
+    Release(Release),
 }
 
 /// What a keeper says to a client.
@@ -87,6 +89,8 @@ pub enum FromKeeper {
     Exited(Ending),
     /// Somebody else has set the terminal's size.
     Resized(Size),
+    /// Who holds the terminal's size now.
+    Held(Held),
     /// The answer to a request.
     Done(Done),
 }
@@ -109,6 +113,28 @@ pub struct Resize {
     pub id: RequestId,
     /// The new size.
     pub size: Size,
+    /// Who is to hold the size from now on; unnamed, it is set and not held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// Whether to take it from whoever holds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+}
+
+/// See [`ToKeeper::Release`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Release {
+    /// As it was named when it took the size.
+    pub holder: String,
+}
+
+/// See [`FromKeeper::Held`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Held {
+    /// As it named itself; nobody, if it is free.
+    pub holder: Option<String>,
 }
 
 /// See [`ToKeeper::Kill`].
@@ -192,6 +218,8 @@ pub enum Refused {
     Gone,
     /// The program does not read, and the queue for it is full.
     Full,
+    /// Somebody else holds the terminal's size.
+    Held,
     /// The kernel said no.
     Failed,
 }
@@ -212,12 +240,14 @@ const INPUT: u8 = 3;
 const RESIZE: u8 = 4;
 const KILL: u8 = 5;
 const TOOK: u8 = 6;
+const RELEASE: u8 = 7;
 const WELCOME: u8 = 65;
 const STILLBORN: u8 = 66;
 const WROTE: u8 = 67;
 const EXITED: u8 = 68;
 const DONE: u8 = 69;
 const RESIZED: u8 = 70;
+const HELD: u8 = 71;
 
 /// One side's words: how they become frames and how frames become them.
 pub trait Message: Sized {
@@ -240,6 +270,7 @@ impl Message for ToKeeper {
             Self::Resize(resize) => json(to, RESIZE, resize),
             Self::Kill(kill) => json(to, KILL, kill),
             Self::Took(offset) => frame(to, TOOK, &[&offset.to_le_bytes()]),
+            Self::Release(release) => json(to, RELEASE, release),
         }
     }
 
@@ -254,6 +285,7 @@ impl Message for ToKeeper {
             RESIZE => Self::Resize(parse(body)?),
             KILL => Self::Kill(parse(body)?),
             TOOK => Self::Took(number(body)?),
+            RELEASE => Self::Release(parse(body)?),
             _ => return Ok(None),
         }))
     }
@@ -267,6 +299,7 @@ impl Message for FromKeeper {
             Self::Wrote(end) => frame(to, WROTE, &[&end.to_le_bytes()]),
             Self::Exited(ending) => json(to, EXITED, ending),
             Self::Resized(size) => json(to, RESIZED, size),
+            Self::Held(held) => json(to, HELD, held),
             Self::Done(done) => json(to, DONE, done),
         }
     }
@@ -278,6 +311,7 @@ impl Message for FromKeeper {
             WROTE => Self::Wrote(number(body)?),
             EXITED => Self::Exited(parse(body)?),
             RESIZED => Self::Resized(parse(body)?),
+            HELD => Self::Held(parse(body)?),
             DONE => Self::Done(parse(body)?),
             _ => return Ok(None),
         }))
@@ -373,7 +407,13 @@ mod tests {
             ToKeeper::Hello(Hello { version: 1, role: Role::Viewer }),
             ToKeeper::Input(7, b"ls\r\0\xff".to_vec()),
             ToKeeper::Input(8, Vec::new()),
-            ToKeeper::Resize(Resize { id: 9, size: Size { cols: 120, rows: 40 } }),
+            ToKeeper::Resize(Resize {
+                id: 9,
+                size: Size { cols: 120, rows: 40 },
+                holder: Some("me".into()),
+                force: true,
+            }),
+            ToKeeper::Release(Release { holder: "me".into() }),
             ToKeeper::Kill(Kill { id: 10, grace_ms: 3000 }),
             ToKeeper::Took(u64::MAX),
         ]

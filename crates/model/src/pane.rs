@@ -229,13 +229,19 @@ pub struct PaneInfo {
     pub argv: Vec<String>,
     /// Where it was started.
     pub cwd: String,
-    /// The program's process, once it has started.
+    /// The program's process, once it has started. When it has ended, the number may be another's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// How large its terminal is.
     pub size: Size,
+    /// Who holds that size: only they can change it, unless it is taken from them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_held_by: Option<String>,
     /// Where it is in its life.
     pub status: Status,
+    /// Whether somebody is ending it right now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub killing: bool,
     /// The code it returned, if it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,

@@ -9,7 +9,8 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::mpsc;
 
 use crate::{
-    Boxed, Command, Error, Fact, Found, Gap, Link, Mark, Order, Output, State, Substrate, Typed,
+    Boxed, Command, Error, Fact, Found, Gap, Link, Mark, Order, Output, Resizing, State, Substrate,
+    Typed,
 };
 
 /// A substrate in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -32,6 +33,7 @@ struct Inner {
     typed: Vec<u8>,
     taken: u64,
     size: Option<Size>,
+    holder: Option<String>,
     ending: Option<Ending>,
     lost: bool,
     survivors: Vec<Survivor>,
@@ -153,9 +155,13 @@ impl FakePane {
                 inner.typed.extend(bytes);
                 let _ = reply.send(gone.map(|()| Typed::default()));
             }
-            Command::Resize(size, reply) => {
-                inner.size = Some(size);
-                let _ = reply.send(gone);
+            Command::Resize(resizing, reply) => {
+                let _ = reply.send(gone.and_then(|()| inner.resize(resizing)));
+            }
+            Command::Release(holder) => {
+                if inner.holder.take_if(|held| *held == holder).is_some() {
+                    inner.tell(Fact::Held(None));
+                }
             }
             Command::Kill(_, reply) => {
                 let survivors = inner.survivors.clone();
@@ -174,6 +180,19 @@ impl Inner {
         if let Some(outbox) = &self.outbox {
             let _ = outbox.try_send(fact);
         }
+    }
+
+    fn resize(&mut self, resizing: Resizing) -> Result<(), Refused> {
+        let Resizing { size, holder, force } = resizing;
+        if self.holder.is_some() && self.holder != holder && !force {
+            return Err(Refused::Held);
+        }
+        self.size = Some(size);
+        if self.holder != holder {
+            self.holder.clone_from(&holder);
+            self.tell(Fact::Held(holder));
+        }
+        Ok(())
     }
 
     fn end(&mut self, ending: Ending) {

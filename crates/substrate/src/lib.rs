@@ -82,11 +82,24 @@ pub enum Command {
     /// Type these bytes.
     Input(Vec<u8>, oneshot::Sender<Result<Typed, Refused>>),
     /// Set the terminal's size.
-    Resize(Size, oneshot::Sender<Result<(), Refused>>),
+    Resize(Resizing, oneshot::Sender<Result<(), Refused>>),
+    /// This holder of the size lets it go.
+    Release(String),
     /// End the program and all that it started; answers who is left.
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
     /// Everything before this offset has been looked at.
     Took(u64),
+}
+
+/// A size to set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resizing {
+    /// The new size.
+    pub size: Size,
+    /// Who is to hold it until they release it; unnamed, it is set and not held.
+    pub holder: Option<String>,
+    /// Whether to take it from whoever holds it.
+    pub force: bool,
 }
 
 /// How typing went.
@@ -97,12 +110,14 @@ pub struct Typed {
 }
 
 /// What happens to a pane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// It printed. Told again only after [`Command::Took`].
     Wrote,
     /// Somebody else has set its terminal's size.
     Resized(Size),
+    /// Who holds its terminal's size now.
+    Held(Option<String>),
     /// It ended, and its output is whole. Told once.
     Exited(Ending),
     /// Its keeper is gone without saying how it ended. Nothing follows.

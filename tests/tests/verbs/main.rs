@@ -5,6 +5,7 @@
 mod attach;
 mod look;
 mod run;
+mod sizes;
 mod term;
 mod types;
 

@@ -2,8 +2,8 @@
 //!
 //! It talks to the pane's keeper and reads the pane's tape itself, so it works while no server runs. Whatever
 //! the user's terminal sends goes to the program, also its answers to questions of the program; the server
-//! answers those too. A pane has one size, the last that somebody gave it: on a terminal of the same size its
-//! bytes are shown as they are, on any other its grid is drawn anew.
+//! answers those too. A pane has one size, held by whoever came first until they leave: on a terminal of the
+//! same size its bytes are shown as they are, on any other its grid is drawn anew.
 
 mod detach;
 mod mirror;
@@ -37,10 +37,12 @@ const EXAMPLES: &str = "\
 Examples:
   paned attach web                            type into it; ctrl+] leaves it running
   paned attach web --read-only                only look on
+  paned attach web --take-size                also if somebody else is attached and holds its size
   paned attach web --detach-key ctrl+q
 
 Your terminal becomes the pane's: what it shows now is drawn, what you type goes to its program, and the \
-pane takes your terminal's size; where it has another one, what fits of it is drawn. It works while no \
+pane takes your terminal's size, unless somebody else who is attached holds it: then what fits is drawn, and \
+the size is yours when they leave. It works while no \
 server runs. What your terminal answers to questions of \
 the program is sent like everything else.
 
@@ -59,6 +61,9 @@ pub(crate) struct Args {
     /// Leave the pane's size alone
     #[arg(long)]
     no_resize: bool,
+    /// Take the pane's size from whoever holds it
+    #[arg(long, conflicts_with_all = ["read_only", "no_resize"])]
+    take_size: bool,
     /// The key that leaves the pane: one with ctrl, or f1 to f12; or none
     #[arg(long, value_name = "KEY", default_value = "ctrl+]")]
     detach_key: DetachKey,
@@ -111,6 +116,7 @@ async fn attach(args: &Args, socket: &Path, tape: Reader) -> Result<Outcome> {
     let wishes = Wishes {
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,
+        takes: args.take_size,
         detach: args.detach_key.clone(),
     };
     // Before the terminal is changed, so that no signal leaves it so.

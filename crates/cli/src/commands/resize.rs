@@ -10,7 +10,8 @@ use crate::context::Context;
 
 const EXAMPLES: &str = "\
 Examples:
-  paned resize web 120x40";
+  paned resize web 120x40
+  paned resize web 120x40 --force             also while somebody is attached and holds the size";
 
 /// Set the size of a pane's terminal
 #[derive(clap::Args)]
@@ -20,11 +21,14 @@ pub(crate) struct Args {
     pane: String,
     /// Its new size, as in 120x40
     size: Size,
+    /// Take the size from whoever holds it
+    #[arg(long)]
+    force: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    let answer =
-        context.action("pane:resize", &json!({ "paneId": args.pane, "size": args.size }))?;
+    let params = json!({ "paneId": args.pane, "size": args.size, "force": args.force });
+    let answer = context.action("pane:resize", &params)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {

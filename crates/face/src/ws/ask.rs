@@ -174,6 +174,8 @@ impl<'a> Fields<'a> {
             #[serde(rename = "paneId")]
             pane: &'a RawValue,
             size: Size<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            force: Option<&'a RawValue>,
         }
         #[derive(Serialize)]
         struct Size<'a> {
@@ -181,7 +183,8 @@ impl<'a> Fields<'a> {
             rows: &'a RawValue,
         }
         let size = Size { cols: self.need("cols")?, rows: self.need("rows")? };
-        act("pane:resize", &Params { pane: self.need("pane")?, size })
+        let force = self.take("force")?;
+        act("pane:resize", &Params { pane: self.need("pane")?, size, force })
     }
 
     fn action(&mut self) -> Result<Act, Refusal> {

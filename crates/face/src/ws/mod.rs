@@ -156,7 +156,10 @@ impl Visit {
             None => hello::listen(&shared, &headers, &mut heard).await,
         };
         match caller {
-            Ok(caller) => Session::new(shared, caller, wire, heard).run().await,
+            Ok(caller) => {
+                let caller = caller.staying(&shared.kernel, "websocket");
+                Session::new(shared, caller, wire, heard).run().await;
+            }
             Err(farewell) => farewell.say(wire, heard).await,
         }
     }

@@ -1,11 +1,13 @@
 //! `pane:resize`
 
-use paned_model::{PaneId, Refusal, Scope, Size};
-use paned_substrate::Command;
+use paned_model::frame::Refused;
+use paned_model::{Code, PaneId, Refusal, Scope, Size};
+use paned_substrate::{Command, Resizing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
+use crate::panes::Pane;
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
 
@@ -18,6 +20,9 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// Its new size.
     size: Size,
+    /// Whether to take the size from whoever holds it.
+    #[serde(default)]
+    force: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -32,7 +37,7 @@ pub(super) struct Resized {
 
 impl Action for PaneResize {
     const NAME: &'static str = "pane:resize";
-    const DOC: &'static str = "Set the size of a pane's terminal.";
+    const DOC: &'static str = "Set the size of a pane's terminal. Who asks over a connection that stays holds it while they are there.";
     const SCOPE: Scope = Scope::Input;
     const KIND: Kind = Kind::Change;
     type Params = Params;
@@ -49,12 +54,30 @@ impl Action for PaneResize {
         if !status.is_live() {
             return Err(gone(&pane.id, status));
         }
+        let presence = context.caller.presence.as_deref();
+        if let Some(presence) = presence {
+            presence.note(&pane.id);
+        }
+        let holder = presence.map(|presence| presence.name().to_owned());
+        let resizing = Resizing { size, holder, force: params.force };
         let (reply, answer) = oneshot::channel();
-        let sent = pane.commands()?.send(Command::Resize(size, reply)).await;
-        if sent.is_err() || !matches!(answer.await, Ok(Ok(()))) {
-            return Err(gone(&pane.id, pane.lock().status()));
+        let sent = pane.commands()?.send(Command::Resize(resizing, reply)).await;
+        match answer.await {
+            Ok(Ok(())) if sent.is_ok() => {}
+            Ok(Err(Refused::Held)) => return Err(held(&pane)),
+            _ => return Err(gone(&pane.id, pane.lock().status())),
         }
         let changed = pane.resized(&context.kernel, size);
         Ok(Resized { id: params.pane_id, size, changed })
     }
+}
+
+fn held(pane: &Pane) -> Refusal {
+    let (state, id) = (pane.lock(), &pane.id);
+    let holder = state.held_by.as_deref().unwrap_or("somebody else");
+    let sentence = format!(
+        "the size of pane `{id}` is {} and held by {holder} until they leave; `force` takes it from them",
+        state.size,
+    );
+    Refusal::new(Code::Conflict, sentence)
 }

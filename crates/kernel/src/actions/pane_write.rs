@@ -93,8 +93,7 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
             Code::Limit,
             format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
         )),
-        (Ok(()), Ok(Err(Refused::Gone | Refused::Failed)) | Err(_)) | (Err(_), _) => {
-            Err(gone(&pane.id, pane.lock().status()))
-        }
+        (Ok(()), Ok(Err(Refused::Gone | Refused::Failed | Refused::Held)) | Err(_))
+        | (Err(_), _) => Err(gone(&pane.id, pane.lock().status())),
     }
 }

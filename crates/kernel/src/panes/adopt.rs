@@ -32,9 +32,12 @@ pub(crate) fn all(kernel: &Kernel, found: Vec<Found>, remembered: Vec<Record>) -
 /// Takes over one pane; whether it lives.
 fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     let is_new = known.is_none();
-    let Some(record) = known.or_else(|| read(&found)) else {
+    let Some(mut record) = known.or_else(|| read(&found)) else {
         return false;
     };
+    if let State::Alive(link) = &found.state {
+        record.pid = Some(link.pid);
+    }
     kernel.grants().insert(record.grant.clone());
     let (reach, ending, link) = match found.state {
         State::Alive(link) => (reach(&link), None, Some(link)),
@@ -71,7 +74,7 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
 
 fn reach(link: &Link) -> Reach {
     let (output, commands) = (link.output.clone(), link.commands.clone());
-    Reach::Linked { pid: link.pid, output, commands }
+    Reach::Linked { output, commands }
 }
 
 fn ended(ending: Ending) -> End {

@@ -29,7 +29,11 @@ pub(crate) struct Pane {
 pub(crate) struct State {
     pub(crate) record: Record,
     pub(crate) size: Size,
+    /// Who holds the size.
+    pub(crate) held_by: Option<String>,
     pub(crate) reach: Reach,
+    /// How many kills are under way.
+    pub(crate) kills: usize,
     /// See [`Known::preamble`].
     pub(crate) preamble: Vec<u8>,
     /// See [`Known::plain_until`].
@@ -41,7 +45,7 @@ pub(crate) enum Reach {
     /// It is being started.
     Starting,
     /// Its keeper is there.
-    Linked { pid: u32, output: Arc<dyn Output>, commands: mpsc::Sender<Command> },
+    Linked { output: Arc<dyn Output>, commands: mpsc::Sender<Command> },
     /// Only what it printed is there, unless that is damaged.
     Unlinked { output: Option<Arc<dyn Output>> },
 }
@@ -49,7 +53,9 @@ pub(crate) enum Reach {
 impl Pane {
     pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
         let (id, created_at) = (record.id.clone(), record.created_at);
-        let state = Mutex::new(State { record, size, reach, preamble: Vec::new(), plain_until: 0 });
+        let (held_by, kills, preamble, plain_until) = (None, 0, Vec::new(), 0);
+        let state = State { record, size, held_by, reach, kills, preamble, plain_until };
+        let state = Mutex::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         Self { id, created_at, state, stirred, lens }
     }
@@ -78,6 +84,19 @@ impl Pane {
         changed
     }
 
+    /// Its terminal's size is held by this one now.
+    pub(crate) fn held(&self, kernel: &Kernel, holder: Option<String>) {
+        let changed = {
+            let mut state = self.lock();
+            let changed = state.held_by != holder;
+            state.held_by.clone_from(&holder);
+            changed
+        };
+        if changed {
+            kernel.emit("pane:size-held", &json!({ "paneId": self.id, "holder": holder }));
+        }
+    }
+
     /// Waits until its program has ended.
     pub(crate) async fn ended(&self) {
         let mut stirred = self.watch();
@@ -90,13 +109,16 @@ impl Pane {
 
     pub(crate) fn link(&self, link: &Link) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
-        self.lock().reach = Reach::Linked { pid: link.pid, output, commands };
+        let mut state = self.lock();
+        state.record.pid = Some(link.pid);
+        state.reach = Reach::Linked { output, commands };
     }
 
     /// The keeper is gone.
     pub(crate) fn unlink(&self) {
         let mut state = self.lock();
         let output = state.output();
+        state.held_by = None;
         state.reach = Reach::Unlinked { output };
     }
 
@@ -167,12 +189,11 @@ impl State {
             title: record.title.text().to_owned(),
             argv: record.argv.clone(),
             cwd: record.cwd.clone(),
-            pid: match self.reach {
-                Reach::Linked { pid, .. } if end.is_none() => Some(pid),
-                Reach::Linked { .. } | Reach::Starting | Reach::Unlinked { .. } => None,
-            },
+            pid: record.pid,
             size: self.size,
+            size_held_by: self.held_by.clone(),
             status: self.status(),
+            killing: 0 < self.kills && end.is_none(),
             exit_code: exit.and_then(Exit::code),
             exit_signal: exit.and_then(Exit::signal),
             timed_out: end.is_some_and(|end| end.timed_out),

@@ -25,6 +25,9 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) notify_on_exit: bool,
     pub(crate) parent: Option<PaneId>,
+    /// Its program's process, which may be another program's once it has ended.
+    #[serde(default)]
+    pub(crate) pid: Option<u32>,
     pub(crate) created_at: Time,
     /// The grant its program was given.
     pub(crate) grant: Stored,

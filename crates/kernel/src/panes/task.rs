@@ -73,6 +73,7 @@ impl Task {
                 Event::Fact(Some(Fact::Resized(size))) => {
                     self.pane.resized(&self.kernel, size);
                 }
+                Event::Fact(Some(Fact::Held(holder))) => self.pane.held(&self.kernel, holder),
                 Event::Fact(Some(Fact::Lost)) => self.lost(),
                 Event::Fact(None) => return self.part(),
                 Event::Deadline => self.tell(),

@@ -6,13 +6,13 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::sync::Arc;
 
 use paned_model::frame::{
-    Done, Frames, FromKeeper, Kill, Message, Refused, RequestId, Resize, Survivor, ToKeeper,
-    Welcome,
+    Done, Frames, FromKeeper, Kill, Message, Refused, Release, RequestId, Resize, Survivor,
+    ToKeeper, Welcome,
 };
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Command, Fact, Link, Output, Typed};
+use crate::{Command, Fact, Link, Output, Resizing, Typed};
 
 /// One wake-up, one ending and one loss always fit; of sizes that change faster than they are heard, some
 /// go unheard, and the tape has the last.
@@ -145,6 +145,7 @@ impl Task {
         match message {
             FromKeeper::Wrote(_) => self.tell(Fact::Wrote),
             FromKeeper::Resized(size) => self.tell(Fact::Resized(size)),
+            FromKeeper::Held(held) => self.tell(Fact::Held(held.holder)),
             FromKeeper::Exited(ending) if !self.exited => {
                 self.exited = true;
                 self.tell(Fact::Exited(ending));
@@ -164,7 +165,7 @@ impl Task {
     }
 
     fn tell(&self, fact: Fact) {
-        let can_wait = matches!(fact, Fact::Resized(_));
+        let can_wait = matches!(fact, Fact::Resized(_) | Fact::Held(_));
         if URGENT < self.outbox.capacity() || !can_wait {
             let _ = self.outbox.try_send(fact);
         }
@@ -179,10 +180,11 @@ impl Task {
                 self.waiting.insert(id, Waiting::Typing(reply));
                 ToKeeper::Input(id, bytes)
             }
-            Command::Resize(size, reply) => {
+            Command::Resize(Resizing { size, holder, force }, reply) => {
                 self.waiting.insert(id, Waiting::Consent(reply));
-                ToKeeper::Resize(Resize { id, size })
+                ToKeeper::Resize(Resize { id, size, holder, force })
             }
+            Command::Release(holder) => ToKeeper::Release(Release { holder }),
             Command::Kill(grace, reply) => {
                 self.waiting.insert(id, Waiting::Survivors(reply));
                 let grace_ms = grace.as_millis().try_into().unwrap_or(u64::MAX);

@@ -4,7 +4,7 @@ use std::io;
 
 use anyhow::Result;
 use paned_model::Size;
-use paned_model::frame::{FromKeeper, Refused, RequestId, Resize, ToKeeper};
+use paned_model::frame::{Done, FromKeeper, Refused, RequestId, Resize, ToKeeper};
 
 use super::super::ending::Ended;
 use super::super::window::{Asked, Caught, Signals};
@@ -22,6 +22,8 @@ pub(super) struct Wishes {
     pub(super) types: bool,
     /// Whether the pane takes the terminal's size.
     pub(super) resizes: bool,
+    /// Whether it does even if somebody else holds its size when the visit begins.
+    pub(super) takes: bool,
     pub(super) detach: DetachKey,
 }
 
@@ -52,6 +54,8 @@ pub(super) struct Session {
     given: Option<Size>,
     /// The request for it, while it is not answered.
     resizing: Option<RequestId>,
+    /// Whether somebody else holds the size.
+    is_held: bool,
 }
 
 enum Event {
@@ -64,8 +68,19 @@ enum Event {
 impl Session {
     pub(super) fn new(wire: Wire, show: Show, terminal: Terminal, wishes: Wishes) -> Self {
         let (is_awaited, is_alone, requests) = (true, false, 0);
-        let (given, resizing) = (None, None);
-        Self { wire, show, terminal, wishes, is_awaited, is_alone, requests, given, resizing }
+        let (given, resizing, is_held) = (None, None, false);
+        Self {
+            wire,
+            show,
+            terminal,
+            wishes,
+            is_awaited,
+            is_alone,
+            requests,
+            given,
+            resizing,
+            is_held,
+        }
     }
 
     /// Visits until somebody leaves.
@@ -106,11 +121,14 @@ impl Session {
 
     /// Gives the pane our size, and shows what it shows.
     async fn enter(&mut self) -> Result<()> {
-        self.resize();
-        if let Some(asked) = self.resizing.take() {
+        self.resize(self.wishes.takes);
+        if let Some(asked) = self.resizing {
             let is_it = |said: &FromKeeper| matches!(said, FromKeeper::Done(it) if it.id == asked);
             // A keeper that goes away is noticed in a moment.
-            let _ = self.wire.hear_until(is_it).await;
+            if let Ok(FromKeeper::Done(done)) = self.wire.hear_until(is_it).await {
+                self.resized(&done);
+            }
+            self.resizing = None;
         }
         Ok(self.show.begin(&self.terminal)?)
     }
@@ -147,8 +165,9 @@ impl Session {
     fn hear(&mut self, said: io::Result<FromKeeper>) -> Option<Outcome> {
         match said {
             Ok(FromKeeper::Wrote(_) | FromKeeper::Resized(_)) => self.is_awaited = true,
+            Ok(FromKeeper::Held(held)) => self.heard_holder(held.holder.as_deref()),
             Ok(FromKeeper::Done(done)) => {
-                self.resizing = self.resizing.filter(|asked| *asked != done.id);
+                self.resized(&done);
                 // The program does not read, and as much is typed ahead as there is room for.
                 if done.refused == Some(Refused::Full) {
                     self.show.ring();
@@ -165,7 +184,7 @@ impl Session {
     fn obey(&mut self, caught: Caught) -> Result<Option<Outcome>> {
         match caught {
             Caught::Asked(asked) => return Ok(Some(Outcome::Asked(asked))),
-            Caught::Resized => self.resize(),
+            Caught::Resized => self.resize(false),
             Caught::Resumed => {
                 self.terminal.retake()?;
                 self.show.draw(&self.terminal)?;
@@ -187,16 +206,35 @@ impl Session {
         Some(Outcome::Detached)
     }
 
-    fn resize(&mut self) {
+    /// Asks for the terminal's size.
+    fn resize(&mut self, force: bool) {
         let Some(size) = self.terminal.size().filter(|_| self.wishes.resizes) else { return };
         let id = self.request();
         (self.given, self.resizing) = (Some(size), Some(id));
-        self.wire.say(&ToKeeper::Resize(Resize { id, size }));
+        self.wire.say(&ToKeeper::Resize(Resize { id, size, holder: Some(name()), force }));
+    }
+
+    fn resized(&mut self, done: &Done) {
+        if self.resizing == Some(done.id) {
+            self.resizing = None;
+            self.is_held = done.refused == Some(Refused::Held);
+        }
+    }
+
+    /// The size may be ours now, or no longer.
+    fn heard_holder(&mut self, holder: Option<&str>) {
+        self.is_awaited = true;
+        match holder {
+            Some(holder) => self.is_held = holder != name(),
+            // We let it go, or never asked; of all who wait the first to ask gets it.
+            None if self.is_held => self.resize(false),
+            None => {}
+        }
     }
 
     /// Whether the sizes of pane and terminal are what they will be: the pane's follows in a moment.
     fn is_settled(&self) -> bool {
-        let follows = self.wishes.resizes && self.given != self.terminal.size();
+        let follows = self.wishes.resizes && !self.is_held && self.given != self.terminal.size();
         self.resizing.is_none() && !follows
     }
 
@@ -204,4 +242,9 @@ impl Session {
         self.requests += 1;
         self.requests
     }
+}
+
+/// What others are told of us.
+fn name() -> String {
+    format!("attach (process {})", std::process::id())
 }

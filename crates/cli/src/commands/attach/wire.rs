@@ -37,17 +37,21 @@ impl Wire {
         message.encode(&mut self.unsent);
     }
 
-    /// Hears on until this is said. What comes before it, a later word tells again.
+    /// Hears on until this is said, and answers it. What comes before it, a later word tells again.
     ///
     /// # Errors
     /// When the keeper goes away, or does not say it in time.
     pub(super) async fn hear_until(
         &mut self,
         mut is_it: impl FnMut(&FromKeeper) -> bool,
-    ) -> io::Result<()> {
+    ) -> io::Result<FromKeeper> {
         let heard = async {
-            while !is_it(&self.hear().await?) {}
-            Ok(())
+            loop {
+                let said = self.hear().await?;
+                if is_it(&said) {
+                    return Ok(said);
+                }
+            }
         };
         timeout(ANSWER, heard).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
     }
