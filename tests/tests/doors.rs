@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use paned_e2e::{Reply, Request, Server, is_alive};
+use std::time::Instant;
+
+use paned_e2e::{PATIENCE, Reply, Request, Server, is_alive};
 use serde_json::{Value, json};
 
 struct Door {
@@ -40,6 +42,15 @@ impl Door {
     }
 }
 
+/// Waits until this holds.
+#[track_caller]
+fn until(holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "it never held");
+    }
+}
+
 /// The session's id, which is its last word.
 fn id(path: &str) -> &str {
     path.rsplit('/').next().unwrap()
@@ -59,11 +70,17 @@ fn a_session_is_started_used_killed_and_forgotten() {
     let plain = door.ask("GET", &format!("{path}/buffer/plain")).json();
     assert!(plain["plain"].as_str().unwrap().contains("40 120\r\n"), "{plain}");
     assert!(is_alive(pid));
-    // It ignores being asked, and is made to end.
-    assert_eq!(door.ask("DELETE", &path).json(), json!({ "success": true }));
+    // It ignores being asked, and is made to end, which shows while it lasts.
+    std::thread::scope(|scope| {
+        let killing = scope.spawn(|| door.ask("DELETE", &path).json());
+        until(|| door.ask("GET", &path).json()["status"] == "killing");
+        assert!(is_alive(pid));
+        assert_eq!(killing.join().unwrap(), json!({ "success": true }));
+    });
     let info = door.ask("GET", &path).json();
     assert_eq!((&info["status"], &info["exitSignal"]), (&json!("killed"), &json!("SIGKILL")));
     assert!(!is_alive(pid));
+    assert_eq!(info["pid"], pid);
     let cleaned = door.ask("DELETE", &format!("{path}/cleanup"));
     assert_eq!(cleaned.json(), json!({ "success": true }));
     assert_eq!(door.ask("GET", &path).status, 404);

@@ -31,12 +31,12 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 9] = [
+const TABLE: [Row; 12] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
     row("limits.panes", &["PANED_MAX_PANES"], "1000"),
-    row("limits.tape_bytes", &["PANED_TAPE_BYTES"], "16777216"),
+    row("limits.tape_bytes", &["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"], "16777216"),
     row("limits.meta_bytes", &["PANED_META_BYTES"], "65536"),
     row("limits.grace_ms", &["PANED_GRACE_MS"], "3000"),
     row(
@@ -45,6 +45,9 @@ const TABLE: [Row; 9] = [
         "5000",
     ),
     row("limits.events_kept", &["PANED_EVENTS_KEPT"], "200000"),
+    row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
+    row("doors.opencode_pty_host", &["PTY_WEB_HOSTNAME"], "::1"),
+    row("doors.opencode_pty_port", &["PTY_WEB_PORT"], ""),
 ];
 
 /// Every key that `config.toml` may hold.
@@ -65,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) grace_ms: u64,
     pub(crate) hook_ms: u64,
     pub(crate) events_kept: u64,
+    /// Where the door of opencode-pty is, as after `--door`, if anybody said.
+    pub(crate) opencode_pty: Option<String>,
 }
 
 /// What the command line said, by key.
@@ -123,6 +128,7 @@ impl Sources<'_> {
             grace_ms: self.number("limits.grace_ms", 0..=600_000)?,
             hook_ms: self.number("limits.hook_ms", 1..=600_000)?,
             events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
+            opencode_pty: self.opencode_pty()?,
         })
     }
 
@@ -134,6 +140,24 @@ impl Sources<'_> {
         let (folder, origin) = self.pick("state_dir")?;
         let absolute = std::path::absolute(&folder);
         absolute.map_err(|error| Refusal::invalid(format!("{origin} is no folder: {error}")))
+    }
+
+    /// Where the door of opencode-pty is: as an address, or as its own clients say it.
+    fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.opencode_pty")?;
+        if !address.is_empty() {
+            return Ok(Some(format!("opencode-pty={address}")));
+        }
+        if self.pick("doors.opencode_pty_port")?.0.is_empty() {
+            return Ok(None);
+        }
+        let port = self.number("doors.opencode_pty_port", 0..=65535)?;
+        let host = match self.pick("doors.opencode_pty_host")?.0 {
+            host if host == "localhost" => "127.0.0.1".to_owned(),
+            host if host.contains(':') => format!("[{host}]"),
+            host => host,
+        };
+        Ok(Some(format!("opencode-pty={host}:{port}")))
     }
 
     fn number(&self, key: &'static str, range: RangeInclusive<u64>) -> Result<u64, Refusal> {
@@ -230,6 +254,18 @@ mod tests {
             sentence.starts_with("/c/config.toml line 3: `0` is no limits.panes"),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn the_door_of_opencode_pty_is_where_its_clients_look() {
+        let door = |env: &[(&str, &str)]| settle(None, env, "").unwrap().opencode_pty;
+        let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
+        assert_eq!(door(&[]), None);
+        assert_eq!(door(&[host]), None);
+        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81"));
+        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81"));
+        let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
+        assert_eq!(door(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
     }
 
     #[test]

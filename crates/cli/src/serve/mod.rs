@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use paned_keeper::fds::close_inherited;
 use paned_kernel::Wish;
+use paned_model::Refusal;
 
 use crate::context::Context;
 use crate::out::Out;
@@ -38,7 +39,7 @@ Examples:
                                        also for clients of opencode-pty, which send no token
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
-(POLY_PORT, POLY_HOSTNAME), then config.toml, then defaults. PANED_LOG sets what is logged to \
+(POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE), then config.toml, then defaults. PANED_LOG sets what is logged to \
 standard error (error, warn, info, debug, trace). ^C stops the server; panes live on, and the next server finds them.";
 
 /// Run a server in the foreground
@@ -73,6 +74,18 @@ impl Listen {
         port.into_iter().chain(host).collect()
     }
 
+    /// The doors with a port of their own: those of the command line, then those of the settings.
+    fn doors(&self, settings: &Settings) -> Result<Vec<DoorAt>, Refusal> {
+        let mut doors = self.door.clone();
+        if let Some(said) = &settings.opencode_pty {
+            let at: DoorAt = said.parse().map_err(Refusal::invalid)?;
+            if doors.iter().all(|door| door.door != at.door) {
+                doors.push(at);
+            }
+        }
+        Ok(doors)
+    }
+
     /// The same on a command line.
     pub(crate) fn words(&self) -> Vec<String> {
         let flags = self.flags().into_iter();
@@ -99,7 +112,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     logs::start()?;
     let settings = context.settings(args.listen.flags())?;
     let state = State::at(settings.state_dir.clone());
-    let (words, doors) = (args.listen.words(), args.listen.door.clone());
+    let (words, doors) = (args.listen.words(), args.listen.doors(&settings)?);
     let plan = Plan { out: context.out, settings, state, words, doors };
     let upgrade = Upgrade::new()?;
     let kept = match inherited {

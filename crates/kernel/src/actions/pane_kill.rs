@@ -97,6 +97,7 @@ pub(super) async fn kill(
         let starting = info.status == Status::Starting;
         return if starting { Err(still_starting(pane)) } else { Ok((info, Vec::new())) };
     };
+    let _under_way = UnderWay::new(pane);
     let (reply, answer) = oneshot::channel();
     let survivors = match commands.send(Command::Kill(grace, reply)).await {
         Ok(()) => timeout(grace + BEYOND, answer).await.map_err(|_| too_slow(pane))?,
@@ -111,6 +112,22 @@ pub(super) async fn kill(
         kernel.emit("pane:survived", &json!({ "paneId": pane.id, "survivors": survivors }));
     }
     Ok((pane.info(), survivors))
+}
+
+/// A kill, while it is under way.
+struct UnderWay<'a>(&'a Pane);
+
+impl<'a> UnderWay<'a> {
+    fn new(pane: &'a Pane) -> Self {
+        pane.lock().kills += 1;
+        Self(pane)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.lock().kills -= 1;
+    }
 }
 
 fn still_starting(pane: &Pane) -> Refusal {

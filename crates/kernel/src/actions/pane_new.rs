@@ -104,7 +104,7 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Re
     };
     pane.link(&link);
     let created = draft("pane:created", &json!({ "paneId": pane.id }));
-    kernel.journal().record(vec![created], vec![record.put()]);
+    kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
     let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
     tokio::spawn(task.run(link.facts));
     Ok(())
@@ -147,6 +147,7 @@ impl Plan {
             persist: params.persist,
             notify_on_exit: params.notify_on_exit,
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
+            pid: None,
             created_at: kernel.now(),
             grant,
             end: None,

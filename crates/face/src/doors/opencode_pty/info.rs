@@ -31,7 +31,6 @@ pub(super) struct Info {
     exit_code: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_signal: Option<String>,
-    /// Only while the program runs: afterwards the number may be another program's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     created_at: Time,
@@ -41,7 +40,7 @@ pub(super) struct Info {
 impl Info {
     /// Whether its program may still be there.
     pub(super) fn is_active(&self) -> bool {
-        self.status == "running"
+        matches!(self.status, "running" | "killing")
     }
 }
 
@@ -59,7 +58,7 @@ impl From<PaneInfo> for Info {
             command: argv.next().unwrap_or_default(),
             args: argv.collect(),
             workdir: pane.cwd,
-            status: word(pane.status),
+            status: if pane.killing { "killing" } else { word(pane.status) },
             notify_on_exit,
             timeout_seconds,
             timed_out: pane.timed_out,

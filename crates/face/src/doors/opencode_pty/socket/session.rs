@@ -48,7 +48,7 @@ enum Event {
     Over(Farewell),
     Done(Reply),
     Heard(Option<Result<Message, Error>>),
-    Printed(PaneInfo, String),
+    Printed(Box<PaneInfo>, String),
     Facts(Batch),
     Flushed(Result<(), Error>),
 }
@@ -88,7 +88,9 @@ impl Session {
             reply = first(&mut self.jobs) => Event::Done(reply),
             heard = self.heard.next(), if may_ask => Event::Heard(heard),
             batch = facts(&mut self.feed), if may_pull => Event::Facts(batch),
-            (pane, text) = self.subscriptions.next(), if may_pull => Event::Printed(pane, text),
+            (pane, text) = self.subscriptions.next(), if may_pull => {
+                Event::Printed(Box::new(pane), text)
+            }
             flushed = self.wire.flush(), if self.wire.is_dirty() => Event::Flushed(flushed),
         }
     }
@@ -106,7 +108,7 @@ impl Session {
             }
             Event::Heard(None) => return Flow::Break(Farewell::Left),
             Event::Printed(pane, text) => {
-                self.say(&Say::RawData { session: &pane.into(), raw_data: &text });
+                self.say(&Say::RawData { session: &(*pane).into(), raw_data: &text });
             }
             Event::Facts(batch) => self.learn(batch),
             Event::Flushed(Ok(())) => {}
