@@ -11,14 +11,14 @@ PREFIX ?= $(HOME)/.local
 # What has to be there; scripts/ensure knows how to get each. Add a word here and, if it is new, a line there.
 BUILD_NEEDS := cargo cc
 CHECK_NEEDS := $(BUILD_NEEDS) git lints
-TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi python procps vim less
+TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python procps vim less
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 # A shell that is not a login shell may not know where rustup puts cargo.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: help run test check bench fmt install clean
+.PHONY: help run test check fuzz bench fmt install clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,12 +34,17 @@ test: ## everything that proves it: check, then every test
 	cargo build --workspace
 	cargo nextest run --workspace --no-fail-fast
 	@scripts/doctests
+	@scripts/fuzz 15
 
 check: ## what every commit passes: formatting, lints, rules of the house
 	@scripts/ensure $(CHECK_NEEDS)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p xtask -- tidy
+
+fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="600" for ten)
+	@scripts/ensure $(TEST_NEEDS)
+	@scripts/fuzz $(or $(ARGS),120)
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)

@@ -1,0 +1,18 @@
+//! Any bytes as lines: clean text of a bounded length, and cleaning again changes nothing.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use paned_term::lines::{clean, split};
+
+fuzz_target!(|input: &[u8]| {
+    let Some((most, output)) = input.split_first() else { return };
+    let most = usize::from(*most);
+    for raw in split(output) {
+        let line = clean(raw, most);
+        assert!(line.text.chars().count() <= most);
+        assert!(!line.text.contains(char::is_control));
+        assert_eq!(clean(line.text.as_bytes(), most).text, line.text);
+        // A line that jumps about beyond 4096 columns may lose what it pulls back, and then says that it is cut.
+        assert!(line.cut || line.text == clean(raw, usize::MAX).text);
+    }
+});

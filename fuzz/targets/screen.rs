@@ -1,0 +1,42 @@
+//! Any output on any screen: cutting it changes nothing, a dump brings the same screen back, nothing panics.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use paned_model::Size;
+use paned_term::{Screen, Signal, Signals, View};
+
+/// What a person sees; the count of changes depends on how the output was cut.
+fn seen(screen: &Screen) -> View {
+    View { revision: 0, ..screen.view() }
+}
+
+/// What the cheap look at the same bytes finds.
+fn signals(pieces: &mut dyn Iterator<Item = &[u8]>) -> Vec<Signal> {
+    let (mut signals, mut found) = (Signals::new(), Vec::new());
+    pieces.for_each(|piece| signals.feed(piece, |signal| found.push(signal)));
+    found
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&[cols, rows, cut], output)) = input.split_first_chunk() else { return };
+    let size = Size { cols: u16::from(cols % 100), rows: u16::from(rows % 40) };
+    let cut = usize::from(cut % 32) + 1;
+    let (mut whole, mut pieces) = (Screen::new(size), Screen::new(size));
+    whole.feed(output);
+    output.chunks(cut).for_each(|piece| pieces.feed(piece));
+    assert_eq!(seen(&whole), seen(&pieces));
+    assert_eq!(whole.take_replies(), pieces.take_replies());
+    assert_eq!(signals(&mut [output].into_iter()), signals(&mut output.chunks(cut)));
+
+    whole.settle();
+    let mut again = Screen::new(size);
+    again.feed(&whole.dump());
+    assert!(again.take_replies().is_empty(), "a dump asks nothing");
+    let mut third = Screen::new(size);
+    third.feed(&again.dump());
+    assert_eq!(seen(&again), seen(&third));
+
+    whole.resize(Size { cols: u16::from(rows), rows: u16::from(cols % 40) });
+    whole.feed(output);
+    let _ = (whole.view(), whole.picture(), whole.dump(), whole.undrawn());
+});
