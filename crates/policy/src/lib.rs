@@ -1,7 +1,8 @@
-//! Judgements: who may do what, and which requests may come in at all.
+//! Judgements: who may do what, which requests may come in at all, and where panes go.
 //!
 //! Pure: values in, verdicts out. Nothing here knows a runtime, a file, a socket, a process or a clock.
 #![forbid(unsafe_code)]
 
 pub mod guard;
+pub mod layout;
 pub mod permit;

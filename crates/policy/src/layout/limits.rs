@@ -1,0 +1,185 @@
+//! How small panes may get, and how many fit: the one formula that everything else uses.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::cell::Direction;
+
+/// How a window is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The main pane on the left, the others stacked on its right; a further column when the height is used up.
+    #[default]
+    Vertical,
+    /// The main pane on top, the others side by side below; a further row when the width is used up.
+    Horizontal,
+    /// The main pane on the left, the others in the grid beside it that leaves each of them the most room.
+    Grid,
+}
+
+/// The sizes that a window is divided by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// How a window is divided.
+    pub layout: Kind,
+    /// The main pane's part of the window, in percent of its width (of its height when horizontal). It gives way
+    /// to more agent panes, down to its minimum.
+    pub main_pane_size: u16,
+    /// The columns below which the main pane is never pushed.
+    pub main_pane_min_width: u16,
+    /// The columns below which no agent pane is ever made.
+    pub agent_pane_min_width: u16,
+    /// The rows below which no pane is ever made or pushed.
+    pub min_height: u16,
+}
+
+/// A limit that makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadLimit {
+    /// Its name.
+    pub name: &'static str,
+    /// What it was set to.
+    pub value: u16,
+    /// The least it may be.
+    pub least: u16,
+    /// The most it may be.
+    pub most: u16,
+}
+
+/// How many agent panes fit, as full columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Capacity {
+    /// Panes side by side.
+    pub columns: u16,
+    /// Panes one above another.
+    pub rows: u16,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            layout: Kind::Vertical,
+            main_pane_size: 60,
+            main_pane_min_width: 100,
+            agent_pane_min_width: 52,
+            min_height: 11,
+        }
+    }
+}
+
+impl Limits {
+    /// Whether every limit is within its range.
+    ///
+    /// # Errors
+    /// With the first that is not.
+    pub fn check(&self) -> Result<(), BadLimit> {
+        let limits = [
+            ("main_pane_size", self.main_pane_size, 20, 80),
+            ("main_pane_min_width", self.main_pane_min_width, 40, 1000),
+            ("agent_pane_min_width", self.agent_pane_min_width, 20, 1000),
+            ("min_height", self.min_height, 3, 1000),
+        ];
+        let bad =
+            limits.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
+        bad.map_or(Ok(()), |(name, value, least, most)| Err(BadLimit { name, value, least, most }))
+    }
+
+    /// The least size of the main pane in the direction in which agent panes take from it.
+    pub(super) fn main_min(&self) -> u16 {
+        match self.layout {
+            Kind::Vertical | Kind::Grid => self.main_pane_min_width,
+            Kind::Horizontal => self.min_height,
+        }
+    }
+
+    /// The least size of an agent pane.
+    pub(super) fn agent_min(&self, direction: Direction) -> u16 {
+        match direction {
+            Direction::Right => self.agent_pane_min_width,
+            Direction::Down => self.min_height,
+        }
+    }
+
+    /// The main pane's wished size, out of a window's size in the direction in which it is divided.
+    pub(super) fn main_share(&self, size: u16) -> u16 {
+        let share = u32::from(size.saturating_sub(1)) * u32::from(self.main_pane_size) / 100;
+        u16::try_from(share).unwrap_or(u16::MAX)
+    }
+}
+
+impl Kind {
+    /// In which direction the agent panes lie from the main pane; their lines follow one another that way too.
+    pub(super) fn beside(self) -> Direction {
+        match self {
+            Self::Vertical | Self::Grid => Direction::Right,
+            Self::Horizontal => Direction::Down,
+        }
+    }
+}
+
+impl Capacity {
+    /// How many agent panes fit into an area: each needs its minimum, and a line between it and the next.
+    ///
+    /// `columns = ⌊(width + 1) / (agent_pane_min_width + 1)⌋`, `rows = ⌊(height + 1) / (min_height + 1)⌋`.
+    #[must_use]
+    pub fn of_area(width: u16, height: u16, limits: &Limits) -> Self {
+        let fit = |size: u16, least: u16| (u32::from(size) + 1) / (u32::from(least) + 1);
+        let fit = |size, least| u16::try_from(fit(size, least)).unwrap_or(u16::MAX);
+        Self {
+            columns: fit(width, limits.agent_pane_min_width),
+            rows: fit(height, limits.min_height),
+        }
+    }
+
+    /// How many that is.
+    #[must_use]
+    pub fn total(self) -> usize {
+        usize::from(self.columns) * usize::from(self.rows)
+    }
+
+    /// Panes one after another in a direction.
+    pub(super) fn along(self, direction: Direction) -> usize {
+        usize::from(match direction {
+            Direction::Right => self.columns,
+            Direction::Down => self.rows,
+        })
+    }
+}
+
+/// How many agent panes fit into a window beside its main pane: what fits into the area that is left when the main
+/// pane is pushed to its minimum.
+///
+/// | layout | columns | rows |
+/// |---|---|---|
+/// | `vertical`, `grid` | `⌊(cols − main_pane_min_width) / (agent_pane_min_width + 1)⌋` | `⌊(rows + 1) / (min_height + 1)⌋` |
+/// | `horizontal` | `⌊(cols + 1) / (agent_pane_min_width + 1)⌋` | `⌊(rows − min_height) / (min_height + 1)⌋` |
+#[must_use]
+pub fn capacity(cols: u16, rows: u16, limits: &Limits) -> Capacity {
+    let left = |size: u16| size.checked_sub(limits.main_min() + 1);
+    let area = match limits.layout.beside() {
+        Direction::Right => left(cols).map(|cols| (cols, rows)),
+        Direction::Down => left(rows).map(|rows| (cols, rows)),
+    };
+    let none = Capacity { columns: 0, rows: 0 };
+    area.map_or(none, |(width, height)| Capacity::of_area(width, height, limits))
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Vertical => "vertical",
+            Self::Horizontal => "horizontal",
+            Self::Grid => "grid",
+        })
+    }
+}
+
+impl fmt::Display for BadLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, least, most } = self;
+        write!(f, "`{name}` is {value}; it may be {least} to {most}")
+    }
+}

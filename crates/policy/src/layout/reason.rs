@@ -1,0 +1,140 @@
+//! Why a plan is as it is, in numbers and as a sentence.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::cell::TmuxId;
+use super::limits::{Capacity, Kind, Limits};
+use super::owners::{Kept, State};
+
+/// Why a pane is not shown now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The window has no main pane to put others beside.
+    NoMain,
+    /// It is shown already, in this pane.
+    Shown(TmuxId),
+    /// The window is too small for even one agent pane.
+    TooSmall {
+        /// The window's columns.
+        cols: u16,
+        /// The window's rows.
+        rows: u16,
+        /// What was needed.
+        limits: Limits,
+    },
+    /// As many panes as fit are there.
+    Full {
+        /// The window's columns.
+        cols: u16,
+        /// The window's rows.
+        rows: u16,
+        /// How many there are.
+        shown: usize,
+        /// How many fit.
+        capacity: Capacity,
+        /// Why none of them makes room.
+        kept: Kept,
+    },
+    /// Panes that are not ours take the room, and they are not touched.
+    Crowded {
+        /// The main pane's columns.
+        width: u16,
+        /// The main pane's rows.
+        height: u16,
+        /// How many of ours there are.
+        shown: usize,
+        /// What was needed.
+        limits: Limits,
+        /// Why none of ours makes room.
+        kept: Kept,
+    },
+}
+
+/// Why this pane makes room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Oldest {
+    /// The pane.
+    pub victim: TmuxId,
+    /// What it does: it is idle or has ended.
+    pub state: State,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMain => f.write_str("the main pane is not in this window"),
+            Self::Shown(pane) => write!(f, "it is shown already, in {pane}"),
+            Self::TooSmall { cols, rows, limits } => too_small(f, (*cols, *rows), limits),
+            Self::Full { cols, rows, shown, capacity, kept } => {
+                let Capacity { columns, rows: high } = capacity;
+                write!(
+                    f,
+                    "the window is {cols}x{rows} and holds {} agent panes",
+                    capacity.total()
+                )?;
+                write!(f, " ({columns} across, {high} down); {shown} are there and {kept}")
+            }
+            Self::Crowded { width, height, shown, limits, kept } => {
+                let (agent, high) = (limits.agent_pane_min_width, limits.min_height);
+                write!(f, "other panes share the window and are not touched; ")?;
+                write!(f, "the main pane is {width}x{height} and ")?;
+                match limits.layout {
+                    Kind::Vertical | Kind::Grid => {
+                        let main = limits.main_pane_min_width;
+                        write!(f, "cannot give {agent} columns and keep {main}")?;
+                    }
+                    Kind::Horizontal => write!(f, "cannot give {high} rows and keep {high}")?,
+                }
+                write!(f, "; {shown} of ours are there, none with room for two, and {kept}")
+            }
+        }
+    }
+}
+
+fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &Limits) -> fmt::Result {
+    let (main, agent, high) =
+        (limits.main_pane_min_width, limits.agent_pane_min_width, limits.min_height);
+    let (cols, rows) = size;
+    write!(f, "the window is {cols}x{rows}; ")?;
+    let wide = match limits.layout {
+        Kind::Vertical | Kind::Grid => main + 1 + agent,
+        Kind::Horizontal => agent,
+    };
+    match limits.layout {
+        Kind::Vertical | Kind::Grid if cols < wide => {
+            write!(f, "a main pane of {main} and one agent pane of {agent} need {wide} columns")
+        }
+        Kind::Horizontal if cols >= wide => {
+            write!(
+                f,
+                "a main pane and one agent pane of {high} rows each need {} rows",
+                2 * high + 1
+            )
+        }
+        Kind::Horizontal => write!(f, "an agent pane needs {agent} columns"),
+        Kind::Vertical | Kind::Grid => write!(f, "an agent pane needs {high} rows"),
+    }
+}
+
+impl fmt::Display for Oldest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.state {
+            State::Exited => write!(f, "the program in {} has ended", self.victim),
+            _ => write!(f, "{} has been idle for longest", self.victim),
+        }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl Serialize for Oldest {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}

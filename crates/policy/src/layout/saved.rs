@@ -1,0 +1,298 @@
+//! A layout with a name: how a window was divided and what was where, to be made again in a window of any size.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::cell::{Cell, Direction, Inside, TmuxId};
+use super::limits::{Kind, Limits};
+use super::text::Layout;
+use super::window::Window;
+
+/// How deep a saved layout may go.
+const DEEPEST: usize = 64;
+
+/// A layout as it is kept, in TOML or JSON.
+///
+/// ```toml
+/// layout = "vertical"
+/// main_pane_size = 60
+/// [tree]
+/// row = [{ size = 120, pane = "main" }, { size = 79, column = [{ size = 24, pane = "tests" }, { size = 25, pane = "logs" }] }]
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Saved {
+    /// How further panes are placed.
+    pub layout: Kind,
+    /// The main pane's part of the window then, in percent.
+    pub main_pane_size: u16,
+    /// What was where.
+    pub tree: Node,
+}
+
+/// A part of a saved layout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Raw", into = "Raw")]
+pub struct Node {
+    /// Its size among its neighbours; only the proportions matter.
+    pub size: u16,
+    /// What it is.
+    pub shape: Shape,
+}
+
+/// What a part of a saved layout is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One pane.
+    Pane(Role),
+    /// At least two parts, one after another.
+    Parts(Direction, Vec<Node>),
+}
+
+/// Which pane belongs into a place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// The main pane, written `main`.
+    Main,
+    /// The pane with this title.
+    Titled(String),
+}
+
+/// Why a saved layout cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoFit {
+    /// It needs a larger window.
+    TooSmall {
+        /// What there is.
+        window: (u16, u16),
+        /// What is needed at least.
+        need: (u32, u32),
+    },
+    /// Two places ask for the same pane.
+    Twice(Role),
+}
+
+/// A node as it is written: one of `pane`, `row` and `column`.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Raw {
+    size: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<Vec<Node>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<Vec<Node>>,
+}
+
+impl Saved {
+    /// Describes a window; `role` says what each pane is there.
+    #[must_use]
+    pub fn of(window: &Window, limits: &Limits, role: impl Fn(TmuxId) -> Role) -> Self {
+        let root = window.root();
+        let tree = describe(root, Direction::Right, &role);
+        let beside = limits.layout.beside();
+        let main = root.leaves().into_iter().find(|leaf| leaf.id().map(&role) == Some(Role::Main));
+        let part = main.map_or(0, |main| u32::from(main.size(beside)) * 100);
+        let percent = part.div_ceil(u32::from(root.size(beside).saturating_sub(1).max(1)));
+        let main_pane_size = u16::try_from(percent).unwrap_or(80).clamp(20, 80);
+        Self { layout: limits.layout, main_pane_size, tree }
+    }
+
+    /// The roles, in the order in which tmux must list their panes before the layout is selected.
+    #[must_use]
+    pub fn roles(&self) -> Vec<&Role> {
+        roles(&self.tree)
+    }
+
+    /// The layout for a window of this size: in proportion, and nothing below its minimum. `pane` says which pane plays
+    /// a role; none is one that is still to be made.
+    ///
+    /// # Errors
+    /// When the window is too small, or two places get the same pane.
+    pub fn fit(
+        &self,
+        (cols, rows): (u16, u16),
+        limits: &Limits,
+        pane: impl Fn(&Role) -> Option<TmuxId>,
+    ) -> Result<Layout, NoFit> {
+        let need = [Direction::Right, Direction::Down].map(|way| least(&self.tree, way, limits));
+        if u32::from(cols) < need[0] || u32::from(rows) < need[1] {
+            return Err(NoFit::TooSmall { window: (cols, rows), need: (need[0], need[1]) });
+        }
+        let root = build(&self.tree, (cols, rows), limits, &pane).at(0, 0);
+        Layout::new(root).map_err(|_| {
+            let all = self.roles();
+            let twice = all.iter().enumerate().find(|(at, role)| {
+                let id = pane(role);
+                id.is_some() && all[..*at].iter().any(|other| pane(other) == id)
+            });
+            NoFit::Twice(twice.map_or(Role::Main, |(_, role)| (*role).clone()))
+        })
+    }
+}
+
+fn describe(cell: &Cell, along: Direction, role: &impl Fn(TmuxId) -> Role) -> Node {
+    let shape = match &cell.inside {
+        Inside::Pane(pane) => Shape::Pane(pane.map_or_else(|| Role::Titled(String::new()), role)),
+        Inside::Cells(direction, cells) => {
+            let parts = cells.iter().map(|cell| describe(cell, *direction, role)).collect();
+            Shape::Parts(*direction, parts)
+        }
+    };
+    Node { size: cell.size(along), shape }
+}
+
+fn roles(node: &Node) -> Vec<&Role> {
+    match &node.shape {
+        Shape::Pane(role) => vec![role],
+        Shape::Parts(_, parts) => parts.iter().flat_map(roles).collect(),
+    }
+}
+
+/// The least size of a part in a direction.
+fn least(node: &Node, way: Direction, limits: &Limits) -> u32 {
+    match &node.shape {
+        Shape::Pane(role) => u32::from(match (way, role) {
+            (Direction::Down, _) => limits.min_height,
+            (Direction::Right, Role::Main) => limits.main_pane_min_width,
+            (Direction::Right, Role::Titled(_)) => limits.agent_pane_min_width,
+        }),
+        Shape::Parts(own, parts) => {
+            let each = parts.iter().map(|part| least(part, way, limits));
+            if *own == way {
+                each.map(|size| size + 1).sum::<u32>().saturating_sub(1)
+            } else {
+                each.max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+fn build(
+    node: &Node,
+    (width, height): (u16, u16),
+    limits: &Limits,
+    pane: &impl Fn(&Role) -> Option<TmuxId>,
+) -> Cell {
+    let (direction, parts) = match &node.shape {
+        Shape::Pane(role) => return Cell::pane(pane(role), width, height),
+        Shape::Parts(direction, parts) => (*direction, parts),
+    };
+    let all = if direction == Direction::Right { width } else { height };
+    let wishes: Vec<_> = parts
+        .iter()
+        .map(|part| (u32::from(part.size.max(1)), least(part, direction, limits)))
+        .collect();
+    let dividers = u32::try_from(parts.len()).unwrap_or(u32::MAX).saturating_sub(1);
+    let sizes = divide(u32::from(all).saturating_sub(dividers), &wishes);
+    let cells = parts.iter().zip(sizes).map(|(part, size)| {
+        let size = u16::try_from(size).unwrap_or(u16::MAX);
+        match direction {
+            Direction::Right => build(part, (size, height), limits, pane),
+            Direction::Down => build(part, (width, size), limits, pane),
+        }
+    });
+    Cell::chain(direction, cells.collect())
+}
+
+/// Divides room among parts in proportion to their weights, none below its least; there is room for those.
+fn divide(room: u32, wishes: &[(u32, u32)]) -> Vec<u32> {
+    let mut sizes: Vec<Option<u32>> = vec![None; wishes.len()];
+    loop {
+        // Those that their proportion would push below their least have exactly that, the rest share what is left.
+        let free = || wishes.iter().zip(&sizes).filter(|(_, size)| size.is_none());
+        let left = u64::from(room - sizes.iter().flatten().sum::<u32>());
+        let weight: u64 = free().map(|((weight, _), _)| u64::from(*weight)).sum();
+        let short = wishes.iter().zip(&sizes).position(|((wish, least), size)| {
+            size.is_none() && left * u64::from(*wish) < u64::from(*least) * weight
+        });
+        let Some(short) = short else { return share(left, weight, wishes, &sizes) };
+        sizes[short] = Some(wishes[short].1);
+    }
+}
+
+/// The parts without a size share what is left; rounding goes down, and what is over goes to the first of them.
+fn share(left: u64, weight: u64, wishes: &[(u32, u32)], sizes: &[Option<u32>]) -> Vec<u32> {
+    let floor =
+        |wish: u32| u32::try_from(left * u64::from(wish) / weight.max(1)).unwrap_or(u32::MAX);
+    let free = wishes.iter().zip(sizes).filter(|(_, size)| size.is_none());
+    let used: u64 = free.map(|((wish, _), _)| u64::from(floor(*wish))).sum();
+    let mut over = left - used;
+    let mut size = |((wish, _), size): (&(u32, u32), &Option<u32>)| {
+        size.unwrap_or_else(|| {
+            let more = u32::from(over > 0);
+            over -= u64::from(more);
+            floor(*wish) + more
+        })
+    };
+    wishes.iter().zip(sizes).map(&mut size).collect()
+}
+
+impl TryFrom<Raw> for Node {
+    type Error = String;
+
+    fn try_from(raw: Raw) -> Result<Self, String> {
+        let shape = match (raw.pane, raw.row, raw.column) {
+            (Some(role), None, None) => Shape::Pane(role.into()),
+            (None, Some(parts), None) => Shape::Parts(Direction::Right, parts),
+            (None, None, Some(parts)) => Shape::Parts(Direction::Down, parts),
+            _ => return Err("a part of a layout is one of `pane`, `row` and `column`".into()),
+        };
+        let node = Self { size: raw.size, shape };
+        match &node.shape {
+            Shape::Parts(_, parts) if parts.len() < 2 => {
+                Err("a row or column has at least two parts".into())
+            }
+            Shape::Parts(..) if depth(&node) > DEEPEST => {
+                Err(format!("a layout goes at most {DEEPEST} deep"))
+            }
+            Shape::Parts(..) | Shape::Pane(_) => Ok(node),
+        }
+    }
+}
+
+fn depth(node: &Node) -> usize {
+    match &node.shape {
+        Shape::Pane(_) => 0,
+        Shape::Parts(_, parts) => 1 + parts.iter().map(depth).max().unwrap_or(0),
+    }
+}
+
+impl From<Node> for Raw {
+    fn from(node: Node) -> Self {
+        let raw = Self { size: node.size, ..Self::default() };
+        match node.shape {
+            Shape::Pane(role) => Self { pane: Some(role.to_string()), ..raw },
+            Shape::Parts(Direction::Right, parts) => Self { row: Some(parts), ..raw },
+            Shape::Parts(Direction::Down, parts) => Self { column: Some(parts), ..raw },
+        }
+    }
+}
+
+impl From<String> for Role {
+    fn from(text: String) -> Self {
+        if text == "main" { Self::Main } else { Self::Titled(text) }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Main => f.write_str("main"),
+            Self::Titled(title) => f.write_str(title),
+        }
+    }
+}
+
+impl fmt::Display for NoFit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooSmall { window: (cols, rows), need: (wide, high) } => {
+                write!(f, "the layout needs {wide}x{high}; the window is {cols}x{rows}")
+            }
+            Self::Twice(role) => write!(f, "the pane `{role}` is in the layout twice"),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Layouts as tmux writes them: `9b0e,200x50,0,0{100x50,0,0,0,99x50,101,0,1}`.
+//!
+//! tmux reads the ids in a layout but does not use them: `select-layout` puts the panes into the cells in the order
+//! in which it lists them. So the order of the cells is what matters, and a pane that is still to be made
+//! is a cell without an id.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::cell::{Cell, Direction, Inside, TmuxId};
+
+/// The largest size of anything in tmux.
+const TMUX_MAXIMUM: u32 = 10_000;
+/// How deep cells may lie in one another; people come to about five.
+const DEEPEST: usize = 64;
+
+/// A whole window's cells: sound, at the top left, no pane twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout(Cell);
+
+/// Why a text is no layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadLayout {
+    /// It is not written like one, from this byte on.
+    Syntax(usize),
+    /// Its sum is another.
+    Checksum {
+        /// The sum that it names.
+        said: u16,
+        /// The sum that it has.
+        found: u16,
+    },
+    /// Its cells do not fill it, or overlap.
+    Unsound,
+    /// A pane is in it twice.
+    Twice(TmuxId),
+}
+
+impl Layout {
+    /// Takes a tree that fills a window.
+    ///
+    /// # Errors
+    /// When the cells do not fit together or a pane is there twice.
+    pub fn new(root: Cell) -> Result<Self, BadLayout> {
+        if (root.left, root.top) != (0, 0) || !root.is_sound() {
+            return Err(BadLayout::Unsound);
+        }
+        let mut seen = BTreeSet::new();
+        match root.panes().into_iter().flatten().find(|pane| !seen.insert(*pane)) {
+            Some(pane) => Err(BadLayout::Twice(pane)),
+            None => Ok(Self(root)),
+        }
+    }
+
+    /// Its tree.
+    #[must_use]
+    pub fn root(&self) -> &Cell {
+        &self.0
+    }
+}
+
+/// The sum that tmux puts in front.
+fn checksum(text: &str) -> u16 {
+    text.bytes().fold(0, |sum: u16, byte| sum.rotate_right(1).wrapping_add(u16::from(byte)))
+}
+
+fn write(cell: &Cell, to: &mut String) -> fmt::Result {
+    write!(to, "{}x{},{},{}", cell.width, cell.height, cell.left, cell.top)?;
+    let (direction, cells) = match &cell.inside {
+        Inside::Pane(None) => return Ok(()),
+        Inside::Pane(Some(TmuxId(id))) => return write!(to, ",{id}"),
+        Inside::Cells(direction, cells) => (direction, cells),
+    };
+    let (open, close) = brackets(*direction);
+    for (at, cell) in cells.iter().enumerate() {
+        to.push(if at == 0 { open } else { ',' });
+        write(cell, to)?;
+    }
+    to.push(close);
+    Ok(())
+}
+
+fn brackets(direction: Direction) -> (char, char) {
+    match direction {
+        Direction::Right => ('{', '}'),
+        Direction::Down => ('[', ']'),
+    }
+}
+
+/// Reads a layout from left to right; `None` is a mistake where it stands.
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        let here = self.text.get(self.at) == Some(&byte);
+        self.at += usize::from(here);
+        here.then_some(())
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let rest = self.text.get(self.at..)?;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let number = str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+        self.at += digits;
+        Some(number)
+    }
+
+    fn size(&mut self) -> Option<u16> {
+        let size = self.number().filter(|size| *size <= TMUX_MAXIMUM)?;
+        u16::try_from(size).ok()
+    }
+
+    fn cell(&mut self, depth: usize) -> Option<Cell> {
+        let width = self.size()?;
+        self.eat(b'x')?;
+        let height = self.size()?;
+        self.eat(b',')?;
+        let left = self.size()?;
+        self.eat(b',')?;
+        let top = self.size()?;
+        let inside = match self.text.get(self.at) {
+            Some(b'{') => self.cells(Direction::Right, depth)?,
+            Some(b'[') => self.cells(Direction::Down, depth)?,
+            _ => Inside::Pane(self.id()),
+        };
+        Some(Cell { width, height, left, top, inside })
+    }
+
+    /// The id behind a pane. What follows a comma may be the next cell instead, and then has an `x`.
+    fn id(&mut self) -> Option<TmuxId> {
+        let start = self.at;
+        let id = self.eat(b',').and_then(|()| self.number());
+        if id.is_none() || self.text.get(self.at) == Some(&b'x') {
+            self.at = start;
+            return None;
+        }
+        id.map(TmuxId)
+    }
+
+    fn cells(&mut self, direction: Direction, depth: usize) -> Option<Inside> {
+        self.at += 1;
+        if depth == DEEPEST {
+            return None;
+        }
+        let mut cells = vec![self.cell(depth + 1)?];
+        while self.eat(b',').is_some() {
+            cells.push(self.cell(depth + 1)?);
+        }
+        let (_, close) = brackets(direction);
+        self.eat(u8::try_from(close).ok()?)?;
+        Some(Inside::Cells(direction, cells))
+    }
+}
+
+impl FromStr for Layout {
+    type Err = BadLayout;
+
+    fn from_str(text: &str) -> Result<Self, BadLayout> {
+        let (sum, body) = text.split_once(',').ok_or(BadLayout::Syntax(0))?;
+        let hex = sum.len() == 4 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let said = u16::from_str_radix(sum, 16).ok().filter(|_| hex).ok_or(BadLayout::Syntax(0))?;
+        let found = checksum(body);
+        if said != found {
+            return Err(BadLayout::Checksum { said, found });
+        }
+        let mut reader = Reader { text: body.as_bytes(), at: 0 };
+        let root = reader.cell(0).filter(|_| reader.at == body.len());
+        Self::new(root.ok_or(BadLayout::Syntax(sum.len() + 1 + reader.at))?)
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut body = String::new();
+        write(&self.0, &mut body)?;
+        write!(f, "{:04x},{body}", checksum(&body))
+    }
+}
+
+impl Serialize for Layout {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Layout {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl fmt::Display for BadLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(at) => write!(f, "this is no tmux layout, from byte {at} on"),
+            Self::Checksum { said, found } => {
+                write!(f, "the layout names the sum {said:04x} and has {found:04x}")
+            }
+            Self::Unsound => f.write_str("the cells of the layout do not fill it"),
+            Self::Twice(pane) => write!(f, "the pane {pane} is in the layout twice"),
+        }
+    }
+}

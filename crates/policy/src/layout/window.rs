@@ -1,0 +1,239 @@
+//! A tmux window as a value: its layout, who has the focus, and what becomes of it step by step.
+
+use serde::Serialize;
+
+use super::cell::{Cell, Direction, Misfit, TmuxId};
+use super::text::{BadLayout, Layout};
+
+/// A window, as `#{window_layout}`, `#{pane_id}` of the active pane and `#{window_zoomed_flag}` tell it.
+///
+/// tmux tells the layout of a zoomed window as it is without the zoom, which is what plans are made on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    layout: Layout,
+    /// The pane that has the focus within the window.
+    pub active: Option<TmuxId>,
+    /// Whether that pane covers the others.
+    pub zoomed: bool,
+    /// Whether `pane-border-status` is on, which takes a line from the outer panes.
+    pub titled: bool,
+}
+
+/// One pane of a window: where it is and how large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// The pane; none where it is still to be made.
+    pub pane: Option<TmuxId>,
+    /// The leftmost column.
+    pub left: u16,
+    /// The topmost row.
+    pub top: u16,
+    /// Columns.
+    pub width: u16,
+    /// Rows.
+    pub height: u16,
+}
+
+/// One thing to ask of tmux. Several belong into one command line: programs then see only the last size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// `split-window -d -h|-v -t target [-l size]`; the new pane comes behind its target in tmux's list.
+    Split {
+        /// The pane to split.
+        target: TmuxId,
+        /// Where the new one goes.
+        direction: Direction,
+        /// Its size; half without one.
+        size: Option<u16>,
+    },
+    /// `kill-pane -t pane`.
+    Close(TmuxId),
+    /// `swap-pane -d -s a -t b`: both keep their programs and change places, in the list too.
+    Swap(TmuxId, TmuxId),
+    /// `select-layout`, with this text.
+    Arrange(Layout),
+    /// `resize-pane -Z -t pane`: tmux ends a zoom with every change, so it is made again.
+    Zoom(TmuxId),
+}
+
+impl Window {
+    /// A window with this layout, neither zoomed nor titled.
+    #[must_use]
+    pub fn new(layout: Layout, active: Option<TmuxId>) -> Self {
+        Self { layout, active, zoomed: false, titled: false }
+    }
+
+    /// Reads `#{window_layout}`.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(layout: &str, active: Option<TmuxId>) -> Result<Self, BadLayout> {
+        Ok(Self::new(layout.parse()?, active))
+    }
+
+    /// Its layout.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The cell that is the whole window.
+    #[must_use]
+    pub fn root(&self) -> &Cell {
+        self.layout.root()
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn cols(&self) -> u16 {
+        self.root().width
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn rows(&self) -> u16 {
+        self.root().height
+    }
+
+    /// The panes, in tmux's order.
+    #[must_use]
+    pub fn panes(&self) -> Vec<TmuxId> {
+        self.root().panes().into_iter().flatten().collect()
+    }
+
+    /// The panes with their places, in tmux's order.
+    #[must_use]
+    pub fn tiles(&self) -> Vec<Tile> {
+        let tile = |leaf: &Cell| Tile {
+            pane: leaf.id(),
+            left: leaf.left,
+            top: leaf.top,
+            width: leaf.width,
+            height: leaf.height,
+        };
+        self.root().leaves().into_iter().map(tile).collect()
+    }
+
+    /// The window after a pane was split. The new pane does not get the focus.
+    ///
+    /// # Errors
+    /// When there is no such pane, or no room in it.
+    pub fn split(
+        &self,
+        target: TmuxId,
+        direction: Direction,
+        size: Option<u16>,
+        new: Option<TmuxId>,
+    ) -> Result<Self, Misfit> {
+        self.changed(|root| root.split(target, direction, size, new))
+    }
+
+    /// The window after a pane was closed. The focus goes with it.
+    ///
+    /// # Errors
+    /// When there is no such pane, or no other.
+    pub fn close(&self, pane: TmuxId) -> Result<Self, Misfit> {
+        let mut after = self.changed(|root| root.close(pane))?;
+        after.active = after.active.filter(|active| *active != pane);
+        Ok(after)
+    }
+
+    /// The window after its terminal got another size; it stays larger when its panes cannot get smaller.
+    #[must_use]
+    pub fn resized(&self, cols: u16, rows: u16) -> Self {
+        let zoomed = self.zoomed;
+        let changed = self.changed(|root| {
+            root.resize(cols, rows);
+            Ok(())
+        });
+        Self { zoomed, ..changed.unwrap_or_else(|_| self.clone()) }
+    }
+
+    /// The window after one step; `new` is the id that a new pane gets.
+    ///
+    /// # Errors
+    /// When tmux would refuse the step.
+    pub fn step(&self, step: &Step, new: Option<TmuxId>) -> Result<Self, Misfit> {
+        match step {
+            Step::Split { target, direction, size } => self.split(*target, *direction, *size, new),
+            Step::Close(pane) => self.close(*pane),
+            Step::Swap(a, b) => self.swapped(*a, *b),
+            Step::Arrange(layout) => self.arranged(layout),
+            Step::Zoom(pane) => {
+                self.root().find(*pane).ok_or(Misfit::NoPane(*pane))?;
+                Ok(Self { active: Some(*pane), zoomed: true, ..self.clone() })
+            }
+        }
+    }
+
+    /// The window after several steps; every new pane takes the next id.
+    ///
+    /// # Errors
+    /// When tmux would refuse one of them.
+    pub fn apply(&self, steps: &[Step], mut next: TmuxId) -> Result<Self, Misfit> {
+        let mut window = self.clone();
+        for step in steps {
+            window = window.step(step, Some(next))?;
+            next.0 += u32::from(matches!(step, Step::Split { .. }));
+        }
+        Ok(window)
+    }
+
+    fn arranged(&self, layout: &Layout) -> Result<Self, Misfit> {
+        let mut root = layout.root().clone();
+        let (cells, panes) = (root.leaves().len(), self.root().panes());
+        if cells != panes.len() {
+            return Err(Misfit::Count(cells, panes.len()));
+        }
+        self.changed(|own| {
+            root.assign(&mut panes.into_iter());
+            *own = root;
+            Ok(())
+        })
+    }
+
+    fn swapped(&self, a: TmuxId, b: TmuxId) -> Result<Self, Misfit> {
+        for pane in [a, b] {
+            self.root().find(pane).ok_or(Misfit::NoPane(pane))?;
+        }
+        let swap = |pane| match pane {
+            Some(pane) if pane == a => Some(b),
+            Some(pane) if pane == b => Some(a),
+            other => other,
+        };
+        let panes: Vec<_> = self.root().panes().into_iter().map(swap).collect();
+        self.changed(|root| {
+            root.assign(&mut panes.into_iter());
+            Ok(())
+        })
+    }
+
+    /// The window with another tree. Like every change in tmux it ends a zoom.
+    fn changed(
+        &self,
+        change: impl FnOnce(&mut Cell) -> Result<(), Misfit>,
+    ) -> Result<Self, Misfit> {
+        let mut root = self.root().clone();
+        change(&mut root)?;
+        root.place(0, 0);
+        let layout = Layout::new(root).map_err(|_| Misfit::Unsound)?;
+        Ok(Self { layout, zoomed: false, ..self.clone() })
+    }
+}
+
+/// The swaps that bring panes from one order into another; panes that are in only one of the two stay.
+#[must_use]
+pub fn reorder(from: &[TmuxId], to: &[TmuxId]) -> Vec<Step> {
+    let mut order: Vec<TmuxId> = from.iter().copied().filter(|pane| to.contains(pane)).collect();
+    let wanted = to.iter().copied().filter(|pane| from.contains(pane));
+    let mut steps = Vec::new();
+    for (at, pane) in wanted.enumerate() {
+        let Some(now) = order.iter().position(|it| *it == pane) else { continue };
+        if now != at {
+            steps.push(Step::Swap(order[at], pane));
+            order.swap(at, now);
+        }
+    }
+    steps
+}
