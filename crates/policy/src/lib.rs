@@ -4,5 +4,6 @@
 #![forbid(unsafe_code)]
 
 pub mod guard;
+pub mod interactive;
 pub mod layout;
 pub mod permit;

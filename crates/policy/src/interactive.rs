@@ -1,0 +1,317 @@
+//! Whether a command needs a terminal that somebody looks at: an editor does, a compiler does not.
+//!
+//! Rules are data: the user's first, then the [`table`]. What only starts another command (`sudo`, `env`, `bash -c`) is
+//! looked through. Nothing here runs or looks for a program, so a name is all that is known of it.
+
+mod table;
+mod words;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use table::{RULES, Rule, SHELLS, WRAPPERS, Wrapper};
+
+/// How many commands may wrap one another.
+const DEEPEST: usize = 8;
+
+/// Whether a command needs a terminal that somebody looks at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// It does.
+    Interactive {
+        /// The rule that says so, by the program it is about.
+        rule: String,
+        /// Why.
+        reason: String,
+    },
+    /// It does not, as far as any rule knows.
+    Plain {
+        /// Why.
+        reason: String,
+    },
+    /// It cannot be told without running it.
+    Unknown {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A rule of the user's: `{ program = "mytool", args = ["repl"], visible = true }`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserRule {
+    /// The program's name, without its folder.
+    pub program: String,
+    /// The arguments that must be there, in this order, with or without others between them.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Whether such a command needs a terminal.
+    pub visible: bool,
+}
+
+/// Judges a command. The first of the user's rules that fits decides; without one, ours do.
+#[must_use]
+pub fn judge<S: AsRef<str>>(argv: &[S], rules: &[UserRule]) -> Verdict {
+    let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
+    command(&argv, rules, 0)
+}
+
+fn command(argv: &[&str], rules: &[UserRule], depth: usize) -> Verdict {
+    let [path, args @ ..] = argv else { return plain("there is no command") };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if depth == DEEPEST {
+        return unknown(format!("more than {DEEPEST} commands wrap one another"));
+    }
+    if let Some(rule) = rules.iter().find(|rule| rule.fits(name, args)) {
+        return rule.verdict();
+    }
+    if let Some(script) = shell_script(name, args) {
+        return shell(script, rules, depth + 1);
+    }
+    match WRAPPERS.iter().find(|wrapper| wrapper.programs.contains(&name)) {
+        Some(wrapper) => wrapped(wrapper, name, args, rules, depth + 1),
+        None => by_table(name, args),
+    }
+}
+
+/// The text behind `-c`, where a shell gets one.
+fn shell_script<'a>(name: &str, args: &[&'a str]) -> Option<&'a str> {
+    let is_script = |arg: &&str| {
+        let letters = arg.strip_prefix('-').unwrap_or("");
+        letters.ends_with('c') && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let options = args.iter().take_while(|arg| arg.starts_with('-')).count();
+    let at = args[..options].iter().position(is_script).filter(|_| SHELLS.contains(&name))?;
+    args.get(at + 1).copied()
+}
+
+/// Judges what a shell is told: if one of its commands needs a terminal, it does.
+fn shell(script: &str, rules: &[UserRule], depth: usize) -> Verdict {
+    let Some(commands) = words::commands(script) else {
+        return unknown("the shell command has more than simple words in it");
+    };
+    let mut verdict = plain("no command of the shell's needs a terminal");
+    for words in commands {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let words = after_assignments(&words);
+        match command(words, rules, depth) {
+            found @ Verdict::Interactive { .. } => return found,
+            found @ Verdict::Unknown { .. } => verdict = found,
+            Verdict::Plain { .. } => {}
+        }
+    }
+    verdict
+}
+
+/// Judges the command that a wrapper starts.
+fn wrapped(
+    wrapper: &Wrapper,
+    name: &str,
+    args: &[&str],
+    rules: &[UserRule],
+    depth: usize,
+) -> Verdict {
+    let mut scan = Scan::new(args, &Options::before(wrapper.values));
+    if let Some(flag) = scan.first_of(wrapper.visible) {
+        return interactive(name, format!("`{name} {flag}` opens a shell or an editor"));
+    }
+    if let Some(sub) = wrapper.sub {
+        if scan.operands.first() != Some(&sub) {
+            return plain(format!("`{name}` starts a command only as `{name} {sub}`"));
+        }
+        scan = Scan::new(scan.rest, &Options::before(wrapper.values));
+    }
+    let inner: Vec<&str> = scan.operands.iter().chain(scan.rest).copied().collect();
+    let inner = after_assignments(&inner);
+    let inner = inner.get(wrapper.skip..).unwrap_or_default();
+    if inner.is_empty() {
+        return plain(format!("`{name}` starts no command"));
+    }
+    command(inner, rules, depth)
+}
+
+/// What follows `NAME=value` words.
+fn after_assignments<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+    let is_name = |name: &str| {
+        let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let assigns = |word: &&&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+    &words[words.iter().take_while(assigns).count()..]
+}
+
+fn by_table(name: &str, args: &[&str]) -> Verdict {
+    // `python3.12` is `python`.
+    let bare = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
+    let names = |rule: &&Rule| rule.programs.iter().any(|it| *it == name || *it == bare);
+    let mut reason = format!("no rule is about `{name}`");
+    for rule in RULES.iter().filter(names) {
+        match rule.judge(args) {
+            Judged::Interactive => return interactive(name, rule.why),
+            Judged::Plain(why) => reason = format!("`{name}` {why}"),
+            Judged::Other => {}
+        }
+    }
+    plain(reason)
+}
+
+/// What a rule says about arguments.
+enum Judged {
+    Interactive,
+    Plain(String),
+    /// It is about another subcommand.
+    Other,
+}
+
+impl Rule {
+    fn judge(&self, mut args: &[&str]) -> Judged {
+        if !self.subs.is_empty() {
+            let globals = Scan::new(args, &Options::before(self.globals));
+            if !globals.operands.first().is_some_and(|sub| self.subs.contains(sub)) {
+                return Judged::Other;
+            }
+            args = globals.rest;
+        }
+        let most = self.most.unwrap_or(usize::MAX);
+        let options = Options { words: self.words, values: self.values, ends: self.ends, most };
+        let scan = Scan::new(args, &options);
+        if let Some(flag) = scan.first_of(&["--help", "--version"]) {
+            return Judged::Plain(format!("only tells about itself with `{flag}`"));
+        }
+        if scan.first_of(self.visible).is_some() {
+            return Judged::Interactive;
+        }
+        if let Some(flag) = scan.first_of(self.plain).or(scan.first_of(self.ends)) {
+            return Judged::Plain(format!("needs no terminal with `{flag}`"));
+        }
+        if self.most.is_some_and(|most| scan.operands.len() > most) {
+            return Judged::Plain("is told what to do".to_owned());
+        }
+        if !self.needs.is_empty() && scan.first_of(self.needs).is_none() {
+            return Judged::Plain(format!(
+                "needs a terminal only with `{}`",
+                self.needs.join("`, `")
+            ));
+        }
+        Judged::Interactive
+    }
+}
+
+/// How a program reads its arguments.
+struct Options<'a> {
+    words: bool,
+    values: &'a [&'a str],
+    ends: &'a [&'a str],
+    /// How many operands there may be before the rest belongs to somebody else.
+    most: usize,
+}
+
+impl<'a> Options<'a> {
+    /// Those before the first operand.
+    fn before(values: &'a [&'a str]) -> Self {
+        Self { words: false, values, ends: &[], most: 0 }
+    }
+}
+
+/// Arguments taken apart, as far as a program reads them as its own.
+struct Scan<'a, 'b> {
+    flags: Vec<String>,
+    operands: Vec<&'b str>,
+    /// What comes behind the last operand that was taken.
+    rest: &'a [&'b str],
+}
+
+impl<'a, 'b> Scan<'a, 'b> {
+    /// Reads on until one operand more than may be was seen, or an option that ends it.
+    fn new(args: &'a [&'b str], how: &Options<'_>) -> Self {
+        let mut scan = Self { flags: Vec::new(), operands: Vec::new(), rest: args };
+        let mut options = true;
+        while let [arg, rest @ ..] = scan.rest {
+            scan.rest = rest;
+            if !options || !arg.starts_with('-') || *arg == "-" {
+                scan.operands.push(arg);
+                if scan.operands.len() > how.most {
+                    break;
+                }
+                continue;
+            }
+            options = *arg != "--";
+            let takes = scan.option(arg, how);
+            if scan.first_of(how.ends).is_some() {
+                break;
+            }
+            if takes {
+                scan.rest = scan.rest.get(1..).unwrap_or_default();
+            }
+        }
+        scan
+    }
+
+    /// Takes one option or several letters; whether the next word belongs to it.
+    fn option(&mut self, arg: &str, how: &Options<'_>) -> bool {
+        let (name, given) = arg.split_once('=').map_or((arg, false), |(name, _)| (name, true));
+        let takes = how.values.contains(&name);
+        self.flags.push(name.to_owned());
+        // Programs with letters may have a word or two with one dash as well; those are named.
+        if how.words || takes || name.starts_with("--") || how.ends.contains(&name) {
+            return takes && !given;
+        }
+        let letters: Vec<char> = arg.chars().skip(1).collect();
+        for (at, letter) in letters.iter().enumerate() {
+            let flag = format!("-{letter}");
+            let last = at + 1 == letters.len();
+            let takes = how.values.contains(&flag.as_str());
+            let holds = how.values.contains(&format!("{flag}?").as_str());
+            self.flags.push(flag);
+            if takes || holds {
+                return takes && last;
+            }
+        }
+        false
+    }
+
+    fn first_of(&self, flags: &[&str]) -> Option<&str> {
+        self.flags.iter().map(String::as_str).find(|flag| flags.contains(flag))
+    }
+}
+
+impl UserRule {
+    fn fits(&self, name: &str, args: &[&str]) -> bool {
+        let mut left = args.iter();
+        self.program == name && self.args.iter().all(|wanted| left.any(|arg| arg == wanted))
+    }
+
+    fn verdict(&self) -> Verdict {
+        let said = [&self.program].into_iter().chain(&self.args);
+        let said = said.map(String::as_str).collect::<Vec<_>>().join(" ");
+        let reason = format!("your rule about `{said}` says so");
+        if self.visible { interactive(&self.program, reason) } else { plain(reason) }
+    }
+}
+
+fn interactive(rule: &str, reason: impl Into<String>) -> Verdict {
+    Verdict::Interactive { rule: rule.to_owned(), reason: reason.into() }
+}
+
+fn plain(reason: impl Into<String>) -> Verdict {
+    Verdict::Plain { reason: reason.into() }
+}
+
+fn unknown(reason: impl Into<String>) -> Verdict {
+    Verdict::Unknown { reason: reason.into() }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interactive { rule, reason } => write!(f, "interactive ({rule}): {reason}"),
+            Self::Plain { reason } => write!(f, "plain: {reason}"),
+            Self::Unknown { reason } => write!(f, "unknown: {reason}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
