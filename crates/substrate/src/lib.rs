@@ -1,13 +1,14 @@
 //! The outside: what panes live on.
 //!
 //! [`Substrate`] is what the rest of the house compiles against; [`native`] keeps panes in keepers on this
-//! machine, [`fake`] in memory for tests. This room acts and reports facts; it judges nothing and holds no
-//! table: the kernel does.
+//! machine, [`fake`] in memory for tests. [`tmux`] is a stage to show panes on. This room acts and reports facts;
+//! it judges nothing and holds no table: the kernel does.
 #![forbid(unsafe_code)]
 
 pub mod fake;
 pub mod native;
 mod output;
+pub mod tmux;
 
 use std::future::Future;
 use std::io;
