@@ -1,0 +1,131 @@
+//! Why tmux did not do as asked, and what its own sentences mean.
+
+use std::time::Duration;
+
+use paned_model::{Code, Refusal};
+
+/// What went wrong, by what it means for the caller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There is no such program.
+    #[error("tmux not found: no program `{0}` that runs")]
+    TmuxNotFound(String),
+    /// It is there and cannot do what we need.
+    #[error("tmux {0} is too old: paned needs 3.2 or newer")]
+    TooOld(String),
+    /// There is no such session, window or pane.
+    #[error("session not found: {0}")]
+    SessionNotFound(String),
+    /// The name is taken.
+    #[error("session exists: {0}")]
+    SessionExists(String),
+    /// No pane fits any more.
+    #[error("pane limit: {0}")]
+    PaneLimit(String),
+    /// Not a number of lines that one can ask for.
+    #[error("invalid lines: {0}")]
+    InvalidLines(String),
+    /// Nobody listens at the socket, or there is nothing there to attach to.
+    #[error("no server: {0}")]
+    NoServer(String),
+    /// It cannot be said, or tmux does not take it.
+    #[error("invalid command: {0}")]
+    InvalidCommand(String),
+    /// No answer in time. Whether it was done is not known.
+    #[error("tmux did not answer within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The connection ended before the answer came. Whether it was done is not known.
+    #[error("the connection to tmux is gone: {0}")]
+    Gone(String),
+    /// tmux said no, in its own words.
+    #[error("tmux refused: {0}")]
+    Refused(String),
+    /// tmux said something that it never says.
+    #[error("tmux gave an answer that makes no sense: {0}")]
+    Nonsense(String),
+}
+
+/// An error that is made of tmux's own words.
+type Meaning = fn(String) -> Error;
+
+/// What tmux says, in lower case, and what it means. The first that fits counts.
+const MEANINGS: &[(&str, Meaning)] = &[
+    ("can't find session", Error::SessionNotFound),
+    ("can't find window", Error::SessionNotFound),
+    ("can't find pane", Error::SessionNotFound),
+    ("session not found", Error::SessionNotFound),
+    ("duplicate session", Error::SessionExists),
+    ("create pane failed", Error::PaneLimit),
+    ("no room for new pane", Error::PaneLimit),
+    ("no space for new pane", Error::PaneLimit),
+    ("pane too small", Error::PaneLimit),
+    ("no server running", Error::NoServer),
+    ("no sessions", Error::NoServer),
+    ("error connecting to", Error::NoServer),
+    ("server exited", Error::NoServer),
+    ("lost server", Error::NoServer),
+    ("parse error", Error::InvalidCommand),
+    ("unknown command", Error::InvalidCommand),
+    ("unknown flag", Error::InvalidCommand),
+    ("usage:", Error::InvalidCommand),
+    ("command too long", Error::InvalidCommand),
+    ("invalid", Error::InvalidCommand),
+];
+
+impl Error {
+    /// What a sentence of tmux means.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        let text = text.trim();
+        let lower = text.to_lowercase();
+        let meaning = MEANINGS.iter().find(|(words, _)| lower.contains(words));
+        meaning.map_or(Self::Refused as Meaning, |(_, error)| *error)(text.to_owned())
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let code = match error {
+            Error::SessionNotFound(_) => Code::NotFound,
+            Error::SessionExists(_) => Code::Conflict,
+            Error::PaneLimit(_) => Code::Limit,
+            Error::InvalidLines(_) | Error::InvalidCommand(_) | Error::Refused(_) => Code::Invalid,
+            Error::Timeout(_) => Code::Timeout,
+            Error::TmuxNotFound(_) | Error::TooOld(_) | Error::NoServer(_) | Error::Gone(_) => {
+                Code::Unavailable
+            }
+            Error::Nonsense(_) => Code::Internal,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: fn(String) -> Error) {
+        assert_eq!(Error::from_text(text), expect(text.to_owned()));
+    }
+
+    #[test]
+    fn tmux_is_understood() {
+        check("can't find session: $9", Error::SessionNotFound);
+        check("can't find pane: %9", Error::SessionNotFound);
+        check("duplicate session: a", Error::SessionExists);
+        check("no space for new pane", Error::PaneLimit);
+        check("create pane failed: pane too small", Error::PaneLimit);
+        check("no server running on /tmp/x", Error::NoServer);
+        check("error connecting to /tmp/x (No such file or directory)", Error::NoServer);
+        check("parse error: unknown command: foo", Error::InvalidCommand);
+        check("command list-panes: unknown flag -z", Error::InvalidCommand);
+        check("something else", Error::Refused);
+    }
+
+    #[test]
+    fn each_error_says_its_name_first() {
+        let named = Error::from_text("no space for new pane").to_string();
+        assert_eq!(named, "pane limit: no space for new pane");
+    }
+}

@@ -1,0 +1,75 @@
+//! Names of sessions. tmux turns `.` and `:` into `_`; what was asked for is kept beside it, so that it comes back.
+
+use std::fmt;
+
+use super::error::Error;
+
+/// A name that a session can have: letters, digits, `_`, `.` and `-`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SessionName(String);
+
+impl SessionName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when it has other characters, is empty or longer than 128.
+    pub fn new(name: &str) -> Result<Self, Error> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        if (1..=128).contains(&name.len()) && name.chars().all(plain) {
+            return Ok(Self(name.to_owned()));
+        }
+        let short: String = name.chars().take(40).collect();
+        let says = format!("a session cannot be called {short:?}: letters, digits, `_`, `.`, `-`");
+        Err(Error::InvalidCommand(says))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name that tmux makes of it.
+    pub(super) fn in_tmux(&self) -> String {
+        in_tmux(&self.0)
+    }
+}
+
+impl fmt::Display for SessionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name to show: what was asked for, unless somebody has renamed the session since.
+pub(super) fn shown(tmux_name: &str, asked: String) -> String {
+    if in_tmux(&asked) == tmux_name { asked } else { tmux_name.to_owned() }
+}
+
+fn in_tmux(name: &str) -> String {
+    name.replace(['.', ':'], "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_rule() {
+        for good in ["a", "agent-1", "-x", "a.b_c", "0"] {
+            assert!(SessionName::new(good).is_ok(), "{good}");
+        }
+        let long = "x".repeat(129);
+        for bad in ["", "a b", "a:b", "#(x)", "é", "a\n", "$1", "=a", &long] {
+            assert!(matches!(SessionName::new(bad), Err(Error::InvalidCommand(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_dot_comes_back_until_somebody_renames() {
+        assert_eq!(SessionName::new("a.b").unwrap().in_tmux(), "a_b");
+        assert_eq!(shown("a_b", "a.b".to_owned()), "a.b");
+        assert_eq!(shown("other", "a.b".to_owned()), "other");
+        assert_eq!(shown("a", String::new()), "a");
+    }
+}
