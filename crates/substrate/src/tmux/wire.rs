@@ -1,0 +1,125 @@
+//! One running control client: its process and pipes, and what is read from them.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+
+use super::decode::{Decoder, Item};
+use super::error::Error;
+use super::notice::Notice;
+use super::place::{Place, Start};
+
+/// As much as this waits to be written before no more is taken.
+const ROOM: usize = 1 << 20;
+/// So long may a client that is gone take to say why.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// A control client.
+#[derive(Debug)]
+pub(super) struct Wire {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+    decoder: Decoder,
+    unsent: Vec<u8>,
+    buffer: Vec<u8>,
+    /// Why it ends, as far as it said so.
+    reason: Option<String>,
+}
+
+enum Event {
+    Read(std::io::Result<usize>),
+    Wrote(std::io::Result<usize>),
+}
+
+impl Wire {
+    pub(super) fn open(place: &Place, start: Start) -> Result<Self, Error> {
+        place.check()?;
+        let wrong = |error: std::io::Error| Error::NoServer(error.to_string());
+        if start == Start::IfOwn {
+            place.prepare().map_err(wrong)?;
+        }
+        let mut child = place.process(start).spawn().map_err(wrong)?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(Error::NoServer("tmux was started without pipes".to_owned()));
+        };
+        let (decoder, buffer) = (Decoder::default(), vec![0; 64 << 10]);
+        let (unsent, reason) = (Vec::new(), None);
+        Ok(Self { child, stdin, stdout, stderr, decoder, unsent, buffer, reason })
+    }
+
+    /// Puts a line on the way; [`Wire::hear`] sends it.
+    pub(super) fn say(&mut self, line: &str) {
+        self.unsent.extend_from_slice(line.as_bytes());
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.unsent.len() < ROOM
+    }
+
+    /// Says how many lines the next reply has.
+    pub(super) fn expect_lines(&mut self, lines: usize) {
+        self.decoder.expect_lines(lines);
+    }
+
+    /// What it says next; sends meanwhile. None when it is gone. May be dropped and called again: nothing is lost.
+    pub(super) async fn hear(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.decoder.next_item() {
+                self.note(&item);
+                return Some(item);
+            }
+            let event = tokio::select! {
+                read = self.stdout.read(&mut self.buffer) => Event::Read(read),
+                wrote = self.stdin.write(&self.unsent), if !self.unsent.is_empty() => Event::Wrote(wrote),
+            };
+            match event {
+                Event::Read(Ok(got @ 1..)) => self.decoder.push(&self.buffer[..got]),
+                Event::Read(Ok(0) | Err(_)) => return None,
+                Event::Wrote(Ok(sent)) => drop(self.unsent.drain(..sent)),
+                // What it still has to say can be read; then comes the end.
+                Event::Wrote(Err(_)) => self.unsent.clear(),
+            }
+        }
+    }
+
+    fn note(&mut self, item: &Item) {
+        match item {
+            Item::Notice(Notice::Exit(Some(reason))) => self.reason = Some(reason.clone()),
+            // What the client was started with did not work.
+            Item::Reply(reply) if !reply.ok && !reply.header.is_ours() => {
+                self.reason = Some(String::from_utf8_lossy(&reply.lines.concat()).into_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the process, and says why it ended if it had a reason of its own.
+    pub(super) async fn close(mut self) -> String {
+        let mut words = Vec::new();
+        let mut stderr = (&mut self.stderr).take(4096);
+        let _ = tokio::time::timeout(LAST_WORDS, stderr.read_to_end(&mut words)).await;
+        let ended = self.child.try_wait().ok().flatten();
+        let _ = self.child.start_kill();
+        let _ = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
+        let said = String::from_utf8_lossy(&words).trim().to_owned();
+        self.reason.filter(|_| said.is_empty()).unwrap_or_else(|| match ended {
+            _ if !said.is_empty() => said,
+            Some(status) => describe(status),
+            None => "the client says nothing any more".to_owned(),
+        })
+    }
+
+    /// Ends the process without waiting for it.
+    pub(super) fn abandon(mut self) {
+        let _ = self.child.start_kill();
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    format!("the client ended with {status}")
+}
