@@ -1,0 +1,361 @@
+//! What there is on a server: sessions, windows, panes and people.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use paned_model::Size;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::time::sleep;
+
+use super::client::Client;
+use super::command::{Command, Target};
+use super::error::Error;
+use super::ids::{SessionId, TmuxPane, WindowId};
+use super::name::{self, SessionName};
+use super::rows::Row;
+
+/// How often a pane that has ended without a status is looked at again, and how long between.
+const LOOKS: usize = 20;
+const BETWEEN: Duration = Duration::from_millis(5);
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Its name, as it was asked for.
+    pub name: String,
+    /// Its name, as tmux has it.
+    pub tmux_name: String,
+    /// How many windows it has.
+    pub windows: u32,
+    /// How many people are attached; our own client is not counted.
+    pub people: usize,
+    /// The size of its active window.
+    pub size: Size,
+}
+
+/// A window, in one of the sessions it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its id.
+    pub id: WindowId,
+    /// The session.
+    pub session: SessionId,
+    /// Its place there.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub size: Size,
+    /// Whether it is the session's active window.
+    pub active: bool,
+    /// Whether one pane covers all the others.
+    pub zoomed: bool,
+    /// How many panes it has.
+    pub panes: u32,
+    /// How they are arranged, as tmux writes it.
+    pub layout: String,
+}
+
+/// A pane, in one of the sessions its window belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pane {
+    /// Its id.
+    pub id: TmuxPane,
+    /// Its window.
+    pub window: WindowId,
+    /// The session.
+    pub session: SessionId,
+    /// Its place in the window's order.
+    pub index: u32,
+    /// Columns left of it.
+    pub left: u16,
+    /// Rows above it.
+    pub top: u16,
+    /// Its size.
+    pub size: Size,
+    /// Whether it is the window's active pane.
+    pub active: bool,
+    /// Whether its window is zoomed, on whichever pane.
+    pub zoomed: bool,
+    /// Whether it is in a mode, as when a person scrolls.
+    pub in_mode: bool,
+    /// Lines that have left its screen and are kept.
+    pub history: usize,
+    /// The process that it was started with; none for a pane without a program.
+    pub pid: Option<u32>,
+    /// Whether that runs.
+    pub life: Life,
+    /// Its title.
+    pub title: String,
+    /// The program in front.
+    pub command: String,
+    /// Where that is.
+    pub cwd: PathBuf,
+}
+
+/// Whether a pane's program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It does.
+    Alive,
+    /// It ended; tmux does not always know how.
+    Ended(Option<Ended>),
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// Somebody who is attached: with a terminal, or with a program that speaks control mode for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// What tmux calls the client.
+    pub client: String,
+    /// Its process.
+    pub pid: u32,
+    /// The session that it looks at.
+    pub session: SessionId,
+    /// How large its terminal is.
+    pub size: Size,
+    /// Whether it speaks control mode.
+    pub control: bool,
+    /// Whether it only looks.
+    pub read_only: bool,
+}
+
+const SESSION: &[&str] = &[
+    "session_id",
+    "@paned_anchor",
+    "session_name",
+    "@paned_name",
+    "session_windows",
+    "window_width",
+    "window_height",
+];
+const WINDOW: &[&str] = &[
+    "window_id",
+    "@paned_anchor",
+    "session_id",
+    "window_index",
+    "window_name",
+    "window_width",
+    "window_height",
+    "window_active",
+    "window_zoomed_flag",
+    "window_panes",
+    "window_layout",
+];
+const PANE: &[&str] = &[
+    "pane_id",
+    "@paned_anchor",
+    "window_id",
+    "session_id",
+    "pane_index",
+    "pane_left",
+    "pane_top",
+    "pane_width",
+    "pane_height",
+    "pane_active",
+    "window_zoomed_flag",
+    "pane_in_mode",
+    "history_size",
+    "pane_pid",
+    "pane_dead",
+    "pane_dead_status",
+    "pane_dead_signal",
+    "pane_title",
+    "pane_current_command",
+    "pane_current_path",
+];
+const PERSON: &[&str] = &[
+    "client_name",
+    "client_pid",
+    "session_id",
+    "client_width",
+    "client_height",
+    "client_control_mode",
+    "client_readonly",
+];
+
+impl Client {
+    /// Every session, without the one that holds our client.
+    ///
+    /// # Errors
+    /// When tmux cannot be asked.
+    pub async fn sessions(&self) -> Result<Vec<Session>, Error> {
+        let people = self.people().await?;
+        let list = Command::new("list-sessions");
+        let mut sessions: Vec<Session> = self.list(list, SESSION, session).await?;
+        for session in &mut sessions {
+            session.people = people.iter().filter(|person| person.session == session.id).count();
+        }
+        Ok(sessions)
+    }
+
+    /// The session of exactly this name.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is none.
+    pub async fn session(&self, name: &SessionName) -> Result<Session, Error> {
+        let found =
+            self.sessions().await?.into_iter().find(|session| session.name == name.as_str());
+        found.ok_or_else(|| Error::SessionNotFound(name.as_str().to_owned()))
+    }
+
+    /// The windows of a session, or of all of them. A window that is linked to several is there several times.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn windows(&self, session: Option<SessionId>) -> Result<Vec<Window>, Error> {
+        let list = Command::new("list-windows");
+        let list = match session {
+            Some(session) => list.target(session),
+            None => list.word("-a"),
+        };
+        self.list(list, WINDOW, window).await
+    }
+
+    /// The panes of a session or a window, or of everything.
+    ///
+    /// A tmux before 3.5 may not notice how a program ended (it misses the signal); it is nudged until it knows.
+    ///
+    /// # Errors
+    /// When there is no such session or window.
+    pub async fn panes(&self, of: Option<Target>) -> Result<Vec<Pane>, Error> {
+        let mut panes = self.list_panes(of).await?;
+        for _ in 0..LOOKS {
+            let unsure = |pane: &Pane| pane.life == Life::Ended(None) && pane.pid.is_some();
+            if !panes.iter().any(unsure) {
+                break;
+            }
+            self.nudge();
+            sleep(BETWEEN).await;
+            panes = self.list_panes(of).await?;
+        }
+        Ok(panes)
+    }
+
+    async fn list_panes(&self, of: Option<Target>) -> Result<Vec<Pane>, Error> {
+        let list = Command::new("list-panes");
+        let list = match of {
+            Some(session @ Target::Session(_)) => list.word("-s").target(session),
+            Some(target) => list.target(target),
+            None => list.word("-a"),
+        };
+        self.list(list, PANE, pane).await
+    }
+
+    /// Everybody who is attached, without our own client.
+    ///
+    /// # Errors
+    /// When tmux cannot be asked.
+    pub async fn people(&self) -> Result<Vec<Person>, Error> {
+        let all = self.list(Command::new("list-clients"), PERSON, person).await?;
+        let own = self.server().map(|server| server.client);
+        Ok(all.into_iter().filter(|person| Some(&person.client) != own.as_ref()).collect())
+    }
+
+    /// Tells the server that a child of it may have ended, which it then looks at. Harmless.
+    pub fn nudge(&self) {
+        let pid = self.server().and_then(|server| Pid::from_raw(server.pid.try_into().ok()?));
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, Signal::CHILD);
+        }
+    }
+
+    async fn list<T>(
+        &self,
+        command: Command,
+        columns: &[&str],
+        read: fn(&mut Row) -> Result<Option<T>, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let command = command.word("-F").format(&self.mark.format(columns));
+        let replies = self.run(&command).await?;
+        let mut rows = self.mark.read(&replies[0], columns.len())?;
+        rows.iter_mut().filter_map(|row| read(row).transpose()).collect()
+    }
+}
+
+fn session(row: &mut Row) -> Result<Option<Session>, Error> {
+    let (id, anchor) = (row.need(SessionId::parse)?, row.is_set());
+    let (tmux_name, asked) = (row.text(), row.text());
+    let windows = row.number().unwrap_or(0);
+    let size = size(row);
+    let name = name::shown(&tmux_name, asked);
+    let session = Session { id, name, tmux_name, windows, people: 0, size };
+    Ok(Some(session).filter(|_| !anchor))
+}
+
+fn window(row: &mut Row) -> Result<Option<Window>, Error> {
+    let (id, anchor) = (row.need(WindowId::parse)?, row.is_set());
+    let window = Window {
+        id,
+        session: row.need(SessionId::parse)?,
+        index: row.number().unwrap_or(0),
+        name: row.text(),
+        size: size(row),
+        active: row.is_set(),
+        zoomed: row.is_set(),
+        panes: row.number().unwrap_or(0),
+        layout: row.text(),
+    };
+    Ok(Some(window).filter(|_| !anchor))
+}
+
+fn pane(row: &mut Row) -> Result<Option<Pane>, Error> {
+    let (id, anchor) = (row.need(TmuxPane::parse)?, row.is_set());
+    let pane = Pane {
+        id,
+        window: row.need(WindowId::parse)?,
+        session: row.need(SessionId::parse)?,
+        index: row.number().unwrap_or(0),
+        left: row.number().unwrap_or(0),
+        top: row.number().unwrap_or(0),
+        size: size(row),
+        active: row.is_set(),
+        zoomed: row.is_set(),
+        in_mode: row.bytes() != b"0",
+        history: row.number().unwrap_or(0),
+        pid: row.number().filter(|pid| *pid != 0),
+        life: life(row),
+        title: row.text(),
+        command: row.text(),
+        cwd: OsString::from_vec(row.bytes()).into(),
+    };
+    Ok(Some(pane).filter(|_| !anchor))
+}
+
+fn life(row: &mut Row) -> Life {
+    let (dead, code, signal) = (row.is_set(), row.number(), row.number());
+    match (code, signal) {
+        _ if !dead => Life::Alive,
+        (_, Some(signal)) => Life::Ended(Some(Ended::Signal(signal))),
+        (Some(code), None) => Life::Ended(Some(Ended::Code(code))),
+        (None, None) => Life::Ended(None),
+    }
+}
+
+fn person(row: &mut Row) -> Result<Option<Person>, Error> {
+    let person = Person {
+        client: row.text(),
+        pid: row.number().unwrap_or(0),
+        session: row.need(SessionId::parse)?,
+        size: size(row),
+        control: row.is_set(),
+        read_only: row.is_set(),
+    };
+    Ok(Some(person))
+}
+
+fn size(row: &mut Row) -> Size {
+    Size { cols: row.number().unwrap_or(0), rows: row.number().unwrap_or(0) }
+}

@@ -1,0 +1,133 @@
+//! Lists that tmux makes of formats, read back without doubt.
+//!
+//! A folder or a program can have any name, with newlines and whatever we might choose to separate fields. So fields
+//! are separated by a mark that is drawn at random for each connection and that nobody else sees.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use super::decode::Reply;
+use super::error::Error;
+use super::ids::number;
+
+/// Separates fields.
+#[derive(Clone, Debug)]
+pub(super) struct Mark(String);
+
+impl Mark {
+    pub(super) fn draw() -> Self {
+        let random = || RandomState::new().hash_one(0);
+        Self(format!("{:016x}{:016x}", random(), random()))
+    }
+
+    /// A format that gives these variables, in this order.
+    pub(super) fn format(&self, variables: &[&str]) -> String {
+        variables.iter().map(|variable| format!("{}#{{{variable}}}", self.0)).collect()
+    }
+
+    /// Reads the rows that such a format gave.
+    pub(super) fn read(&self, reply: &Reply, columns: usize) -> Result<Vec<Row>, Error> {
+        let text = reply.lines.join(&b'\n');
+        let mut fields = split(&text, self.0.as_bytes());
+        let before = fields.next().unwrap_or_default();
+        let fields: Vec<Vec<u8>> = fields.map(<[u8]>::to_vec).collect();
+        if reply.cut || !before.is_empty() || !fields.len().is_multiple_of(columns) {
+            return Err(Error::Nonsense(
+                String::from_utf8_lossy(&text).chars().take(200).collect(),
+            ));
+        }
+        let mut rows: Vec<Row> = fields.chunks(columns).map(|row| Row(row.to_vec(), 0)).collect();
+        let last = rows.len().saturating_sub(1);
+        for row in &mut rows[..last] {
+            // The end of the line, which is no part of the last field.
+            row.0[columns - 1].pop();
+        }
+        Ok(rows)
+    }
+}
+
+/// The pieces of a text between marks.
+fn split<'t>(text: &'t [u8], mark: &[u8]) -> impl Iterator<Item = &'t [u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let at = text.windows(mark.len()).position(|window| window == mark);
+        let (piece, after) = match at {
+            Some(at) => (&text[..at], Some(&text[at + mark.len()..])),
+            None => (text, None),
+        };
+        rest = after;
+        Some(piece)
+    })
+}
+
+/// One row, taken from the left.
+#[derive(Debug)]
+pub(super) struct Row(Vec<Vec<u8>>, usize);
+
+impl Row {
+    pub(super) fn bytes(&mut self) -> Vec<u8> {
+        let field = self.0.get_mut(self.1).map(std::mem::take).unwrap_or_default();
+        self.1 += 1;
+        field
+    }
+
+    pub(super) fn text(&mut self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+
+    /// A flag, which tmux writes as 1.
+    pub(super) fn is_set(&mut self) -> bool {
+        self.bytes() == b"1"
+    }
+
+    /// A number, if there is one.
+    pub(super) fn number<N: std::str::FromStr>(&mut self) -> Option<N> {
+        number(&self.bytes())
+    }
+
+    /// What must be there.
+    pub(super) fn need<T>(&mut self, read: fn(&[u8]) -> Option<T>) -> Result<T, Error> {
+        let field = self.bytes();
+        read(&field).ok_or_else(|| Error::Nonsense(field.escape_ascii().to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decode::Header;
+    use super::*;
+
+    fn reply(text: &[u8]) -> Reply {
+        let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        Reply { header: Header { time: 1, number: 1, flags: 1 }, lines, ok: true, cut: false }
+    }
+
+    #[test]
+    fn any_field_comes_back() {
+        let mark = Mark::draw();
+        let fields = [&b"%1"[..], b"a\nb\t\xff\n", b"", b"\n"];
+        let mut text = Vec::new();
+        for (at, field) in fields.iter().chain(&fields).enumerate() {
+            text.extend(if at == 4 { &b"\n"[..] } else { b"" });
+            text.extend(mark.0.bytes());
+            text.extend_from_slice(field);
+        }
+        let mut rows = mark.read(&reply(&text), 4).unwrap();
+        assert_eq!(rows.len(), 2);
+        for row in &mut rows {
+            assert_eq!(fields.map(|_| row.bytes()), fields.map(<[u8]>::to_vec));
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_not_whole_is_nonsense() {
+        let mark = Mark::draw();
+        let row = mark.format(&["a", "b"]);
+        assert!(mark.read(&reply(row.as_bytes()), 2).is_ok());
+        assert!(mark.read(&reply(row.as_bytes()), 3).is_err());
+        assert!(mark.read(&reply(format!("x{row}").as_bytes()), 2).is_err());
+        let mut empty = reply(b"");
+        empty.lines.clear();
+        assert_eq!(mark.read(&empty, 2).unwrap().len(), 0);
+    }
+}
