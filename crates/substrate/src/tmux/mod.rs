@@ -17,6 +17,7 @@ mod place;
 pub mod query;
 pub mod read;
 mod rows;
+mod views;
 mod watchdog;
 mod wire;
 
@@ -28,3 +29,4 @@ pub use ids::{SessionId, TmuxPane, WindowId};
 pub use name::SessionName;
 pub use notice::Notice;
 pub use place::Place;
+pub use views::View;

@@ -1,0 +1,110 @@
+//! Panes of ours that are shown on a server: each is noted on the tmux pane that shows it, so that whoever asks
+//! tmux knows.
+
+use paned_model::Size;
+
+use super::client::Client;
+use super::command::Command;
+use super::error::Error;
+use super::ids::{SessionId, TmuxPane, WindowId};
+
+/// The user option that names the pane of ours that a tmux pane shows.
+const NOTE: &str = "@paned_pane";
+/// The user option of the tmux pane that others are put beside.
+const MAIN: &str = "@paned_main";
+const COLUMNS: &[&str] = &[
+    "pane_id",
+    "window_id",
+    "session_id",
+    NOTE,
+    MAIN,
+    "pane_active",
+    "window_active",
+    "pane_width",
+    "pane_height",
+];
+
+/// A tmux pane and whom it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The tmux pane.
+    pub id: TmuxPane,
+    /// Its window.
+    pub window: WindowId,
+    /// Its session.
+    pub session: SessionId,
+    /// The pane of ours, if it shows one.
+    pub shows: Option<String>,
+    /// Whether others are put beside it.
+    pub main: bool,
+    /// Whether it has the focus within its window.
+    pub active: bool,
+    /// Whether it has the focus within its session.
+    pub focused: bool,
+    /// How large it is.
+    pub size: Size,
+}
+
+impl Client {
+    /// Every tmux pane, with whom it shows.
+    ///
+    /// # Errors
+    /// When tmux cannot be asked.
+    pub async fn views(&self) -> Result<Vec<View>, Error> {
+        let list = Command::new("list-panes").word("-a").word("-F");
+        let replies = self.run(&list.format(&self.mark.format(COLUMNS))).await?;
+        let mut rows = self.mark.read(&replies[0], COLUMNS.len())?;
+        let read = |row: &mut super::rows::Row| {
+            let (id, window) = (row.need(TmuxPane::parse)?, row.need(WindowId::parse)?);
+            let session = row.need(SessionId::parse)?;
+            let shows = Some(row.text()).filter(|shows| !shows.is_empty());
+            let (main, active, window_active) = (row.is_set(), row.is_set(), row.is_set());
+            let (cols, rows) = (row.number().unwrap_or(0), row.number().unwrap_or(0));
+            let (focused, size) = (active && window_active, Size { cols, rows });
+            Ok(View { id, window, session, shows, main, active, focused, size })
+        };
+        rows.iter_mut().map(read).collect()
+    }
+
+    /// Notes on a tmux pane whom it shows.
+    ///
+    /// # Errors
+    /// When there is no such pane.
+    pub async fn note_view(&self, view: TmuxPane, shows: &str) -> Result<(), Error> {
+        self.note(view, NOTE, shows).await
+    }
+
+    /// Notes that others are put beside this tmux pane.
+    ///
+    /// # Errors
+    /// When there is no such pane.
+    pub async fn note_main(&self, view: TmuxPane) -> Result<(), Error> {
+        self.note(view, MAIN, "1").await
+    }
+
+    /// Brings the panes of a window into places, as tmux writes them.
+    ///
+    /// # Errors
+    /// When the window has another number of panes, or does not exist.
+    pub async fn select_layout(&self, window: WindowId, layout: &str) -> Result<(), Error> {
+        let command = Command::new("select-layout").target(window).argument(layout);
+        self.run(&command).await.map(drop)
+    }
+
+    /// Two panes change places.
+    ///
+    /// # Errors
+    /// When one of them does not exist.
+    pub async fn swap(&self, a: TmuxPane, b: TmuxPane) -> Result<(), Error> {
+        let command = Command::new("swap-pane").word("-d").word("-s").argument(a.to_string());
+        self.run(&command.target(b)).await.map(drop)
+    }
+
+    /// Lets a pane cover the others of its window.
+    ///
+    /// # Errors
+    /// When there is no such pane.
+    pub async fn zoom(&self, pane: TmuxPane) -> Result<(), Error> {
+        self.run(&Command::new("resize-pane").word("-Z").target(pane)).await.map(drop)
+    }
+}
