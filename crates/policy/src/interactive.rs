@@ -264,8 +264,9 @@ impl<'a, 'b> Scan<'a, 'b> {
             let last = at + 1 == letters.len();
             let takes = how.values.contains(&flag.as_str());
             let holds = how.values.contains(&format!("{flag}?").as_str());
+            let ends = how.ends.contains(&flag.as_str());
             self.flags.push(flag);
-            if takes || holds {
+            if takes || holds || ends {
                 return takes && last;
             }
         }

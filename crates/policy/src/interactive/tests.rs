@@ -102,6 +102,8 @@ fn prompts_need_a_terminal_until_they_are_told_what_to_run() {
         "python script.py
         python script.py -i
         python -c 'print(1)' -i
+        python -cprint(1) -i
+        python -mhttp.server -i
         python -m http.server
         python -m pytest -i
         python3 --version
@@ -252,6 +254,7 @@ fn a_shell_text_that_is_not_simple_is_unknown() {
         bash -c 'make | tee log'
         bash -c 'vim < a'
         bash -c '(make)'
+        bash -c 'echo \"$(vim a)\"'
         bash -c 'make &'
         bash -c \"'\"
         sh -c 'make; `which vim`'",
