@@ -86,6 +86,7 @@ fn setup() -> Setup {
         address: Address::default(),
         env: std::env::vars().collect(),
         token_file: None,
+        stage: None,
         limits: Limits::default(),
         now: paned_keeper::clock::now,
     }

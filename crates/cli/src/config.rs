@@ -85,8 +85,9 @@ impl Reading<'_> {
             let keys: Vec<_> = settings::keys().collect();
             self.refuse(at, &format!("unknown key `{key}`; the keys are {}", keys.join(", ")))
         })?;
-        let text = text(value.get_ref())
-            .ok_or_else(|| self.refuse(at, &format!("`{key}` must be a text or a whole number")))?;
+        let text = text(value.get_ref()).ok_or_else(|| {
+            self.refuse(at, &format!("`{key}` must be a text, a whole number or a list of texts"))
+        })?;
         self.values.insert(known, (text, line_at(self.text, at.start)));
         Ok(())
     }
@@ -102,7 +103,13 @@ fn text(value: &DeValue<'_>) -> Option<String> {
     let number = |number: &toml::de::DeInteger<'_>| {
         i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
     };
-    value.as_str().map(str::to_owned).or_else(|| value.as_integer().and_then(number))
+    let lines = |list: &toml::de::DeArray<'_>| {
+        let lines = list.iter().map(|line| line.get_ref().as_str().filter(|it| !it.contains('\n')));
+        lines.collect::<Option<Vec<_>>>().map(|lines| lines.join("\n"))
+    };
+    let text = value.as_str().map(str::to_owned);
+    text.or_else(|| value.as_integer().and_then(number))
+        .or_else(|| value.as_array().and_then(lines))
 }
 
 fn line_at(text: &str, offset: usize) -> usize {
@@ -142,7 +149,7 @@ mod tests {
         );
         check_refused("[limits]\npane = 2", "c.toml line 2: unknown key `limits.pane`");
         check_refused("[limit]\npanes = 2", "c.toml line 1: unknown key `limit`");
-        check_refused("\nport = true", "c.toml line 2: `port` must be a text or a whole number");
+        check_refused("\nport = true", "c.toml line 2: `port` must be a text, a whole number");
         check_refused("port = 1\nport = 2", "c.toml line 2: duplicate key");
         check_refused("a = [", "c.toml line 1: ");
     }

@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use paned_model::Refusal;
+use paned_policy::interactive::UserRule;
+use paned_policy::layout::{Kind, Limits};
 
 use crate::config::File;
 
@@ -31,7 +33,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 12] = [
+const TABLE: [Row; 19] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -45,6 +47,13 @@ const TABLE: [Row; 12] = [
         "5000",
     ),
     row("limits.events_kept", &["PANED_EVENTS_KEPT"], "200000"),
+    row("layout.kind", &["PANED_LAYOUT"], "vertical"),
+    row("layout.main_pane_size", &["PANED_MAIN_PANE_SIZE"], "60"),
+    row("layout.main_pane_min_width", &["PANED_MAIN_PANE_MIN_WIDTH"], "100"),
+    row("layout.agent_pane_min_width", &["PANED_AGENT_PANE_MIN_WIDTH"], "52"),
+    row("layout.min_height", &["PANED_MIN_HEIGHT"], "11"),
+    row("interactive.visible", &[], ""),
+    row("interactive.plain", &[], ""),
     row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
     row("doors.opencode_pty_host", &["PTY_WEB_HOSTNAME"], "::1"),
     row("doors.opencode_pty_port", &["PTY_WEB_PORT"], ""),
@@ -68,6 +77,10 @@ pub(crate) struct Settings {
     pub(crate) grace_ms: u64,
     pub(crate) hook_ms: u64,
     pub(crate) events_kept: u64,
+    /// How tmux windows are divided.
+    pub(crate) layout: Limits,
+    /// Which commands need to be seen, and which do not.
+    pub(crate) rules: Vec<UserRule>,
     /// Where the door of opencode-pty is, as after `--door`, if anybody said.
     pub(crate) opencode_pty: Option<String>,
 }
@@ -128,6 +141,8 @@ impl Sources<'_> {
             grace_ms: self.number("limits.grace_ms", 0..=600_000)?,
             hook_ms: self.number("limits.hook_ms", 1..=600_000)?,
             events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
+            layout: self.layout()?,
+            rules: self.rules()?,
             opencode_pty: self.opencode_pty()?,
         })
     }
@@ -140,6 +155,44 @@ impl Sources<'_> {
         let (folder, origin) = self.pick("state_dir")?;
         let absolute = std::path::absolute(&folder);
         absolute.map_err(|error| Refusal::invalid(format!("{origin} is no folder: {error}")))
+    }
+
+    fn layout(&self) -> Result<Limits, Refusal> {
+        let (kind, origin) = self.pick("layout.kind")?;
+        let layout = match kind.as_str() {
+            "vertical" => Kind::Vertical,
+            "horizontal" => Kind::Horizontal,
+            "grid" => Kind::Grid,
+            other => {
+                let other = other.escape_debug();
+                let sentence = format!(
+                    "{origin}: `{other}` is no layout; there are vertical, horizontal, grid"
+                );
+                return Err(Refusal::invalid(sentence));
+            }
+        };
+        let number = |key, range| self.number(key, range).map(|number| number as u16);
+        Ok(Limits {
+            layout,
+            main_pane_size: number("layout.main_pane_size", 20..=80)?,
+            main_pane_min_width: number("layout.main_pane_min_width", 40..=1000)?,
+            agent_pane_min_width: number("layout.agent_pane_min_width", 20..=1000)?,
+            min_height: number("layout.min_height", 3..=1000)?,
+        })
+    }
+
+    /// The user's rules, a command each: a program and the arguments that must be there.
+    fn rules(&self) -> Result<Vec<UserRule>, Refusal> {
+        let mut rules = Vec::new();
+        for (key, visible) in [("interactive.visible", true), ("interactive.plain", false)] {
+            for line in self.pick(key)?.0.lines() {
+                let mut words = line.split_whitespace().map(str::to_owned);
+                if let Some(program) = words.next() {
+                    rules.push(UserRule { program, args: words.collect(), visible });
+                }
+            }
+        }
+        Ok(rules)
     }
 
     /// Where the door of opencode-pty is: as an address, or as its own clients say it.
@@ -254,6 +307,24 @@ mod tests {
             sentence.starts_with("/c/config.toml line 3: `0` is no limits.panes"),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn layouts_and_rules_are_read() {
+        let file = "[layout]\nkind = 'grid'\nmin_height = 8\n[interactive]\nvisible = ['x repl', 'y']\nplain = ['vim']";
+        let settings = settle(None, &[], file).unwrap();
+        let expect = Limits { layout: Kind::Grid, min_height: 8, ..Limits::default() };
+        assert_eq!(settings.layout, expect);
+        let rule = |program: &str, args: &[&str], visible| UserRule {
+            program: program.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            visible,
+        };
+        let expect = [rule("x", &["repl"], true), rule("y", &[], true), rule("vim", &[], false)];
+        assert_eq!(settings.rules, expect);
+        let wrong = settle(None, &[], "[layout]\nkind = 'round'").unwrap_err();
+        assert!(wrong.sentence.contains("line 2: `round` is no layout"), "{}", wrong.sentence);
+        assert!(settle(None, &[], "[layout]\nmain_pane_size = 90").is_err());
     }
 
     #[test]

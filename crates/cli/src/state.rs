@@ -103,6 +103,15 @@ impl State {
         self.short().join("paned.sock")
     }
 
+    /// Where our own tmux server lives.
+    pub(crate) fn stage(&self) -> PathBuf {
+        let near = self.folder.join("tmux");
+        if near.join("tmux.sock").as_os_str().len() <= LONGEST_SOCKET {
+            return near;
+        }
+        self.short().join("tmux")
+    }
+
     /// A short folder of this user's for the sockets of one state folder. Keepers' sockets go there too.
     fn short(&self) -> PathBuf {
         short_folder(&self.folder)

@@ -17,6 +17,7 @@ mod panes;
 mod presence;
 mod registry;
 mod setup;
+mod stage;
 mod start;
 
 use std::sync::Arc;
@@ -38,12 +39,13 @@ use journal::Journal;
 pub use paned_term::View;
 pub use presence::Presence;
 pub use registry::{Action, Context, Definition, Kind, Registry};
-pub use setup::{Address, Limits, Setup};
+pub use setup::{Address, Limits, Setup, Stage};
 pub use start::{Error, Started};
 
 use errands::Errands;
 use grants::Grants;
 use hooks::Hooks;
+use stage::Stages;
 
 /// How long changes under way have to end by themselves when the house is stopped.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -64,6 +66,7 @@ struct Inner {
     grants: Grants,
     hooks: Hooks,
     errands: Errands,
+    stages: Stages,
     wish: watch::Sender<Option<Wish>>,
 }
 
@@ -148,6 +151,10 @@ impl Kernel {
 
     pub(crate) fn errands(&self) -> &Errands {
         &self.inner.errands
+    }
+
+    pub(crate) fn stages(&self) -> &Stages {
+        &self.inner.stages
     }
 
     pub(crate) fn limits(&self) -> &Limits {

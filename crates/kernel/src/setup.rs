@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use paned_model::Time;
+use paned_policy::interactive::UserRule;
+use paned_policy::layout;
+use paned_substrate::tmux::Place;
 
 /// How the house is set up.
 #[derive(Clone, Debug)]
@@ -18,8 +21,25 @@ pub struct Setup {
     pub token_file: Option<PathBuf>,
     /// What it refuses to go beyond.
     pub limits: Limits,
+    /// Where panes are shown in tmux, if anywhere.
+    pub stage: Option<Stage>,
     /// The clock.
     pub now: fn() -> Time,
+}
+
+/// Where and how panes are shown in tmux.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Our own tmux server.
+    pub place: Place,
+    /// What a tmux pane runs to show a pane, whose name comes last.
+    pub attach: Vec<String>,
+    /// How windows are divided.
+    pub limits: layout::Limits,
+    /// Which commands need to be seen, before the rules that everybody has.
+    pub rules: Vec<UserRule>,
+    /// Where layouts are kept, a file each.
+    pub layouts: PathBuf,
 }
 
 /// Where the server can be reached.

@@ -19,6 +19,7 @@ use crate::grants::{Grants, Stored, random_name};
 use crate::hooks::Hooks;
 use crate::journal::{self, Change, Journal, Opened, Record};
 use crate::panes::{self, Table, adopt};
+use crate::stage::{self, Stages};
 use crate::{Inner, Kernel, Setup, actions};
 
 /// The kind of a grant's record in the journal.
@@ -75,6 +76,7 @@ impl Kernel {
             grants: Grants::new(),
             hooks: Hooks::default(),
             errands: Errands::default(),
+            stages: Stages::default(),
             wish: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };
@@ -84,6 +86,7 @@ impl Kernel {
         let remembered = of_kind(&opened.records, panes::record::KIND).collect();
         let found = kernel.substrate().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
+        kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
         // What was found out at the start is safe before anybody is told that we serve.
         let started =
             kernel.journal().record(vec![draft("server:started", &json!({}))], Vec::new());

@@ -15,5 +15,5 @@ pub use code::{Code, Refusal};
 pub use event::{Event, Include};
 pub use grant::{Grant, GrantId, PaneSet, Scope};
 pub use id::{EventId, Offset, PaneId};
-pub use pane::{Exit, Guarantee, Meta, PaneInfo, Size, Status, Substrate};
+pub use pane::{Exit, Guarantee, Meta, PaneInfo, PaneView, Size, Status, Substrate, ViewState};
 pub use time::Time;

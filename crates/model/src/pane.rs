@@ -117,6 +117,37 @@ pub enum Substrate {
     /// A native pty behind a keeper.
     #[default]
     Pty,
+    /// The same, shown in tmux; or a pane of somebody's tmux, as its guarantee tells.
+    Tmux,
+}
+
+/// Where a pane is to be seen in tmux.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaneView {
+    /// The session of ours that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The socket of somebody's tmux server that it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<String>,
+    /// The tmux pane there that it is beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
+    /// Whether it can be seen.
+    pub state: ViewState,
+}
+
+/// Whether a pane can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ViewState {
+    /// It is.
+    Shown,
+    /// It waits for room.
+    Waiting,
+    /// It is not, and does not wait.
+    Hidden,
 }
 
 /// How far what we say of a pane can be trusted.
@@ -257,6 +288,9 @@ pub struct PaneInfo {
     pub ended_at: Option<Time>,
     /// What it lives on.
     pub substrate: Substrate,
+    /// Where it is to be seen in tmux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<PaneView>,
     /// How far this record can be trusted.
     pub guarantee: Guarantee,
     /// Free data.

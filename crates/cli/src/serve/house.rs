@@ -6,8 +6,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use paned_keeper::clock;
 use paned_kernel::journal::{Journal, Opened};
-use paned_kernel::{Address, Kernel, Limits, Setup, Started, Wish};
+use paned_kernel::{Address, Kernel, Limits, Setup, Stage, Started, Wish};
 use paned_substrate::native::{Native, Nursery};
+use paned_substrate::tmux::Place;
 use tokio::runtime::Builder;
 
 use super::Plan;
@@ -87,7 +88,23 @@ fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
         env: env.filter(|(name, _)| name != VARIABLE).collect(),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
+        stage: Some(stage(plan)?),
         now: clock::now,
+    })
+}
+
+/// Where panes are shown in tmux. Whether there is one is found out when somebody wants that.
+fn stage(plan: &Plan) -> Result<Stage> {
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let folder = plan.state.folder().to_string_lossy().into_owned();
+    let words = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
+    let program = program.to_string_lossy().into_owned();
+    Ok(Stage {
+        place: Place::own(&plan.state.stage()),
+        attach: [program].into_iter().chain(words).collect(),
+        limits: plan.settings.layout.clone(),
+        rules: plan.settings.rules.clone(),
+        layouts: plan.state.folder().join("layouts"),
     })
 }
 

@@ -4,7 +4,14 @@ mod event_emit;
 mod grant_create;
 mod grant_list;
 mod grant_revoke;
+mod layout_apply;
+mod layout_get;
+mod layout_hide;
+mod layout_place;
+mod layout_plan;
+mod layout_save;
 mod meta;
+mod pane_activate;
 mod pane_close;
 mod pane_delete_meta;
 mod pane_get;
@@ -16,6 +23,7 @@ mod pane_new;
 mod pane_paste;
 mod pane_read;
 mod pane_remove;
+mod pane_rename;
 mod pane_resize;
 mod pane_run;
 mod pane_screen;
@@ -27,12 +35,20 @@ mod pane_write;
 mod server_status;
 mod server_stop;
 mod server_upgrade;
+mod session_list;
+mod session_start;
+mod session_stop;
 mod shell_run;
+mod visible;
 
-use paned_model::PaneId;
+use std::sync::Arc;
+
+use paned_model::{PaneId, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Kernel;
+use crate::panes::Pane;
 use crate::registry::Registry;
 
 /// Every action there is.
@@ -42,6 +58,13 @@ pub(crate) fn registry() -> Registry {
         .with::<grant_create::GrantCreate>()
         .with::<grant_list::GrantList>()
         .with::<grant_revoke::GrantRevoke>()
+        .with::<layout_apply::LayoutApply>()
+        .with::<layout_get::LayoutGet>()
+        .with::<layout_hide::LayoutHide>()
+        .with::<layout_place::LayoutPlace>()
+        .with::<layout_plan::LayoutPlan>()
+        .with::<layout_save::LayoutSave>()
+        .with::<pane_activate::PaneActivate>()
         .with::<pane_close::PaneClose>()
         .with::<pane_delete_meta::PaneDeleteMeta>()
         .with::<pane_get::PaneGet>()
@@ -53,6 +76,7 @@ pub(crate) fn registry() -> Registry {
         .with::<pane_paste::PanePaste>()
         .with::<pane_read::PaneRead>()
         .with::<pane_remove::PaneRemove>()
+        .with::<pane_rename::PaneRename>()
         .with::<pane_resize::PaneResize>()
         .with::<pane_run::PaneRun>()
         .with::<pane_screen::PaneScreen>()
@@ -64,7 +88,16 @@ pub(crate) fn registry() -> Registry {
         .with::<server_status::ServerStatus>()
         .with::<server_stop::ServerStop>()
         .with::<server_upgrade::ServerUpgrade>()
+        .with::<session_list::SessionList>()
+        .with::<session_start::SessionStart>()
+        .with::<session_stop::SessionStop>()
         .with::<shell_run::ShellRun>()
+}
+
+/// Ends a pane's program and forgets the pane, unless some process of it would not go.
+pub(crate) async fn close(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
+    let (_, survivors) = pane_kill::kill(kernel, pane, kernel.limits().grace).await?;
+    if survivors.is_empty() { pane_remove::forget(kernel, pane).await } else { Ok(()) }
 }
 
 /// Parameters that name a pane and nothing else.

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::meta;
+use super::visible::{self, Said, Visible, Where};
 use crate::dispatch::draft;
 use crate::grants::{Stored, Token, random_name};
 use crate::panes::launch::{self, Identity};
@@ -23,6 +24,7 @@ use crate::panes::record::Title;
 use crate::panes::task::Task;
 use crate::panes::{Pane, Record};
 use crate::registry::{Action, Context, Kind};
+use crate::stage::{OnViewClosed, USUAL, Wish};
 use crate::{Caller, Kernel};
 
 const LONGEST_TITLE: usize = 256;
@@ -58,10 +60,20 @@ pub(super) struct Params {
     /// Whether its end is told by one `pane:notice`, with a text for whoever started it.
     #[serde(default)]
     pub(super) notify_on_exit: bool,
-    /// What it lives on.
+    /// What it lives on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]
-    #[expect(dead_code, reason = "one substrate so far; reading it refuses the others by name")]
     pub(super) substrate: Substrate,
+    /// Whether it is shown in tmux.
+    #[serde(default)]
+    pub(super) visible: Visible,
+    /// The session to show it in; `main` when nothing is said. It is started if there is none.
+    pub(super) session: Option<String>,
+    /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
+    pub(super) beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    pub(super) tmux: Option<String>,
+    /// What happens when a person closes the tmux pane; it is closed when left out.
+    pub(super) on_view_closed: Option<OnViewClosed>,
     /// End it after so many seconds.
     pub(super) timeout_seconds: Option<NonZeroU32>,
 }
@@ -82,11 +94,27 @@ impl Action for PaneNew {
 
 /// Starts a program in a new pane, or leaves nothing behind.
 pub(super) async fn create(context: &Context, params: Params) -> Result<Arc<Pane>, Refusal> {
+    create_in(context, params, false).await
+}
+
+/// Starts a program in a new pane that is the first of its session, or leaves nothing behind.
+pub(super) async fn create_first(context: &Context, params: Params) -> Result<Arc<Pane>, Refusal> {
+    create_in(context, params, true).await
+}
+
+async fn create_in(
+    context: &Context,
+    mut params: Params,
+    is_first: bool,
+) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let plan = Plan::new(kernel, &context.caller, params)?;
+    let wish = visible::wish(kernel, params.said(), params.argv.as_deref()).await?;
+    let size = params.size.unwrap_or(USUAL);
+    let plan = Plan::new(kernel, &context.caller, params, wish)?;
     let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
     kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
     start(kernel, &pane, plan.order()).await?;
+    visible::show(kernel, &pane, is_first, size).await?;
     Ok(pane)
 }
 
@@ -110,6 +138,19 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Re
     Ok(())
 }
 
+impl Params {
+    /// What they say about being seen.
+    fn said(&mut self) -> Said {
+        let spot = Where {
+            session: self.session.take(),
+            beside: self.beside.take(),
+            tmux: self.tmux.take(),
+        };
+        let (visible, substrate) = (self.visible, self.substrate);
+        Said { visible, substrate, spot, on_view_closed: self.on_view_closed }
+    }
+}
+
 /// A pane whose parameters were all found good.
 struct Plan {
     record: Record,
@@ -122,7 +163,12 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(kernel: &Kernel, caller: &Caller, params: Params) -> Result<Self, Refusal> {
+    fn new(
+        kernel: &Kernel,
+        caller: &Caller,
+        params: Params,
+        wish: Option<Wish>,
+    ) -> Result<Self, Refusal> {
         let size = params.size.unwrap_or_default().check().map_err(Refusal::invalid)?;
         meta::check(&params.meta, kernel.limits().meta)?;
         let id = params.id.unwrap_or_else(|| fresh_id(kernel));
@@ -148,6 +194,7 @@ impl Plan {
             notify_on_exit: params.notify_on_exit,
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
             pid: None,
+            wish,
             created_at: kernel.now(),
             grant,
             end: None,
@@ -208,9 +255,14 @@ fn title(asked: Option<String>, argv: &[String]) -> Result<Title, Refusal> {
         let command = argv.join(" ").replace(char::is_control, " ");
         return Ok(Title::Command(command.chars().take(LONGEST_TITLE).collect()));
     };
+    check_title(title).map(Title::Given)
+}
+
+/// Refuses a title that is none.
+pub(super) fn check_title(title: String) -> Result<String, Refusal> {
     if title.chars().any(char::is_control) || LONGEST_TITLE < title.chars().count() {
         let sentence = format!("`title` must be one line of at most {LONGEST_TITLE} characters");
         return Err(Refusal::invalid(sentence));
     }
-    Ok(Title::Given(title))
+    Ok(title)
 }

@@ -31,6 +31,7 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
     kernel.journal().record(drafts, vec![state.record.put()]);
     drop(state);
     pane.stir();
+    kernel.stages().stirred(&pane.id);
 }
 
 /// One notice for whoever started the pane.

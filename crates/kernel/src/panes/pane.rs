@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{
-    Code, Exit, Guarantee, Meta, PaneId, PaneInfo, Refusal, Size, Status, Substrate, Time,
+    Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size, Status, Substrate, Time,
 };
 use paned_substrate::{Command, Link, Output};
 use serde_json::json;
@@ -199,7 +199,8 @@ impl State {
             timed_out: end.is_some_and(|end| end.timed_out),
             created_at: record.created_at,
             ended_at: end.map(|end| end.at),
-            substrate: Substrate::Pty,
+            substrate: if record.wish.is_some() { Substrate::Tmux } else { Substrate::Pty },
+            view: record.wish.as_ref().map(PaneView::from),
             guarantee: Guarantee::Exact,
             meta: record.meta.clone(),
             tags: record.tags.clone(),

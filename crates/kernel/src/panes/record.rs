@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grants::Stored;
 use crate::journal::Change;
+use crate::stage::Wish;
 
 /// The kind of a pane's record in the journal.
 pub(crate) const KIND: &str = "pane";
@@ -28,6 +29,9 @@ pub(crate) struct Record {
     /// Its program's process, which may be another program's once it has ended.
     #[serde(default)]
     pub(crate) pid: Option<u32>,
+    /// Where it is to be seen in tmux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wish: Option<Wish>,
     pub(crate) created_at: Time,
     /// The grant its program was given.
     pub(crate) grant: Stored,

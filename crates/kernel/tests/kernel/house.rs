@@ -22,6 +22,7 @@ pub(crate) fn setup() -> Setup {
         env: vec![("PATH".into(), "/bin:/usr/bin".into()), ("HOME".into(), "/".into())],
         token_file: None,
         limits: Limits { panes: 5, hook: Duration::from_secs(5), ..Limits::default() },
+        stage: None,
         now: || Time(1_000),
     }
 }

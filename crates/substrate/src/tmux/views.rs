@@ -100,6 +100,18 @@ impl Client {
         self.run(&command.target(b)).await.map(drop)
     }
 
+    /// Ends the server, and every program on it.
+    ///
+    /// # Errors
+    /// When it cannot be told so.
+    pub async fn kill_server(&self) -> Result<(), Error> {
+        match self.run(&Command::new("kill-server")).await {
+            // It goes without a word.
+            Ok(_) | Err(Error::Gone(_) | Error::NoServer(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Lets a pane cover the others of its window.
     ///
     /// # Errors

@@ -1,0 +1,83 @@
+//! `layout:apply`
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use paned_model::{Code, Refusal, Scope};
+use paned_policy::layout::Saved;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::layout_get::{Window, window};
+use super::visible::Where;
+use crate::Kernel;
+use crate::registry::{Action, Context, Kind};
+use crate::stage::Ask;
+
+/// The longest name of a layout.
+const LONGEST: usize = 64;
+
+pub(super) struct LayoutApply;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// A layout that was kept.
+    name: Option<String>,
+    /// A layout as it is kept, in TOML.
+    toml: Option<String>,
+    /// The session of ours; `main` when nothing is said.
+    session: Option<String>,
+    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+impl Action for LayoutApply {
+    const NAME: &'static str = "layout:apply";
+    const DOC: &'static str = "Bring the panes of a window of tmux into the places of a layout.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Window;
+
+    async fn run(context: Context, params: Params) -> Result<Window, Refusal> {
+        let Params { name, toml, session, beside, tmux } = params;
+        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
+        let text = match (name, toml) {
+            (Some(name), None) => read(kernel, &name)?,
+            (None, Some(toml)) => toml,
+            _ => return Err(Refusal::invalid("say which layout, as `name` or as `toml`")),
+        };
+        let saved: Saved = toml::from_str(&text).map_err(|error| {
+            Refusal::invalid(format!("the layout cannot be read: {}", error.message()))
+        })?;
+        let ask = |answer| Ask::Arrange(spot.clone(), saved, answer);
+        Ok(window(kernel, &kernel.stages().at(kernel, &spot, ask).await?))
+    }
+}
+
+fn read(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
+    let file = file(kernel, name)?;
+    fs::read_to_string(&file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            Refusal::not_found(format!("no layout `{name}`; `layout:save` keeps one"))
+        }
+        _ => Refusal::internal(format!("cannot read {}: {error}", file.display())),
+    })
+}
+
+/// Where a layout of this name is kept.
+pub(super) fn file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if !(1..=LONGEST).contains(&name.len()) || !name.chars().all(plain) {
+        let sentence = "a layout's name is made of letters, digits, `_` and `-`, 64 at most";
+        return Err(Refusal::invalid(sentence));
+    }
+    let stage = kernel.setup().stage.as_ref().ok_or_else(|| {
+        Refusal::new(Code::Unavailable, "this server was set up without a stage in tmux")
+    })?;
+    Ok(stage.layouts.join(format!("{name}.toml")))
+}

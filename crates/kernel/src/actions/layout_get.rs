@@ -1,0 +1,107 @@
+//! `layout:get`
+
+use paned_model::{PaneId, Refusal, Scope, Size};
+use paned_policy::layout::{Owner, TmuxId, capacity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::visible::Where;
+use crate::Kernel;
+use crate::registry::{Action, Context, Kind};
+use crate::stage::{Ask, Shot};
+
+pub(super) struct LayoutGet;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The session of ours; `main` when nothing is said.
+    session: Option<String>,
+    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+/// A window of tmux.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Window {
+    /// How large it is.
+    size: Size,
+    /// Whether one pane covers the others.
+    zoomed: bool,
+    /// How many agent panes it can hold.
+    capacity: usize,
+    /// Its layout, as tmux writes it.
+    layout: String,
+    /// Its panes.
+    panes: Vec<Tile>,
+}
+
+/// One pane of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Tile {
+    /// What tmux calls it.
+    tmux_pane: String,
+    /// Whose it is: `main`, `ours` or `foreign`.
+    owner: &'static str,
+    /// The pane that it shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pane: Option<PaneId>,
+    /// Whether it has the focus within the window.
+    active: bool,
+    left: u16,
+    top: u16,
+    width: u16,
+    height: u16,
+}
+
+impl Action for LayoutGet {
+    const NAME: &'static str = "layout:get";
+    const DOC: &'static str = "Show a window of tmux: where its panes are, and whose.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: Kind = Kind::Question;
+    type Params = Params;
+    type Answer = Window;
+
+    async fn run(context: Context, params: Params) -> Result<Window, Refusal> {
+        let Params { session, beside, tmux } = params;
+        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
+        let ask = |answer| Ask::Shoot(spot.clone(), answer);
+        Ok(window(kernel, &kernel.stages().at(kernel, &spot, ask).await?))
+    }
+}
+
+/// A window as it is told.
+pub(super) fn window(kernel: &Kernel, shot: &Shot) -> Window {
+    let limits = kernel.setup().stage.as_ref().map(|stage| stage.limits.clone());
+    let (cols, rows) = (shot.window.cols(), shot.window.rows());
+    let tile = |tile: paned_policy::layout::Tile| {
+        let id: TmuxId = tile.pane?;
+        let view = shot.views.iter().find(|view| view.id.0 == id.0);
+        let owner = match shot.owners.of(id) {
+            Owner::Main => "main",
+            Owner::Ours(_) => "ours",
+            Owner::Foreign => "foreign",
+        };
+        Some(Tile {
+            tmux_pane: id.to_string(),
+            owner,
+            pane: view.and_then(|view| view.shows.as_deref()?.parse().ok()),
+            active: shot.window.active == Some(id),
+            left: tile.left,
+            top: tile.top,
+            width: tile.width,
+            height: tile.height,
+        })
+    };
+    Window {
+        size: Size { cols, rows },
+        zoomed: shot.window.zoomed,
+        capacity: capacity(cols, rows, &limits.unwrap_or_default()).total(),
+        layout: shot.window.layout().to_string(),
+        panes: shot.window.tiles().into_iter().filter_map(tile).collect(),
+    }
+}

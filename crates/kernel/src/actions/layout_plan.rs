@@ -1,0 +1,73 @@
+//! `layout:plan`
+
+use paned_model::{PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::visible::Where;
+use crate::registry::{Action, Context, Kind};
+use crate::stage::Ask;
+
+/// The most panes that one plan is made for.
+const MOST: usize = 64;
+
+pub(super) struct LayoutPlan;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The panes to place, one after the other; they need not be there yet.
+    #[schemars(length(min = 1, max = 64))]
+    panes: Vec<PaneId>,
+    /// The session of ours; `main` when nothing is said.
+    session: Option<String>,
+    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+    /// Whether panes that are done may make room.
+    #[serde(default)]
+    replace: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Plan {
+    /// What would become of each, in their order: `spawn`, `replace`, `defer` or `skip`, with the target or the
+    /// reason.
+    decisions: Vec<Decided>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Decided {
+    /// The pane.
+    pane: PaneId,
+    /// What would be done, and why.
+    #[serde(flatten)]
+    decision: Value,
+}
+
+impl Action for LayoutPlan {
+    const NAME: &'static str = "layout:plan";
+    const DOC: &'static str = "Say where panes would be placed in tmux, and why, without doing it.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: Kind = Kind::Question;
+    type Params = Params;
+    type Answer = Plan;
+
+    async fn run(context: Context, params: Params) -> Result<Plan, Refusal> {
+        let Params { panes, session, beside, tmux, replace } = params;
+        if !(1..=MOST).contains(&panes.len()) {
+            return Err(Refusal::invalid(format!("`panes` names 1 to {MOST} panes")));
+        }
+        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
+        let ask = |answer| Ask::Plan(spot.clone(), panes.clone(), replace, answer);
+        let decisions = kernel.stages().at(kernel, &spot, ask).await?;
+        let decided = |(pane, decision)| {
+            let decision = serde_json::to_value(decision).map_err(Refusal::internal)?;
+            Ok(Decided { pane, decision })
+        };
+        let decisions = panes.into_iter().zip(decisions).map(decided);
+        Ok(Plan { decisions: decisions.collect::<Result<_, Refusal>>()? })
+    }
+}

@@ -1,0 +1,64 @@
+//! `layout:save`
+
+use std::fs;
+
+use paned_model::{Refusal, Scope};
+use paned_policy::layout::Saved;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::layout_apply::file;
+use super::visible::Where;
+use crate::registry::{Action, Context, Kind};
+use crate::stage::Ask;
+
+pub(super) struct LayoutSave;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// What to call it: letters, digits, `_` and `-`.
+    name: String,
+    /// The session of ours; `main` when nothing is said.
+    session: Option<String>,
+    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Kept {
+    /// The file that it is in.
+    file: String,
+    /// What is in it.
+    toml: String,
+}
+
+impl Action for LayoutSave {
+    const NAME: &'static str = "layout:save";
+    const DOC: &'static str = "Keep how a window of tmux is divided, under a name.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Kept;
+
+    async fn run(context: Context, params: Params) -> Result<Kept, Refusal> {
+        let Params { name, session, beside, tmux } = params;
+        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
+        let file = file(kernel, &name)?;
+        let ask = |answer| Ask::Shoot(spot.clone(), answer);
+        let shot = kernel.stages().at(kernel, &spot, ask).await?;
+        let limits = kernel.setup().stage.as_ref().map(|stage| stage.limits.clone());
+        let role = |id| shot.role(kernel, id);
+        let saved = Saved::of(&shot.window, &limits.unwrap_or_default(), role);
+        let toml = toml::to_string(&saved).map_err(Refusal::internal)?;
+        let failed = |error| Refusal::internal(format!("cannot write {}: {error}", file.display()));
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let fresh = file.with_extension("new");
+        fs::write(&fresh, &toml).and_then(|()| fs::rename(&fresh, &file)).map_err(failed)?;
+        Ok(Kept { file: file.to_string_lossy().into_owned(), toml })
+    }
+}

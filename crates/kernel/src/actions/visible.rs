@@ -1,0 +1,173 @@
+//! Whether and where a pane is shown in tmux: what the parameters of several actions mean.
+
+use std::sync::Arc;
+
+use paned_model::{Refusal, Size, Substrate};
+use paned_policy::interactive::{Verdict, judge};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::close;
+use crate::Kernel;
+use crate::panes::Pane;
+use crate::stage::{Ask, OnViewClosed, Showing, Spot, Wish};
+
+/// Whether a pane is to be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Visible {
+    /// If somebody says where.
+    #[default]
+    Never,
+    /// If its command needs a terminal that somebody looks at, as editors do, and there is a tmux.
+    Auto,
+    /// In any case.
+    Always,
+}
+
+/// Where in tmux, as callers say it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Where {
+    pub(super) session: Option<String>,
+    pub(super) beside: Option<String>,
+    pub(super) tmux: Option<String>,
+}
+
+impl Where {
+    fn is_said(&self) -> bool {
+        self.session.is_some() || self.beside.is_some() || self.tmux.is_some()
+    }
+
+    /// The spot that this means.
+    pub(super) fn spot(self) -> Result<Spot, Refusal> {
+        match (self.session, self.beside, self.tmux) {
+            (session, None, None) => Ok(Spot::Session { name: session.unwrap_or_else(usual) }),
+            (None, Some(beside), Some(tmux)) => {
+                let pane = beside.strip_prefix('%').and_then(|number| number.parse().ok());
+                let pane = pane.ok_or_else(|| {
+                    Refusal::invalid("`beside` is the name of a tmux pane, as in `%3`")
+                })?;
+                Ok(Spot::Beside { socket: socket(&tmux)?.into(), pane })
+            }
+            (Some(_), _, _) => {
+                Err(Refusal::invalid("say `session`, or `beside` and `tmux`, not both"))
+            }
+            (None, _, _) => Err(Refusal::invalid("`beside` and `tmux` go together")),
+        }
+    }
+}
+
+/// The name of a session that nobody named.
+pub(super) fn usual() -> String {
+    "main".to_owned()
+}
+
+/// `$TMUX` is the socket, the server's process and a session; a socket alone will do.
+pub(super) fn socket(tmux: &str) -> Result<&str, Refusal> {
+    let parts: Vec<&str> = tmux.rsplitn(3, ',').collect();
+    let socket = if let [_, _, socket] = parts[..] { socket } else { tmux };
+    if socket.starts_with('/') {
+        return Ok(socket);
+    }
+    Err(Refusal::invalid("`tmux` is the absolute path of a socket, or what `$TMUX` says"))
+}
+
+/// What was said about being seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub(super) visible: Visible,
+    pub(super) substrate: Substrate,
+    pub(super) spot: Where,
+    pub(super) on_view_closed: Option<OnViewClosed>,
+}
+
+/// The wish that follows from it, after looking whether there is a tmux.
+pub(super) async fn wish(
+    kernel: &Kernel,
+    said: Said,
+    argv: Option<&[String]>,
+) -> Result<Option<Wish>, Refusal> {
+    let is_asked = said.visible == Visible::Always
+        || said.substrate == Substrate::Tmux
+        || said.spot.is_said() && said.visible == Visible::Never;
+    let is_nicer = || said.visible == Visible::Auto && needs_eyes(kernel, argv);
+    if !is_asked && !is_nicer() {
+        return Ok(None);
+    }
+    let wish = Wish::new(said.spot.spot()?, said.on_view_closed.unwrap_or_default());
+    match kernel.stages().at(kernel, &wish.spot, Ask::Ready).await {
+        Ok(()) => Ok(Some(wish)),
+        Err(refusal) if is_asked => Err(refusal),
+        // It would have been nicer to be seen.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether a command needs a terminal that somebody looks at; a login shell does.
+fn needs_eyes(kernel: &Kernel, argv: Option<&[String]>) -> bool {
+    let Some(argv) = argv else { return true };
+    let rules = kernel.setup().stage.as_ref().map(|stage| stage.rules.as_slice());
+    matches!(judge(argv, rules.unwrap_or_default()), Verdict::Interactive { .. })
+}
+
+/// Shows a pane that was just started. One that cannot be shown is not left behind.
+pub(super) async fn show(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    is_first: bool,
+    size: Size,
+) -> Result<(), Refusal> {
+    let Some(wish) = pane.lock().record.wish.clone() else { return Ok(()) };
+    let showing = Showing {
+        pane: pane.id.clone(),
+        spot: wish.spot.clone(),
+        size,
+        is_first,
+        replace_ok: true,
+        wait_ok: true,
+    };
+    let placed = kernel.stages().at(kernel, &wish.spot, |answer| Ask::Show(showing, answer)).await;
+    match placed {
+        Ok(placed) => {
+            if let Some(wish) = pane.lock().record.wish.as_mut() {
+                wish.state = placed.state();
+            }
+            Ok(())
+        }
+        // It has ended already, which is no failure to show it.
+        Err(_) if !pane.lock().status().is_live() => Ok(()),
+        Err(refusal) => {
+            close(kernel, pane).await?;
+            Err(refusal)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(said: [Option<&str>; 3], expect: Result<Spot, &str>) {
+        let [session, beside, tmux] = said.map(|word| word.map(str::to_owned));
+        let spot = Where { session, beside, tmux }.spot().map_err(|refusal| refusal.sentence);
+        match (spot, expect) {
+            (Ok(spot), Ok(expect)) => assert_eq!(spot, expect),
+            (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{sentence}"),
+            (spot, expect) => panic!("{spot:?} for {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn a_spot_is_a_session_or_beside_somebodys_pane() {
+        let session = |name: &str| Ok(Spot::Session { name: name.to_owned() });
+        let beside = || Ok(Spot::Beside { socket: "/tmp/t,1/default".into(), pane: 3 });
+        check([None, None, None], session("main"));
+        check([Some("a"), None, None], session("a"));
+        check([None, Some("%3"), Some("/tmp/t,1/default,77,0")], beside());
+        check([Some("a"), Some("%3"), None], Err("not both"));
+        check([None, Some("%3"), None], Err("go together"));
+        check([None, Some("3"), Some("/x")], Err("as in `%3`"));
+        check([None, Some("%3"), Some("default")], Err("absolute path"));
+    }
+}

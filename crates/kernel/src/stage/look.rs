@@ -1,0 +1,424 @@
+//! What has changed on a tmux server since the last look, and what follows from it.
+
+use std::collections::BTreeMap;
+
+use paned_model::{PaneId, Refusal, Size, ViewState};
+use paned_substrate::tmux::query::Session;
+use paned_substrate::tmux::{Error, SessionId, SessionName, TmuxPane, View};
+use serde_json::json;
+
+use super::session::{Kept, SessionInfo};
+use super::task::Task;
+use super::wish::{OnViewClosed, Spot};
+use super::{Placed, Showing};
+use crate::actions;
+
+/// What was seen last.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// The process of the tmux server.
+    server: Option<u32>,
+    /// Whether anything was seen at all: what is there at the first look is no news.
+    is_known: bool,
+    shown: BTreeMap<PaneId, View>,
+    focus: BTreeMap<SessionId, PaneId>,
+    people: BTreeMap<String, usize>,
+    sizes: BTreeMap<SessionId, Size>,
+}
+
+impl Task {
+    /// We talk to a server: the one from before, or another.
+    pub(super) async fn met(&mut self, server: u32) {
+        let before = self.seen.server.replace(server);
+        let is_same = match before {
+            Some(before) => before == server,
+            None => self.kept.values().all(|kept| kept.tmux == server),
+        };
+        if is_same {
+            if before.is_none() {
+                self.recall();
+            }
+            self.look().await;
+        } else {
+            self.dark();
+            self.restore().await;
+        }
+        self.calm();
+    }
+
+    /// Our server was away: what it showed then counts as seen, so that whatever is gone now was closed.
+    fn recall(&mut self) {
+        for pane in self.kernel.panes().list() {
+            let state = pane.lock();
+            let wish = state.record.wish.as_ref().filter(|wish| self.is_here(&wish.spot));
+            if wish.is_some_and(|wish| wish.state == ViewState::Shown) {
+                let view = View {
+                    id: TmuxPane(u32::MAX),
+                    window: paned_substrate::tmux::WindowId(u32::MAX),
+                    session: SessionId(u32::MAX),
+                    shows: Some(pane.id.to_string()),
+                    main: false,
+                    active: false,
+                    focused: false,
+                    size: Size::default(),
+                };
+                self.seen.shown.insert(pane.id.clone(), view);
+            }
+        }
+    }
+
+    /// Nothing is shown any more, and nobody closed anything.
+    pub(super) fn dark(&mut self) {
+        let server = self.seen.server;
+        let people = std::mem::take(&mut self.seen.people);
+        for (name, _) in people.into_iter().filter(|(_, people)| 0 < *people) {
+            self.kernel.emit("session:detached", &json!({ "name": name, "attached": 0 }));
+        }
+        self.seen = Seen { server, ..Seen::default() };
+        if !self.place.is_own() {
+            let ours = self.kernel.panes().list().into_iter().filter(|pane| {
+                pane.lock().record.wish.as_ref().is_some_and(|wish| self.is_here(&wish.spot))
+            });
+            ours.for_each(|pane| self.set_state(&pane.id, ViewState::Hidden));
+        }
+    }
+
+    /// Brings back into view what was in view before the tmux server died.
+    async fn restore(&mut self) {
+        let mut kept: Vec<Kept> = self.kept.values().cloned().collect();
+        kept.sort_by_key(|kept| kept.created_at);
+        for kept in kept {
+            let spot = Spot::Session { name: kept.name.clone() };
+            let panes = self.kernel.panes().list().into_iter().filter(|pane| {
+                let state = pane.lock();
+                let wish = state.record.wish.as_ref();
+                state.status().is_live()
+                    && wish.is_some_and(|wish| wish.spot == spot && wish.state != ViewState::Hidden)
+            });
+            let panes: Vec<_> = panes.map(|pane| pane.id.clone()).collect();
+            for pane in &panes {
+                let showing = Showing {
+                    pane: pane.clone(),
+                    spot: spot.clone(),
+                    size: kept.size,
+                    is_first: false,
+                    replace_ok: false,
+                    wait_ok: true,
+                };
+                // Looking follows showing, so it never comes back here before it is done.
+                if let Err(refusal) = Box::pin(self.show(&showing)).await {
+                    tracing::warn!(%pane, %refusal, "cannot be shown again");
+                }
+            }
+            if panes.is_empty() {
+                self.stopped(&kept.name);
+            }
+        }
+        self.look().await;
+    }
+
+    /// Asks tmux for everything, and tells what is news.
+    pub(super) async fn look(&mut self) {
+        let Ok(client) = self.client().await else { return };
+        let (sessions, views) = match (client.sessions().await, client.views().await) {
+            (Ok(sessions), Ok(views)) => (sessions, views),
+            (Err(error), _) | (_, Err(error)) => {
+                // It is told as a fact, too.
+                tracing::debug!(%error, "cannot look at tmux");
+                return;
+            }
+        };
+        let is_first = !std::mem::replace(&mut self.seen.is_known, true);
+        let shown: BTreeMap<PaneId, View> = views
+            .iter()
+            .filter_map(|view| Some((view.shows.as_deref()?.parse().ok()?, view.clone())))
+            .collect();
+        let before = std::mem::replace(&mut self.seen.shown, shown);
+        let gone: Vec<(PaneId, View)> =
+            before.into_iter().filter(|(pane, _)| !self.seen.shown.contains_key(pane)).collect();
+        self.hear_focus(&views, is_first);
+        if self.place.is_own() {
+            self.hear_people(&sessions, is_first);
+        }
+        let resized = self.hear_sizes(&sessions);
+        for (pane, _) in &gone {
+            self.vanished(pane);
+        }
+        if self.place.is_own() {
+            self.hear_stopped(&sessions);
+        }
+        self.make_room(&client, &gone, resized).await;
+        if !gone.is_empty() {
+            self.leave_nothing(&client).await;
+        }
+    }
+
+    /// After a close or a resize there may be room, or too little of it.
+    async fn make_room(
+        &mut self,
+        client: &paned_substrate::tmux::Client,
+        gone: &[(PaneId, View)],
+        resized: bool,
+    ) {
+        if gone.is_empty() && !resized {
+            return;
+        }
+        for name in self.kept.keys().cloned().collect::<Vec<_>>() {
+            let spot = Spot::Session { name };
+            let Ok(shot) = self.shoot(&spot).await else { continue };
+            let lost_one = gone.iter().any(|(_, view)| view.window == shot.id);
+            if (lost_one || shot.is_cramped(&self.limits()))
+                && let Err(refusal) = self.settle(client, &spot).await
+            {
+                tracing::debug!(%refusal, "cannot even the panes");
+            }
+        }
+        if !self.queue.is_empty() {
+            // Placing looks again when it is done; by then the queue is shorter.
+            Box::pin(self.wake()).await;
+        }
+    }
+
+    fn hear_focus(&mut self, views: &[View], is_first: bool) {
+        let mut focus = BTreeMap::new();
+        for view in views.iter().filter(|view| view.focused) {
+            let Some(pane) = view.shows.as_deref().and_then(|id| id.parse().ok()) else { continue };
+            if self.seen.focus.get(&view.session) != Some(&pane) && !is_first {
+                self.kernel.emit("pane:activated", &json!({ "paneId": pane }));
+            }
+            focus.insert(view.session, pane);
+        }
+        self.seen.focus = focus;
+    }
+
+    fn hear_people(&mut self, sessions: &[Session], is_first: bool) {
+        let ours = sessions.iter().filter(|session| self.kept.contains_key(&session.name));
+        let people: BTreeMap<_, _> =
+            ours.map(|session| (session.name.clone(), session.people)).collect();
+        let before = std::mem::replace(&mut self.seen.people, people);
+        if is_first {
+            return;
+        }
+        for (name, now) in &self.seen.people {
+            let then = before.get(name).copied().unwrap_or(0);
+            let event = match now.cmp(&then) {
+                std::cmp::Ordering::Greater => "session:attached",
+                std::cmp::Ordering::Less => "session:detached",
+                std::cmp::Ordering::Equal => continue,
+            };
+            self.kernel.emit(event, &json!({ "name": name, "attached": now }));
+        }
+    }
+
+    fn hear_sizes(&mut self, sessions: &[Session]) -> bool {
+        let sizes: BTreeMap<_, _> =
+            sessions.iter().map(|session| (session.id, session.size)).collect();
+        let changed = sizes != self.seen.sizes;
+        self.seen.sizes = sizes;
+        changed
+    }
+
+    fn hear_stopped(&mut self, sessions: &[Session]) {
+        let gone: Vec<_> = self
+            .kept
+            .keys()
+            .filter(|name| !sessions.iter().any(|session| session.name == **name))
+            .cloned()
+            .collect();
+        gone.iter().for_each(|name| self.stopped(name));
+    }
+
+    fn stopped(&mut self, name: &str) {
+        if self.kept.remove(name).is_some() {
+            let told = self.draft("session:stopped", &json!({ "name": name }));
+            self.kernel.journal().record(vec![told], vec![Kept::delete(name)]);
+        }
+        self.seen.people.remove(name);
+    }
+
+    /// A pane is not shown any more: its program ended, or somebody closed the tmux pane.
+    fn vanished(&mut self, id: &PaneId) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        let (is_live, on_closed) = {
+            let state = pane.lock();
+            // The ending is on the tape before the view can go because of it.
+            let has_ended = state.output().is_some_and(|output| output.ending().is_some());
+            let on_closed = state.record.wish.as_ref().map(|wish| wish.on_closed);
+            (state.status().is_live() && !has_ended, on_closed)
+        };
+        self.set_state(id, ViewState::Hidden);
+        self.kernel.emit("pane:hidden", &json!({ "paneId": id }));
+        if is_live && on_closed == Some(OnViewClosed::Close) {
+            let kernel = self.kernel.clone();
+            tokio::spawn(async move {
+                if let Err(refusal) = actions::close(&kernel, &pane).await {
+                    tracing::warn!(pane = %pane.id, %refusal, "a pane whose view was closed is still there");
+                }
+            });
+        }
+    }
+
+    /// A pane is shown here now.
+    pub(super) fn shown(&mut self, id: &PaneId, spot: &Spot, view: TmuxPane) {
+        self.set_state(id, ViewState::Shown);
+        let told = json!({ "paneId": id, "session": spot.session(), "tmuxPane": view.to_string() });
+        self.kernel.emit("pane:shown", &told);
+    }
+
+    /// We show a pane no more; that is no reason to end it.
+    pub(super) fn hidden(&mut self, id: &PaneId) {
+        self.seen.shown.remove(id);
+        self.set_state(id, ViewState::Hidden);
+        self.kernel.emit("pane:hidden", &json!({ "paneId": id }));
+    }
+
+    pub(super) fn set_state(&self, id: &PaneId, to: ViewState) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        let mut state = pane.lock();
+        let Some(wish) = state.record.wish.as_mut().filter(|wish| wish.state != to) else { return };
+        wish.state = to;
+        self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
+    }
+
+    fn is_here(&self, spot: &Spot) -> bool {
+        match spot {
+            Spot::Session { .. } => self.place.is_own(),
+            Spot::Beside { socket, .. } => socket == self.place.socket(),
+        }
+    }
+
+    /// Every session of ours.
+    pub(super) async fn sessions(&mut self) -> Result<Vec<SessionInfo>, Refusal> {
+        // Asking would start a server for nothing.
+        if self.kept.is_empty() {
+            return Ok(Vec::new());
+        }
+        let client = self.client().await?;
+        let (sessions, views) = (client.sessions().await?, client.views().await?);
+        let ours = sessions.into_iter().filter(|session| self.kept.contains_key(&session.name));
+        let info = |session: Session| SessionInfo {
+            panes: views
+                .iter()
+                .filter(|view| view.session == session.id)
+                .filter_map(|view| view.shows.as_deref()?.parse().ok())
+                .collect(),
+            socket: self.place.socket().to_owned(),
+            target: session.id.to_string(),
+            attached: session.people,
+            size: session.size,
+            name: session.name,
+        };
+        Ok(ours.map(info).collect())
+    }
+
+    /// Ends a session; answers whom it showed. They are told to be hidden, and ended by whoever asked.
+    pub(super) async fn stop(&mut self, name: &str) -> Result<Vec<PaneId>, Refusal> {
+        let missing =
+            || Refusal::not_found(format!("no session `{name}`; `session:list` shows them"));
+        if !self.kept.contains_key(name) {
+            return Err(missing());
+        }
+        let client = self.client().await?;
+        let session = client.session(&SessionName::new(name)?).await?;
+        let views = client.views().await?;
+        let panes: Vec<PaneId> = views
+            .iter()
+            .filter(|view| view.session == session.id)
+            .filter_map(|view| view.shows.as_deref()?.parse().ok())
+            .collect();
+        let waiting: Vec<PaneId> = self
+            .waiting
+            .values()
+            .filter(|showing| showing.spot.session() == Some(name))
+            .map(|showing| showing.pane.clone())
+            .collect();
+        for pane in &waiting {
+            self.queue.remove(pane);
+            self.gave_up(pane, "the session was stopped");
+        }
+        panes.iter().for_each(|pane| self.hidden(pane));
+        self.stopped(name);
+        client.kill_session(session.id).await?;
+        self.look().await;
+        self.leave_nothing(&client).await;
+        Ok(panes.into_iter().chain(waiting).collect())
+    }
+
+    /// Ends a tmux server of our own that has nothing to show.
+    async fn leave_nothing(&mut self, client: &paned_substrate::tmux::Client) {
+        let is_idle = self.place.is_own() && self.kept.is_empty();
+        if is_idle && client.sessions().await.is_ok_and(|sessions| sessions.is_empty()) {
+            self.hang_up();
+            let _ = client.kill_server().await;
+        }
+    }
+
+    /// Gives a pane the focus.
+    pub(super) async fn activate(&mut self, pane: &PaneId) -> Result<(), Refusal> {
+        let client = self.client().await?;
+        let view = self.view(&client, pane).await?;
+        client.select_pane(view).await?;
+        self.look().await;
+        Ok(())
+    }
+
+    /// Shows a pane no more.
+    pub(super) async fn hide(&mut self, pane: &PaneId) -> Result<(), Refusal> {
+        if self.queue.remove(pane).is_some() {
+            self.waiting.remove(pane);
+            self.set_state(pane, ViewState::Hidden);
+            return Ok(());
+        }
+        let client = self.client().await?;
+        let view = self.view(&client, pane).await?;
+        self.hidden(pane);
+        client.kill_pane(view).await?;
+        self.look().await;
+        Ok(())
+    }
+
+    async fn view(
+        &self,
+        client: &paned_substrate::tmux::Client,
+        pane: &PaneId,
+    ) -> Result<TmuxPane, Refusal> {
+        let views = client.views().await?;
+        let found = views.iter().find(|view| view.shows.as_deref() == Some(pane.as_str()));
+        let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
+        found.map(|view| view.id).ok_or_else(missing)
+    }
+
+    /// A pane has ended, is gone, or has another title.
+    pub(super) async fn stirred(&mut self, id: &PaneId) {
+        let pane = self.kernel.panes().get(id).ok();
+        let title = pane.as_ref().and_then(|pane| {
+            let state = pane.lock();
+            let is_live = state.status().is_live();
+            is_live.then(|| state.record.title.text().to_owned())
+        });
+        match title {
+            Some(title) => {
+                if let (Some(view), Ok(client)) = (self.seen.shown.get(id), self.client_now()) {
+                    let _: Result<(), Error> = client.set_title(view.id, &title).await;
+                }
+            }
+            None => {
+                if self.queue.remove(id).is_some() {
+                    self.waiting.remove(id);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a pane came into view.
+impl Placed {
+    /// As it is told with the pane.
+    pub(crate) fn state(&self) -> ViewState {
+        match self {
+            Self::Shown(_) => ViewState::Shown,
+            Self::Waits(_) => ViewState::Waiting,
+            Self::Skipped(_) => ViewState::Hidden,
+        }
+    }
+}
