@@ -52,7 +52,7 @@ pub async fn connect(place: Place) -> Result<(Client, Facts), Error> {
     place.version(DEADLINE).await?;
     let (wire, server) = open(&place, Start::IfOwn).await?;
     let (requests, inbox) = mpsc::channel(REQUESTS);
-    let (now, seen) = watch::channel(None);
+    let (now, seen) = watch::channel(Some(server.clone()));
     let (outbox, facts) = Outbox::new();
     let task = Task { place, inbox, outbox, now, held: None };
     tokio::spawn(task.run(wire, server));
@@ -285,8 +285,8 @@ impl Queue {
         let ok = reply.ok;
         waiting.replies.push(reply);
         if ok && waiting.replies.len() < waiting.parts {
-            if waiting.counts {
-                wire.expect_lines(sum(&waiting.replies[0].lines));
+            if let Some(lines) = waiting.counts.then(|| sum(&waiting.replies[0].lines)).flatten() {
+                wire.expect_lines(lines);
             }
             return;
         }
@@ -302,9 +302,11 @@ impl Queue {
     }
 }
 
-fn sum(lines: &[Vec<u8>]) -> usize {
-    let numbers = lines.iter().flat_map(|line| line.split(|byte| *byte == b' '));
-    numbers.filter_map(number::<usize>).sum()
+/// The sum of two numbers that are all there is.
+fn sum(lines: &[Vec<u8>]) -> Option<usize> {
+    let [line] = lines else { return None };
+    let at = line.iter().position(|byte| *byte == b' ')?;
+    Some(number::<usize>(&line[..at])? + number::<usize>(&line[at + 1..])?)
 }
 
 fn refusal(replies: &[Reply]) -> Error {

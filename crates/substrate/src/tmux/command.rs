@@ -233,13 +233,17 @@ fn paste(pane: TmuxPane, piece: &[u8]) -> Command {
     set.then(paste.target(pane))
 }
 
-/// Cleans text for a name or a title, as tmux would keep it: no control characters, no backslash (tmux doubles
-/// them in names), valid UTF-8, at most 256 characters.
+/// Cleans text for a name or a title, as tmux keeps it: no control characters, nothing that is not seen or turns
+/// the direction of writing, no backslash (which tmux writes as two, at times), valid UTF-8, at most 256 characters. What
+/// the system's own tables call unprintable, such as characters newer than they are, tmux still writes in octal.
 #[must_use]
 pub fn clean(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let plain = |c: char| match c {
         c if c.is_control() => ' ',
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{feff}' => ' ',
+        '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' => ' ',
+        '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}' => ' ',
         '\\' => '/',
         c => c,
     };

@@ -155,8 +155,8 @@ impl Decoder {
                 _ => Some(Item::Stray(line)),
             };
         };
-        if matches!(name, b"%end" | b"%error") && block.may_end(header) {
-            let ok = name == b"%end";
+        let ok = name == b"%end";
+        if (ok || name == b"%error") && block.may_end(header, ok) {
             let Block { header, lines, cut, .. } = block;
             return Some(Item::Reply(Reply { header, lines, ok, cut }));
         }
@@ -173,8 +173,10 @@ impl Decoder {
 }
 
 impl Block {
-    fn may_end(&self, header: Option<Header>) -> bool {
-        header == Some(self.header) && self.sure.is_none_or(|sure| sure <= self.lines.len())
+    fn may_end(&self, header: Option<Header>, ok: bool) -> bool {
+        // An error is shorter than what was expected; one that is forged is an error still.
+        let whole = !ok || self.sure.is_none_or(|sure| sure <= self.lines.len());
+        header == Some(self.header) && whole
     }
 
     fn add(&mut self, line: Vec<u8>, cut: bool) {
@@ -253,6 +255,9 @@ mod tests {
         assert_eq!(hook.len(), 1);
         let items = decoder.feed(b"%begin 7 1 1\n%end 7 1 1\nb\n%end 7 1 1\n");
         assert_eq!(items, [reply(1, &["%end 7 1 1", "b"])]);
+        decoder.expect_lines(2);
+        let items = decoder.feed(b"%begin 7 1 1\nno such pane\n%error 7 1 1\n");
+        assert!(matches!(&items[..], [Item::Reply(Reply { ok: false, .. })]), "{items:?}");
         // And the one after it is read as ever.
         assert_eq!(decoder.feed(b"%begin 7 2 1\n%end 7 2 1\n"), [reply(2, &[])]);
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::error::Error;
+use super::notice::octal;
 
 /// A name that a session can have: letters, digits, `_`, `.` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +47,22 @@ pub(super) fn shown(tmux_name: &str, asked: String) -> String {
     if in_tmux(&asked) == tmux_name { asked } else { tmux_name.to_owned() }
 }
 
+/// A name as it was meant: tmux writes `\\` for a backslash in names, `\$` for a `$` that could begin a variable, and
+/// octal for bytes that it does not print.
+pub(super) fn seen(name: &[u8]) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match rest {
+            [b'\\', sign @ (b'\\' | b'$'), after @ ..] => (*sign, after),
+            _ => octal(rest).map_or((*first, after), |byte| (byte, &rest[4..])),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn in_tmux(name: &str) -> String {
     name.replace(['.', ':'], "_")
 }
@@ -62,6 +79,15 @@ mod tests {
         let long = "x".repeat(129);
         for bad in ["", "a b", "a:b", "#(x)", "é", "a\n", "$1", "=a", &long] {
             assert!(matches!(SessionName::new(bad), Err(Error::InvalidCommand(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_read_as_it_was_meant() {
+        for (name, expect) in
+            [(r"a\\b", r"a\b"), (r"\$HOME", "$HOME"), (r"\303\251", "é"), (r"\n\", r"\n\")]
+        {
+            assert_eq!(seen(name.as_bytes()), expect);
         }
     }
 

@@ -213,7 +213,8 @@ pub fn unescape(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn octal(rest: &[u8]) -> Option<u8> {
+/// The byte that an escape at the beginning of this stands for.
+pub(super) fn octal(rest: &[u8]) -> Option<u8> {
     let [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] = rest else {
         return None;
     };

@@ -178,6 +178,7 @@ const PANE: &[&str] = &[
 ];
 const PERSON: &[&str] = &[
     "client_name",
+    "@paned_anchor",
     "client_pid",
     "session_id",
     "client_width",
@@ -287,7 +288,7 @@ impl Client {
 
 fn session(row: &mut Row) -> Result<Option<Session>, Error> {
     let (id, anchor) = (row.need(SessionId::parse)?, row.is_set());
-    let (tmux_name, asked) = (row.text(), row.text());
+    let (tmux_name, asked) = (name::seen(&row.bytes()), row.text());
     let windows = row.number().unwrap_or(0);
     let size = size(row);
     let name = name::shown(&tmux_name, asked);
@@ -301,7 +302,7 @@ fn window(row: &mut Row) -> Result<Option<Window>, Error> {
         id,
         session: row.need(SessionId::parse)?,
         index: row.number().unwrap_or(0),
-        name: row.text(),
+        name: name::seen(&row.bytes()),
         size: size(row),
         active: row.is_set(),
         zoomed: row.is_set(),
@@ -345,15 +346,17 @@ fn life(row: &mut Row) -> Life {
 }
 
 fn person(row: &mut Row) -> Result<Option<Person>, Error> {
+    let (client, anchor) = (row.text(), row.is_set());
     let person = Person {
-        client: row.text(),
+        client,
         pid: row.number().unwrap_or(0),
         session: row.need(SessionId::parse)?,
         size: size(row),
         control: row.is_set(),
         read_only: row.is_set(),
     };
-    Ok(Some(person))
+    // Whoever speaks control mode there is one of ours: another server of the same user, or one that is just going.
+    Ok(Some(person).filter(|person| !(anchor && person.control)))
 }
 
 fn size(row: &mut Row) -> Size {

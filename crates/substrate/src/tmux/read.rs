@@ -57,8 +57,10 @@ impl Client {
     ) -> Result<Vec<Vec<u8>>, Error> {
         let least =
             format!("#{{?#{{e|<|:{history},#{{history_size}}}},{history},#{{history_size}}}}");
-        let count = Command::new("display-message").word("-p").target(pane);
-        let count = count.format(&format!("{least} #{{pane_height}}"));
+        // Not `display-message`, which does not mind a pane that is not there.
+        let count = Command::new("list-panes").target(pane);
+        let count = count.word("-f").format(&format!("#{{==:#{{pane_id}},{pane}}}"));
+        let count = count.word("-F").format(&format!("{least} #{{pane_height}}"));
         let mut capture = Command::new("capture-pane").word("-p").target(pane);
         if style == Style::Coloured {
             capture = capture.word("-e");

@@ -3,8 +3,10 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::decode::{Decoder, Item};
 use super::error::Error;
@@ -23,6 +25,8 @@ pub(super) struct Wire {
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr: ChildStderr,
+    /// Wakes when a child of ours was stopped or ended.
+    children: tokio::signal::unix::Signal,
     decoder: Decoder,
     unsent: Vec<u8>,
     buffer: Vec<u8>,
@@ -33,6 +37,7 @@ pub(super) struct Wire {
 enum Event {
     Read(std::io::Result<usize>),
     Wrote(std::io::Result<usize>),
+    Child,
 }
 
 impl Wire {
@@ -42,6 +47,7 @@ impl Wire {
         if start == Start::IfOwn {
             place.prepare().map_err(wrong)?;
         }
+        let children = signal(SignalKind::child()).map_err(wrong)?;
         let mut child = place.process(start).spawn().map_err(wrong)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -49,7 +55,7 @@ impl Wire {
         };
         let (decoder, buffer) = (Decoder::default(), vec![0; 64 << 10]);
         let (unsent, reason) = (Vec::new(), None);
-        Ok(Self { child, stdin, stdout, stderr, decoder, unsent, buffer, reason })
+        Ok(Self { child, stdin, stdout, stderr, children, decoder, unsent, buffer, reason })
     }
 
     /// Puts a line on the way; [`Wire::hear`] sends it.
@@ -76,8 +82,13 @@ impl Wire {
             let event = tokio::select! {
                 read = self.stdout.read(&mut self.buffer) => Event::Read(read),
                 wrote = self.stdin.write(&self.unsent), if !self.unsent.is_empty() => Event::Wrote(wrote),
+                _ = self.children.recv() => Event::Child,
             };
             match event {
+                // Since 3.2 the server reads and writes our pipes itself, so a client that is stopped still answers;
+                // but nothing that it has to do at its end happens, and the server cannot end.
+                Event::Child if self.is_stopped() => return None,
+                Event::Child => {}
                 Event::Read(Ok(got @ 1..)) => self.decoder.push(&self.buffer[..got]),
                 Event::Read(Ok(0) | Err(_)) => return None,
                 Event::Wrote(Ok(sent)) => drop(self.unsent.drain(..sent)),
@@ -85,6 +96,13 @@ impl Wire {
                 Event::Wrote(Err(_)) => self.unsent.clear(),
             }
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        let pid = self.child.id().and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
+        let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = pid.map(|pid| waitid(WaitId::Pid(pid), look));
+        matches!(status, Some(Ok(Some(status))) if status.stopped())
     }
 
     fn note(&mut self, item: &Item) {

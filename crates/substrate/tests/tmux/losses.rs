@@ -1,0 +1,109 @@
+//! Clients and servers that are stopped or killed: noticed in two seconds, told, and mended.
+
+use std::time::{Duration, Instant};
+
+use paned_substrate::tmux::{Command, Error, Fact};
+use rustix::process::Signal;
+
+use crate::house::{House, client_pid, is_alive, signal};
+
+const TWO_SECONDS: Duration = Duration::from_secs(2);
+
+/// Waits for the fact that the client is lost; how long that took.
+async fn lost(house: &mut House, since: Instant) -> Duration {
+    let reason = |fact: &Fact| match fact {
+        Fact::ClientLost(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    let reason = house.fact("lost", reason).await;
+    assert!(!reason.is_empty());
+    since.elapsed()
+}
+
+#[tokio::test]
+async fn a_killed_client_is_replaced() {
+    let mut house = House::open().await;
+    let before = house.client.server().unwrap();
+    let made = house.session("work", &["cat"]).await;
+    let since = Instant::now();
+    signal(client_pid(&before), Signal::KILL);
+    let took = lost(&mut house, since).await;
+    assert!(took < TWO_SECONDS, "{took:?}");
+    let after = house.connected().await;
+    assert_eq!(after.pid, before.pid, "the server lives");
+    assert_ne!(after.client, before.client);
+    let panes = house.client.panes(None).await.unwrap();
+    assert_eq!(panes.iter().map(|pane| pane.id).collect::<Vec<_>>(), [made.pane]);
+}
+
+#[tokio::test]
+async fn a_stopped_client_is_replaced() {
+    let mut house = House::open().await;
+    let before = house.client.server().unwrap();
+    let since = Instant::now();
+    signal(client_pid(&before), Signal::STOP);
+    let took = lost(&mut house, since).await;
+    assert!(took < TWO_SECONDS, "{took:?}");
+    house.connected().await;
+    assert!(!is_alive(client_pid(&before)), "the stopped one is ended");
+    assert_eq!(house.client.sessions().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn whoever_waits_is_told_when_the_client_goes() {
+    let mut house = House::open().await;
+    let server = house.client.server().unwrap();
+    signal(server.pid, Signal::STOP);
+    let since = Instant::now();
+    let answer = house.client.run(&Command::new("list-sessions")).await;
+    let took = since.elapsed();
+    assert!(matches!(answer, Err(Error::Gone(_) | Error::Timeout(_))), "{answer:?}");
+    assert!(took < TWO_SECONDS + Duration::from_millis(200), "{took:?}");
+    // The client is well, but its server says nothing: that is no connection either.
+    lost(&mut house, since).await;
+    signal(server.pid, Signal::CONT);
+}
+
+#[tokio::test]
+async fn a_deadline_is_kept() {
+    let house = House::open().await;
+    let server = house.client.server().unwrap();
+    signal(server.pid, Signal::STOP);
+    let limit = Duration::from_millis(100);
+    let answer = house.client.run_within(&Command::new("list-sessions"), limit).await;
+    assert_eq!(answer, Err(Error::Timeout(limit)));
+    signal(server.pid, Signal::CONT);
+}
+
+#[tokio::test]
+async fn a_killed_server_is_told_and_started_again_on_demand() {
+    let mut house = House::open().await;
+    house.session("work", &["cat"]).await;
+    let before = house.client.server().unwrap();
+    let since = Instant::now();
+    signal(before.pid, Signal::KILL);
+    let took = lost(&mut house, since).await;
+    assert!(took < TWO_SECONDS, "{took:?}");
+    let gone = |fact: &Fact| match fact {
+        Fact::ServerGone(error) => Some(error.clone()),
+        _ => None,
+    };
+    let error = house.fact("gone", gone).await;
+    assert!(matches!(error, Error::NoServer(_)), "{error:?}");
+    assert!(since.elapsed() < TWO_SECONDS, "{:?}", since.elapsed());
+    assert_eq!(house.client.server(), None);
+    // Nobody starts it again until somebody asks.
+    assert_eq!(house.client.sessions().await.unwrap(), []);
+    let after = house.connected().await;
+    assert_ne!(after.pid, before.pid);
+}
+
+#[tokio::test]
+async fn an_idle_connection_stays() {
+    let mut house = House::open().await;
+    let before = house.client.server();
+    // not a wait: the silence is what is tested; in it the client is asked several times whether it is there.
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert_eq!(house.client.server(), before);
+    assert!(!matches!(house.facts.try_recv(), Ok(Fact::ClientLost(_))));
+}

@@ -1,0 +1,79 @@
+//! Many commands at once, and commands beside a flood.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use paned_substrate::tmux::{Client, Command};
+
+use crate::house::House;
+
+/// The middle and the slowest of a hundred questions.
+async fn latency(client: &Client) -> (Duration, Duration) {
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        let since = Instant::now();
+        client.run(&Command::new("list-sessions")).await.unwrap();
+        times.push(since.elapsed());
+    }
+    times.sort_unstable();
+    (times[50], times[99])
+}
+
+#[tokio::test]
+async fn a_thousand_commands_are_answered_in_order() {
+    let house = House::open().await;
+    let made = house.session("work", &["cat"]).await;
+    let since = Instant::now();
+    let ask = |number: i32| {
+        let client = house.client.clone();
+        let text = format!("{number};#{{pid}}\n%end {number} $HOME");
+        async move {
+            let key = "@note";
+            let set = Command::new("set-option")
+                .word("-p")
+                .target(made.pane)
+                .argument(key)
+                .argument(&text);
+            let show =
+                Command::new("show-options").word("-p").word("-v").target(made.pane).argument(key);
+            let replies = client.run_within(&set.then(show), crate::house::PATIENCE).await.unwrap();
+            assert_eq!(replies.len(), 2);
+            assert_eq!(replies[1].lines.join(&b'\n'), text.as_bytes());
+        }
+    };
+    join_all((0..1000).map(ask)).await;
+    println!("1000 pairs of commands in {:?}", since.elapsed());
+}
+
+#[tokio::test]
+async fn errors_are_answered_to_whom_they_belong() {
+    let house = House::open().await;
+    let made = house.session("work", &["cat"]).await;
+    let ask = |number: u32| {
+        let client = house.client.clone();
+        async move {
+            let pane = paned_substrate::tmux::TmuxPane(if number.is_multiple_of(2) {
+                made.pane.0
+            } else {
+                9999
+            });
+            (number, client.run(&Command::new("list-panes").target(pane)).await.is_ok())
+        }
+    };
+    for (number, ok) in join_all((0..200).map(ask)).await {
+        assert_eq!(ok, number.is_multiple_of(2), "{number}");
+    }
+}
+
+#[tokio::test]
+async fn a_flood_in_a_pane_does_not_slow_commands() {
+    let house = House::open().await;
+    let made = house.session("quiet", &["cat"]).await;
+    let (quiet, _) = latency(&house.client).await;
+    house.session("flood", &["yes", "a flood of output that nobody asked for"]).await;
+    house.client.send(made.pane, b"x").await.unwrap();
+    let (median, slowest) = latency(&house.client).await;
+    println!("median {quiet:?} in quiet, {median:?} in a flood, slowest {slowest:?}");
+    assert!(median < Duration::from_millis(50), "{median:?}");
+    assert!(slowest < Duration::from_millis(500), "{slowest:?}");
+}
