@@ -322,7 +322,9 @@ async fn open(place: &Place, start: Start) -> Result<(Wire, Server), Error> {
             "set-hook -gw {bell} 'run-shell -b -C \"rename-window -t ={ANCHOR}: {ANCHOR}\"'\n"
         ));
     }
-    wire.say("display-message -p \"#{pid} #{version} #{window_id} #{client_name}\"\n");
+    // Told where to look, because tmux may not yet know which client this is.
+    let at = if place.is_own() { format!("-t ={ANCHOR}: ") } else { String::new() };
+    wire.say(&format!("display-message -p {at}\"#{{pid}} #{{version}} #{{window_id}}\"\n"));
     let heard = timeout(DEADLINE, introduction(&mut wire, place)).await;
     match heard {
         Ok(Some(server)) => Ok((wire, server)),
@@ -342,7 +344,7 @@ async fn introduction(wire: &mut Wire, place: &Place) -> Option<Server> {
     loop {
         match wire.hear().await? {
             Item::Reply(reply) if reply.header.is_ours() && before == 0 => {
-                return read_server(&reply);
+                return read_server(&reply, wire.pid()?);
             }
             Item::Reply(reply) if reply.header.is_ours() => before -= 1,
             _ => {}
@@ -350,12 +352,12 @@ async fn introduction(wire: &mut Wire, place: &Place) -> Option<Server> {
     }
 }
 
-fn read_server(reply: &Reply) -> Option<Server> {
+fn read_server(reply: &Reply, client_pid: u32) -> Option<Server> {
     let line = reply.lines.first().filter(|_| reply.ok)?;
-    let mut words = line.splitn(4, |byte| *byte == b' ');
+    let mut words = line.splitn(3, |byte| *byte == b' ');
     let pid = number(words.next()?)?;
     let version = String::from_utf8_lossy(words.next()?).into_owned();
     let window = WindowId::parse(words.next()?)?;
-    let client = String::from_utf8_lossy(words.next()?).into_owned();
-    Some(Server { pid, version, client, window })
+    // A client without a terminal is called by its process.
+    Some(Server { pid, version, client: format!("client-{client_pid}"), client_pid, window })
 }

@@ -42,6 +42,8 @@ pub struct Server {
     pub version: String,
     /// The name it has for our control client, which is no person.
     pub client: String,
+    /// The process of that client.
+    pub client_pid: u32,
     /// The window that our client looks at.
     pub(super) window: WindowId,
 }

@@ -261,8 +261,8 @@ impl Client {
     /// When tmux cannot be asked.
     pub async fn people(&self) -> Result<Vec<Person>, Error> {
         let all = self.list(Command::new("list-clients"), PERSON, person).await?;
-        let own = self.server().map(|server| server.client);
-        Ok(all.into_iter().filter(|person| Some(&person.client) != own.as_ref()).collect())
+        let own = self.server().map(|server| server.client_pid);
+        Ok(all.into_iter().filter(|person| Some(person.pid) != own).collect())
     }
 
     /// Tells the server that a child of it may have ended, which it then looks at. Harmless.

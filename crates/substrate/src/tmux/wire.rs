@@ -58,6 +58,11 @@ impl Wire {
         Ok(Self { child, stdin, stdout, stderr, children, decoder, unsent, buffer, reason })
     }
 
+    /// The process, while it runs.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Puts a line on the way; [`Wire::hear`] sends it.
     pub(super) fn say(&mut self, line: &str) {
         self.unsent.extend_from_slice(line.as_bytes());

@@ -127,9 +127,9 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     there && !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z")
 }
 
-/// The process of our control client, which is in its name.
+/// The process of our control client.
 pub(crate) fn client_pid(server: &Server) -> u32 {
-    server.client.strip_prefix("client-").unwrap().parse().unwrap()
+    server.client_pid
 }
 
 /// Waits for something that nobody tells.

@@ -91,6 +91,10 @@ async fn a_foreign_server_is_looked_at_without_a_trace() {
     let before = foreign.tmux(&["show-hooks", "-g"]) + &foreign.tmux(&["show-hooks", "-gw"]);
     let environment = foreign.tmux(&["show-environment", "-t", "=mine"]);
     let (client, _facts) = connect(foreign.place()).await.unwrap();
+    let people = client.people().await.unwrap();
+    assert_eq!(people, [], "we are {:?}", client.server());
+    let listed = foreign.tmux(&["list-clients", "-F", "#{client_name}"]);
+    assert_eq!(listed.trim(), client.server().unwrap().client);
     let sessions = client.sessions().await.unwrap();
     assert_eq!(sessions.len(), 1);
     assert_eq!((sessions[0].name.as_str(), sessions[0].people), ("mine", 0));
