@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command as Process;
 
-use paned_substrate::tmux::{Error, Place, connect};
+use paned_substrate::tmux::{Error, Fact, Facts, Notice, Place, connect};
 use tempfile::TempDir;
 
-use crate::house::{House, is_alive, wait_for};
+use crate::house::{House, PATIENCE, is_alive, wait_for};
 
 #[tokio::test]
 async fn a_server_of_our_own_survives_us() {
@@ -59,8 +59,12 @@ struct Foreign(TempDir);
 impl Foreign {
     fn open() -> Self {
         let foreign = Self(TempDir::with_prefix("paned-person-").unwrap());
-        foreign.tmux(&["new-session", "-d", "-s", "mine", "-x", "90", "-y", "25", "cat"]);
+        foreign.start();
         foreign
+    }
+
+    fn start(&self) {
+        self.tmux(&["new-session", "-d", "-s", "mine", "-x", "90", "-y", "25", "cat"]);
     }
 
     fn tmux(&self, args: &[&str]) -> String {
@@ -102,6 +106,30 @@ async fn a_foreign_server_is_looked_at_without_a_trace() {
     let after = foreign.tmux(&["show-hooks", "-g"]) + &foreign.tmux(&["show-hooks", "-gw"]);
     assert_eq!(after, before);
     assert_eq!(foreign.tmux(&["show-environment", "-t", "=mine"]), environment);
+}
+
+/// Waits for a fact; the rest does not matter.
+async fn hear(facts: &mut Facts, what: &str, is_it: impl Fn(&Fact) -> bool) {
+    let wait = async { while !is_it(&facts.recv().await.unwrap()) {} };
+    tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("never {what}"));
+}
+
+#[tokio::test]
+async fn a_foreign_server_may_go_and_come_again() {
+    let foreign = Foreign::open();
+    let (client, mut facts) = connect(foreign.place()).await.unwrap();
+    foreign.tmux(&["split-window", "-t", "=mine:", "cat"]);
+    hear(&mut facts, "a split by hand", |fact| {
+        matches!(fact, Fact::Notice(Notice::LayoutChanged { .. }))
+    })
+    .await;
+    foreign.tmux(&["kill-server"]);
+    hear(&mut facts, "gone", |fact| matches!(fact, Fact::ServerGone(Error::NoServer(_)))).await;
+    let refused = client.sessions().await;
+    assert!(matches!(refused, Err(Error::NoServer(_))), "{refused:?}");
+    foreign.start();
+    hear(&mut facts, "connected again", |fact| matches!(fact, Fact::Connected(_))).await;
+    assert_eq!(client.sessions().await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use paned_substrate::tmux::{Client, Command};
+use paned_substrate::tmux::{Client, Command, Fact, Notice};
 
 use crate::house::House;
 
@@ -76,4 +76,21 @@ async fn a_flood_in_a_pane_does_not_slow_commands() {
     println!("median {quiet:?} in quiet, {median:?} in a flood, slowest {slowest:?}");
     assert!(median < Duration::from_millis(50), "{median:?}");
     assert!(slowest < Duration::from_millis(500), "{slowest:?}");
+}
+
+#[tokio::test]
+async fn facts_that_nobody_takes_hold_up_nothing() {
+    let mut house = House::open().await;
+    let made = house.session("work", &["cat"]).await;
+    for number in 0..3000 {
+        house.client.rename_window(made.window, &number.to_string()).await.unwrap();
+    }
+    let (median, _) = latency(&house.client).await;
+    assert!(median < Duration::from_millis(50), "{median:?}");
+    house.fact("told of what was missed", |fact| (*fact == Fact::Resync).then_some(())).await;
+    let last = |fact: &Fact| match fact {
+        Fact::Notice(Notice::WindowRenamed(_, _, name)) => (name == "2999").then_some(()),
+        _ => None,
+    };
+    house.fact("the last name", last).await;
 }
