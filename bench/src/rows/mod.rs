@@ -7,6 +7,10 @@ mod full_ring;
 mod idle;
 mod list_in_flood;
 mod memory;
+mod memory_of_text;
+mod read;
+mod search;
+mod search_limit;
 mod spawn_beside_tapes;
 mod spawn_rate;
 mod whole_output;
@@ -32,7 +36,12 @@ pub(crate) const ALL: &[Row] = &[
     spawn_rate::ROW,
     spawn_beside_tapes::ROW,
     memory::ROW,
+    memory_of_text::ROW,
     idle::ROW,
+    search::LITERALS,
+    search::REGEXES,
+    search_limit::ROW,
+    read::ROW,
     whole_output::ROW,
     cli_start::ROW,
 ];

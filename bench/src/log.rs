@@ -1,0 +1,90 @@
+//! A log of a program that never ran: always the same lines, of words in an order that looks like chance.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::error::{Doing, Error};
+use crate::http::Client;
+use crate::plan::Plan;
+use crate::server::{self, Server};
+
+/// How many lines it has.
+pub(crate) const LINES: u64 = 50_000;
+/// What is in one line only.
+pub(crate) const RARE: &str = "needle-7c1f";
+/// What is in none.
+pub(crate) const NOWHERE: &str = "haystack-0000";
+
+/// How long printing it may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const LEVELS: [&str; 4] = ["INFO", "DEBUG", "WARN", "ERROR"];
+const WORDS: [&str; 12] = [
+    "request", "failed", "thread", "worker", "panicked", "after", "retry", "cache", "miss", "user",
+    "stream", "closed",
+];
+const FILES: [&str; 4] = ["net/socket.rs", "store/index.rs", "http/route.rs", "main/loop.rs"];
+
+/// The log, about 83 bytes a line.
+pub(crate) fn text() -> String {
+    let mut dice = 1_u64;
+    (0..LINES).map(|n| line(n, &mut dice)).collect()
+}
+
+fn line(n: u64, dice: &mut u64) -> String {
+    let word = (0..6).map(|_| pick(dice, &WORDS)).collect::<Vec<_>>().join(" ");
+    let (level, file) = (pick(dice, &LEVELS), pick(dice, &FILES));
+    let rare = if n == LINES / 3 { RARE } else { "" };
+    format!("{:010} {level} {file} {} {word} took {} ms {rare}\n", n * 37, n % 997, n % 331)
+}
+
+/// One of these, by a generator of Knuth's.
+fn pick<'a>(dice: &mut u64, from: &[&'a str]) -> &'a str {
+    *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    from[(*dice >> 33) as usize % from.len()]
+}
+
+/// Writes it to a file.
+pub(crate) fn write(plan: &Plan) -> Result<PathBuf, Error> {
+    let path = plan.scratch().join("log.txt");
+    fs::write(&path, text()).doing("write a log")?;
+    Ok(path)
+}
+
+/// Prints it in so many panes; answers them when they have.
+pub(crate) fn print(server: &Server, plan: &Plan, panes: usize) -> Result<Vec<String>, Error> {
+    let argv = ["/bin/cat".to_owned(), write(plan)?.to_string_lossy().into_owned()];
+    let (mut exits, mut client) = (server.exits()?, server.client()?);
+    let panes: Result<Vec<_>, _> = (0..panes).map(|_| server::open(&mut client, &argv)).collect();
+    let panes = panes?;
+    exits.await_all(&panes)?;
+    Ok(panes)
+}
+
+/// Asks so many times; answers how long each took.
+pub(crate) fn ask(
+    client: &mut Client,
+    action: &str,
+    params: &str,
+    count: u64,
+) -> Result<Vec<Duration>, Error> {
+    let one = || {
+        let begun = Instant::now();
+        client.post(action, params)?;
+        Ok(begun.elapsed())
+    };
+    std::iter::repeat_with(one).take(count as usize).collect()
+}
+
+/// Waits until a pane has printed it, and the server has looked at that.
+pub(crate) fn await_lines(server: &Server, pane: &str) -> Result<(), Error> {
+    let (tape, begun) = (server.state.tape(pane)?, Instant::now());
+    while tape.lines() < LINES || tape.taken() < tape.end() {
+        if PATIENCE < begun.elapsed() {
+            return Err(Error::Late { what: "a log".into(), limit: PATIENCE });
+        }
+        std::thread::yield_now();
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! D23 and D24: searching 50,000 lines, against a rival that has them in memory.
+
+use serde_json::json;
+
+use super::Row;
+use crate::error::Error;
+use crate::figure::{Figure, Quantity};
+use crate::log::{self, NOWHERE, RARE};
+use crate::plan::Plan;
+use crate::rival::Rival;
+use crate::server::Server;
+use crate::stats::Samples;
+
+pub(super) const LITERALS: Row =
+    Row { name: "D23", doc: "searching for text against lines in memory", run: literals };
+pub(super) const REGEXES: Row =
+    Row { name: "D24", doc: "searching by regex against lines in memory", run: regexes };
+
+const REQUESTS: u64 = 100;
+const HITS: u64 = 100;
+
+/// Must and target.
+type Bars = (f64, f64);
+
+fn literals(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let searches = [("a rare literal", RARE), ("what is not there", NOWHERE)];
+    run(plan, &searches, (0.5, 0.2))
+}
+
+fn regexes(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let searches = [
+        ("a regex that hits every line", r"^\d+ .*took \d+ ms"),
+        ("a regex that runs through every line in vain", r"^\d+ .*took \d+ minutes"),
+    ];
+    run(plan, &searches, (1.2, 0.6))
+}
+
+fn run(plan: &Plan, searches: &[(&str, &str)], bars: Bars) -> Result<Vec<Figure>, Error> {
+    let server = Server::start(plan)?;
+    let panes = log::print(&server, plan, 1)?;
+    let Some(rival) = Rival::start(plan, &log::write(plan)?)? else {
+        return Ok(Vec::new());
+    };
+    let count = plan.amount(REQUESTS);
+    let one = |&(what, pattern): &(&str, &str)| {
+        let (mut theirs, mut ours) = (rival.client()?, server.client()?);
+        let asked = json!({ "pattern": pattern, "limit": HITS }).to_string();
+        let asked_us = json!({ "pattern": pattern, "limit": HITS, "panes": panes }).to_string();
+        let (theirs, ours) = plan.in_turn(
+            || log::ask(&mut theirs, "search", &asked, count),
+            || log::ask(&mut ours, "pane:search", &asked_us, count),
+        )?;
+        let millis = |times| Quantity::millis(Samples::of(times).median());
+        let what = format!("{} lines searched for {what}, p50", log::LINES);
+        Ok(Figure::ratio(what, millis(theirs), millis(ours)).at_most(bars.0, bars.1))
+    };
+    searches.iter().map(one).collect()
+}
