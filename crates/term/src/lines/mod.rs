@@ -6,6 +6,7 @@
 mod flow;
 mod row;
 mod steps;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,8 @@ use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
 use row::Row;
+
+pub use stretch::{are_ascii, are_plain, are_short};
 
 /// What [`kinds`] finds: control characters.
 const CONTROL: u8 = 1;
