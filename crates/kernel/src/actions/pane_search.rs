@@ -1,22 +1,18 @@
 //! `pane:search`
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paned_model::{Offset, PaneId, Refusal, Scope, Time};
 use paned_substrate::Output;
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Kernel;
-use crate::panes::pattern::pattern;
-use crate::panes::reading::{Line, clean};
-use crate::panes::text::Text;
+use crate::panes::Pane;
+use crate::panes::pattern::{Pattern, pattern};
+use crate::panes::search::{self, Search, Sizes};
 use crate::registry::{Action, Context, Kind};
 
 const HITS: usize = 100;
@@ -79,84 +75,69 @@ impl Action for PaneSearch {
     type Answer = Found;
 
     async fn run(context: Context, params: Params) -> Result<Found, Refusal> {
-        let regex = pattern("pattern", &params.pattern, params.ignore_case)?;
+        let pattern = pattern("pattern", &params.pattern, params.ignore_case)?;
         let outputs = outputs(&context, params.panes.as_deref())?;
         let limit = params.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(2000).min(LONGEST));
-        let search = Search { regex, limit, until: Instant::now() + patience };
+        let hunt = Hunt { pattern, limit, until: Instant::now() + patience };
         // Away from the other tasks: this may take a while.
-        let found = tokio::task::spawn_blocking(move || search.run(&outputs));
+        let found = tokio::task::spawn_blocking(move || hunt.run(&outputs));
         found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
     }
 }
 
-type Outputs = Vec<(PaneId, Arc<dyn Output>)>;
+type Outputs = Vec<(Arc<Pane>, Arc<dyn Output>)>;
 
 fn outputs(context: &Context, asked: Option<&[PaneId]>) -> Result<Outputs, Refusal> {
     let Context { kernel, caller } = context;
     let Some(asked) = asked else {
         let reached = kernel.panes().list().into_iter();
         let reached = reached.filter(|pane| kernel.may_reach(&pane.id, caller).is_ok());
-        return Ok(reached.filter_map(|pane| Some((pane.id.clone(), pane.output()?))).collect());
+        let readable = reached.filter_map(|pane| pane.output().map(|output| (pane, output)));
+        return Ok(readable.collect());
     };
-    let one = |kernel: &Kernel, id: &PaneId| {
+    let one = |id: &PaneId| {
         kernel.may_reach(id, caller)?;
-        Ok((id.clone(), kernel.panes().get(id)?.readable()?))
+        let pane = kernel.panes().get(id)?;
+        let output = pane.readable()?;
+        Ok((pane, output))
     };
-    asked.iter().map(|id| one(kernel, id)).collect()
+    asked.iter().map(one).collect()
 }
 
-struct Search {
-    regex: Regex,
+/// A search of many panes.
+struct Hunt {
+    pattern: Pattern,
     limit: usize,
     until: Instant,
 }
 
-impl Search {
+impl Hunt {
     fn run(&self, outputs: &Outputs) -> io::Result<Found> {
         let (mut hits, mut truncated, mut timed_out) = (Vec::new(), false, false);
-        for (id, output) in outputs {
-            let (found, more) = self.one(id, output.as_ref(), &mut timed_out)?;
-            hits.extend(found);
-            truncated |= more;
+        for (pane, output) in outputs {
+            let plain = &pane.plain;
+            let (pattern, sizes) = (&self.pattern, Sizes::USUAL);
+            let search = Search { output: output.as_ref(), pattern, plain, sizes };
+            // One more than is shown, to know whether there are more.
+            let mut found = search.newest(self.limit + 1, || {
+                timed_out |= self.until < Instant::now();
+                !timed_out
+            })?;
+            truncated |= self.limit < found.len();
+            found.truncate(self.limit);
+            hits.extend(found.into_iter().map(|hit| Hit::of(&pane.id, hit)));
         }
         hits.sort_by_key(|hit: &Hit| Reverse((hit.time, hit.n)));
         truncated |= self.limit < hits.len();
         hits.truncate(self.limit);
         Ok(Found { hits, panes: outputs.len(), truncated, timed_out })
     }
+}
 
-    /// The newest hits of one pane, and whether there were more.
-    fn one(
-        &self,
-        id: &PaneId,
-        output: &dyn Output,
-        late: &mut bool,
-    ) -> io::Result<(Vec<Hit>, bool)> {
-        let text = Text::new(output);
-        let (mut newest, mut more) = (VecDeque::new(), false);
-        text.each(text.first()?, |raw| {
-            let line = clean(raw);
-            if self.regex.is_match(&line.text) {
-                newest.push_back((raw.offset, Line::of(raw.n, line)));
-            }
-            if self.limit < newest.len() {
-                newest.pop_front();
-                more = true;
-            }
-            *late |= raw.n.is_multiple_of(1024) && self.until < Instant::now();
-            if *late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        let hit = |(offset, line): (u64, Line)| {
-            let time = output.mark(offset)?.map_or(Time(0), |mark| mark.time);
-            Ok(Hit {
-                pane_id: id.clone(),
-                n: line.n,
-                offset: Offset(offset),
-                time,
-                text: line.text,
-            })
-        };
-        Ok((newest.into_iter().map(hit).collect::<io::Result<_>>()?, more))
+impl Hit {
+    fn of(pane: &PaneId, hit: search::Hit) -> Self {
+        let search::Hit { n, offset, time, text } = hit;
+        Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text }
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use paned_model::{Offset, PaneId, PaneInfo, Refusal, Scope};
 use paned_substrate::Output;
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -14,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::Kernel;
 use crate::panes::Pane;
-use crate::panes::pattern::pattern;
+use crate::panes::pattern::{Pattern, pattern};
 use crate::panes::reading::{self, Line};
 use crate::panes::text::Text;
 use crate::registry::{Action, Context, Kind};
@@ -114,8 +113,8 @@ struct Wait {
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     stirred: watch::Receiver<u64>,
-    pattern: Option<Regex>,
-    stop: Vec<Regex>,
+    pattern: Option<Pattern>,
+    stop: Vec<Pattern>,
     exit: bool,
     quiet: Option<Duration>,
     screen: Option<u64>,

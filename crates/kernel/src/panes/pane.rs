@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::lens::{Known, Lens};
+use super::plain::Plain;
 use super::record::{Record, Title};
 use crate::Kernel;
 
@@ -22,6 +23,8 @@ pub(crate) struct Pane {
     stirred: watch::Sender<u64>,
     /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
     pub(crate) lens: tokio::sync::Mutex<Lens>,
+    /// What searches found out about its output.
+    pub(crate) plain: Plain,
 }
 
 /// What is known of a pane. Journal records are made under this lock, so that their order is the order of
@@ -57,7 +60,7 @@ impl Pane {
         let state = State { record, size, held_by, reach, kills, preamble, plain_until };
         let state = Mutex::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
-        Self { id, created_at, state, stirred, lens }
+        Self { id, created_at, state, stirred, lens, plain: Plain::default() }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,31 +1,165 @@
-//! Patterns that users send: regular expressions in linear time, of bounded size.
+//! Patterns that users send: regular expressions in linear time, of bounded size, that match within a line.
 
+use memchr::memchr2;
 use paned_model::Refusal;
-use regex::{Regex, RegexBuilder};
+use regex_automata::Input;
+use regex_automata::meta::{self, BuildError};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
+    Repetition,
+};
 
 const LONGEST: usize = 1000;
 const LARGEST: usize = 1 << 20;
 
+/// A pattern for lines. It matches neither `\n` nor `\r`, and the ends of a line are to it what the ends of
+/// a text are to others: so it finds in many lines at once what it finds in each of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    regex: meta::Regex,
+}
+
+impl Pattern {
+    /// Whether it matches a line, which is without its end.
+    pub(crate) fn is_match(&self, line: &str) -> bool {
+        self.regex.is_match(line)
+    }
+
+    /// A place in the first line, from a line's start on, that may match: no line before it does.
+    ///
+    /// It may be a false alarm, because between `\r` and `\n` is a place that no line has.
+    pub(crate) fn find(&self, lines: &[u8], from: usize) -> Option<usize> {
+        // Where it ends is as good as where it begins, and found sooner.
+        let input = Input::new(lines).range(from..).earliest(true);
+        self.regex.search_half(&input).map(|half| half.offset())
+    }
+}
+
 /// Reads a pattern.
-pub(crate) fn pattern(field: &str, text: &str, ignore_case: bool) -> Result<Regex, Refusal> {
+pub(crate) fn pattern(field: &str, text: &str, ignore_case: bool) -> Result<Pattern, Refusal> {
     if LONGEST < text.chars().count() {
         let sentence = format!("`{field}` is longer than {LONGEST} characters");
         return Err(Refusal::invalid(sentence));
     }
-    let mut builder = RegexBuilder::new(text);
-    builder.case_insensitive(ignore_case).size_limit(LARGEST).dfa_size_limit(LARGEST);
-    builder.build().map_err(|error| {
-        let reason = match error {
-            regex::Error::CompiledTooBig(_) => "it is too large once compiled".to_owned(),
-            other => other.to_string().lines().last().unwrap_or_default().trim().to_owned(),
-        };
-        Refusal::invalid(format!("`{field}` is no pattern we can use: {reason}"))
-    })
+    build(text, ignore_case)
+        .map_err(|reason| Refusal::invalid(format!("`{field}` is no pattern we can use: {reason}")))
+}
+
+fn build(text: &str, ignore_case: bool) -> Result<Pattern, String> {
+    let mut parser = ParserBuilder::new();
+    let parsed = parser.case_insensitive(ignore_case).build().parse(text);
+    let hir = parsed.map_err(|error| last_line(&error.to_string()))?;
+    let limits = meta::Config::new()
+        .nfa_size_limit(Some(LARGEST))
+        .onepass_size_limit(Some(LARGEST))
+        .hybrid_cache_capacity(LARGEST)
+        // Only plain text is looked at, where no place is within a character.
+        .utf8_empty(false);
+    let regex = meta::Builder::new().configure(limits).build_from_hir(&within_line(&hir));
+    let regex = regex.map_err(|error: BuildError| match error.size_limit() {
+        Some(_) => "it is too large once compiled".to_owned(),
+        None => last_line(&error.to_string()),
+    })?;
+    Ok(Pattern { regex })
+}
+
+/// The line of an error that says what it is; those before it draw the place.
+fn last_line(error: &str) -> String {
+    error.lines().last().unwrap_or_default().trim().to_owned()
+}
+
+/// The same for each line of a text that it is for a line by itself. Groups go: nobody asks for them.
+///
+/// The parser bounds how deep this goes.
+fn within_line(hir: &Hir) -> Hir {
+    let all = |hirs: &[Hir]| hirs.iter().map(within_line).collect();
+    match hir.kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) if memchr2(b'\n', b'\r', &literal.0).is_some() => Hir::fail(),
+        HirKind::Literal(literal) => Hir::literal(literal.0.clone()),
+        HirKind::Class(class) => Hir::class(without_ends(class)),
+        HirKind::Look(look) => Hir::look(at_line(*look)),
+        HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+            let sub = Box::new(within_line(sub));
+            Hir::repetition(Repetition { min: *min, max: *max, greedy: *greedy, sub })
+        }
+        HirKind::Capture(capture) => within_line(&capture.sub),
+        HirKind::Concat(hirs) => Hir::concat(all(hirs)),
+        HirKind::Alternation(hirs) => Hir::alternation(all(hirs)),
+    }
+}
+
+fn without_ends(class: &Class) -> Class {
+    match class {
+        Class::Unicode(class) => {
+            let ends = ['\n', '\r'].map(|end| ClassUnicodeRange::new(end, end));
+            let mut class = class.clone();
+            class.difference(&ClassUnicode::new(ends));
+            Class::Unicode(class)
+        }
+        Class::Bytes(class) => {
+            let ends = [b'\n', b'\r'].map(|end| ClassBytesRange::new(end, end));
+            let mut class = class.clone();
+            class.difference(&ClassBytes::new(ends));
+            Class::Bytes(class)
+        }
+    }
+}
+
+/// Ends of the text become ends of a line. Whether a word ends there is the same for both.
+fn at_line(look: Look) -> Look {
+    match look {
+        Look::Start | Look::StartLF | Look::StartCRLF => Look::StartLF,
+        Look::End | Look::EndLF | Look::EndCRLF => Look::EndCRLF,
+        Look::WordAscii
+        | Look::WordAsciiNegate
+        | Look::WordUnicode
+        | Look::WordUnicodeNegate
+        | Look::WordStartAscii
+        | Look::WordEndAscii
+        | Look::WordStartUnicode
+        | Look::WordEndUnicode
+        | Look::WordStartHalfAscii
+        | Look::WordEndHalfAscii
+        | Look::WordStartHalfUnicode
+        | Look::WordEndHalfUnicode => look,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whether it matches a line by itself, and whether something is found in a text.
+    #[track_caller]
+    fn check(text: &str, line: &str, lines: &str) {
+        let pattern = pattern("pattern", text, false).unwrap();
+        let expect = regex::Regex::new(text).unwrap().is_match(line);
+        assert_eq!(pattern.is_match(line), expect, "{text:?} in {line:?}");
+        let found = pattern.find(lines.as_bytes(), 0).is_some();
+        assert_eq!(found, expect, "{text:?} in {lines:?}");
+    }
+
+    #[test]
+    fn nothing_is_found_across_lines() {
+        for text in [r"a\sb", "a[^x]b", "(?s)a.b", "a\\nb", "a\\r\\nb", "a(?:\n|\r|x)+b", r"a\W+b"]
+        {
+            check(text, "a", "a\r\nb\r\n");
+            check(text, "a", "a\nb\n");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_line_are_the_ends_of_a_text() {
+        for text in ["^b$", r"\Ab\z", "(?m)^b$", "(?mR)^b$", r"\bb\b", r"\b{start}b\b{end}"] {
+            check(text, "b", "a\r\nb\r\nc");
+            check(text, "b", "a\nb");
+        }
+        check(r"^\s*$", "", "\r\n");
+        check("a$", "a", "a\r\n");
+        check("^[^a]*b", "b", "a\r\nb\r\n");
+    }
 
     #[test]
     fn bad_and_huge_patterns_get_a_sentence() {

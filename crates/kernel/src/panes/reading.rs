@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 use paned_model::Offset;
 use paned_substrate::Output;
 use paned_term::lines;
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::pattern::Pattern;
 use super::text::{Place, RawLine, Text};
 
 /// Characters of a line that are shown; the rest is cut, and said to be.
-const LINE: usize = 2000;
+pub(crate) const LINE: usize = 2000;
 /// Bytes of text after which an answer is full.
 const FULL: usize = 1 << 20;
 
@@ -50,7 +50,7 @@ pub(crate) struct Ask {
     pub(crate) start: Start,
     /// How many lines, or matches, at most.
     pub(crate) limit: usize,
-    pub(crate) pattern: Option<Regex>,
+    pub(crate) pattern: Option<Pattern>,
     pub(crate) before: usize,
     pub(crate) after: usize,
 }

@@ -3,11 +3,11 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use paned_substrate::{Gap, Mark, Output};
 
 /// How much is read in one go, and the most of one line that is looked at.
-const PIECE: usize = 64 << 10;
+pub(crate) const PIECE: usize = 64 << 10;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,6 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawLine<'a> {
     pub(crate) n: u64,
-    pub(crate) offset: u64,
     pub(crate) bytes: &'a [u8],
     /// The offset after it and its end.
     pub(crate) next: u64,
@@ -53,6 +52,15 @@ impl<'a> Text<'a> {
         let open =
             end != 0 && matches!(self.output.read(end - 1, &mut last)?, Ok(1) if last[0] != b'\n');
         Ok(lines + u64::from(open))
+    }
+
+    /// Line ends before an offset; nothing if that is no longer kept.
+    pub(crate) fn ends_before(&self, offset: u64) -> io::Result<Option<u64>> {
+        let Ok(mark) = self.output.mark(offset)? else { return Ok(None) };
+        let mut bytes = vec![0; usize::try_from(offset - mark.offset).unwrap_or(0)];
+        let read = self.output.read(mark.offset, &mut bytes)?.ok();
+        let count = |read| memchr_iter(b'\n', &bytes[..read]).count() as u64;
+        Ok(read.map(|read| mark.lines + count(read)))
     }
 
     /// The beginning of a line by its number; of the first one kept when it is older than that, and the
@@ -174,7 +182,7 @@ impl<'a> Text<'a> {
                 Err(_) => return self.first(),
             }
         }
-        let line = RawLine { n: place.n, offset: place.offset, bytes: shown, next: offset, whole };
+        let line = RawLine { n: place.n, bytes: shown, next: offset, whole };
         let over = visit(line).is_break();
         let end = if over { u64::MAX } else { offset };
         Ok(Place { offset: end, n: place.n + 1 })
@@ -196,7 +204,7 @@ fn visit_piece(
             None => break,
         };
         let next = place.offset + (bytes.len() - rest.len()) as u64;
-        visit(RawLine { n: place.n, offset: place.offset, bytes: line, next, whole })?;
+        visit(RawLine { n: place.n, bytes: line, next, whole })?;
         place = Place { offset: next, n: place.n + u64::from(whole) };
         bytes = rest;
     }

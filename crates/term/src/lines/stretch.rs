@@ -77,8 +77,17 @@ mod tests {
     fn any_output() -> impl Strategy<Value = Vec<u8>> {
         let plain = select(vec!["a", "b c", "\n", "\r\n", "0123456789"]);
         let other = select(vec![
-            &b"\xc3\xa9"[..], b"\xe6\x97\xa5", b"\r", b"\x1b[1m", b"\x7f", b"\t", b"\x08", b"\xff",
-            b"\xc2\x85", b"\xcc\x81", b"\xe6\x97",
+            &b"\xc3\xa9"[..],
+            b"\xe6\x97\xa5",
+            b"\r",
+            b"\x1b[1m",
+            b"\x7f",
+            b"\t",
+            b"\x08",
+            b"\xff",
+            b"\xc2\x85",
+            b"\xcc\x81",
+            b"\xe6\x97",
         ]);
         let part = prop_oneof![
             60 => plain.prop_map(|part| part.as_bytes().to_vec()),

@@ -1,0 +1,284 @@
+//! The law of searching: in place is found what is found by cleaning each line.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use paned_model::Size;
+use paned_model::frame::Ending;
+use paned_substrate::{Gap, Mark};
+use proptest::prelude::*;
+use proptest::sample::select;
+use regex::{Regex, RegexBuilder};
+
+use super::super::pattern::pattern;
+use super::super::reading;
+use super::*;
+
+/// What was printed, with marks at every so many bytes, as on a tape.
+#[derive(Debug)]
+struct Printed {
+    bytes: Vec<u8>,
+    first: AtomicU64,
+    block: u64,
+    /// How much is dropped each time that somebody reads.
+    drops: u64,
+}
+
+impl Printed {
+    fn new(bytes: &[u8], first: u64, block: u64) -> Self {
+        let first = (first / block * block).min(bytes.len() as u64 / block * block);
+        Self { bytes: bytes.to_vec(), first: AtomicU64::new(first), block, drops: 0 }
+    }
+
+    fn gap(&self, offset: u64) -> Option<Gap> {
+        let first = self.first();
+        (offset < first).then_some(Gap { first })
+    }
+}
+
+impl Output for Printed {
+    fn first(&self) -> u64 {
+        self.first.load(Ordering::Relaxed)
+    }
+
+    fn end(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn lines(&self) -> u64 {
+        memchr_iter(b'\n', &self.bytes).count() as u64
+    }
+
+    fn taken(&self) -> u64 {
+        self.end()
+    }
+
+    fn size(&self) -> Size {
+        Size::default()
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        None
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+        let end = self.end() / self.block * self.block;
+        self.first.store((self.first() + self.drops).min(end), Ordering::Relaxed);
+        if let Some(gap) = self.gap(offset) {
+            return Ok(Err(gap));
+        }
+        let rest = &self.bytes[offset as usize..];
+        let wanted = rest.len().min(buffer.len());
+        buffer[..wanted].copy_from_slice(&rest[..wanted]);
+        Ok(Ok(wanted))
+    }
+
+    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
+        let offset = offset / self.block * self.block;
+        let lines = memchr_iter(b'\n', &self.bytes[..offset as usize]).count() as u64;
+        let mark = Mark { offset, lines, time: Time(offset) };
+        Ok(self.gap(offset).map_or(Ok(mark), Err))
+    }
+}
+
+fn find(output: &Printed, text: &str, plain: &Plain, sizes: Sizes, count: usize) -> Vec<Hit> {
+    let pattern = &pattern("pattern", text, false).unwrap();
+    Search { output, pattern, plain, sizes }.newest(count, || true).unwrap()
+}
+
+/// The newest hits, found by cleaning every line from the oldest on.
+fn find_slowly(output: &Printed, regex: &Regex, sizes: Sizes, count: usize) -> Vec<Hit> {
+    let (mut offset, mut hits) = (output.first() as usize, Vec::new());
+    let before = memchr_iter(b'\n', &output.bytes[..offset]).count() as u64;
+    for (n, line) in (before..).zip(lines::split(&output.bytes[offset..])) {
+        let text = lines::clean(&line[..line.len().min(sizes.shown)], sizes.chars).text;
+        if regex.is_match(&text) {
+            let time = Time(offset as u64 / output.block * output.block);
+            hits.push(Hit { n, offset: offset as u64, time, text: text.into_owned() });
+        }
+        offset += line.len() + 1;
+    }
+    hits.reverse();
+    hits.truncate(count);
+    hits
+}
+
+/// Lines: mostly plain ones, and such as are not.
+fn any_output() -> impl Strategy<Value = Vec<u8>> {
+    let plain = select(vec!["a", "b", "ab c", " ", "A1", "_", "x=1;", "\r\n", "\r\n", "\n"]);
+    let other = select(vec![
+        &b"\x1b[1m"[..],
+        b"\x1b[K",
+        b"\r",
+        b"\r\r\n",
+        b"\x08",
+        b"\t",
+        b"\x7f",
+        b"\xff",
+        b"\xc3",
+        "é".as_bytes(),
+        "日".as_bytes(),
+        "\u{301}".as_bytes(),
+        "\u{85}".as_bytes(),
+        b"0123456789abcdefghijklmnopqrstuvwxyz",
+    ]);
+    let plain = plain.prop_map(|part| part.as_bytes().to_vec()).boxed();
+    let other = other.prop_map(<[u8]>::to_vec).boxed();
+    let some = move |odds: u32| {
+        let part = prop_oneof![20 => plain.clone(), odds => other.clone()];
+        prop::collection::vec(part, 0..200).prop_map(|parts| parts.concat())
+    };
+    prop_oneof![some(0), some(1), some(10)]
+}
+
+/// Patterns, among them all that could tell a line among others from a line by itself.
+fn any_pattern() -> impl Strategy<Value = String> {
+    let leaf = select(vec![
+        "a",
+        "b",
+        "1",
+        " ",
+        ".",
+        r"\s",
+        r"\S",
+        r"\w",
+        r"\W",
+        r"\d",
+        "[^a]",
+        "[^ab1]",
+        "(?s:.)",
+        r"\n",
+        r"\r",
+        r"[\r\nb]",
+        "(?-u:[a-c])",
+        "^",
+        "$",
+        r"\A",
+        r"\z",
+        "(?m:^)",
+        "(?m:$)",
+        "(?mR:$)",
+        r"\b",
+        r"\B",
+        r"\b{start}",
+        r"\b{end-half}",
+        "é",
+        "日",
+        "(?i:A)",
+        "x=1",
+        "",
+    ]);
+    leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            4 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            2 => prop::collection::vec(inner.clone(), 2..4)
+                .prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            1 => (inner, select(vec!["*", "+", "?", "{2}", "*?"]))
+                .prop_map(|(inner, times)| format!("({inner}){times}")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn in_place_is_found_what_is_found_line_by_line(
+        output in any_output(),
+        text in any_pattern(),
+        first in 0_u64..300,
+        (part, block) in select(vec![(16, 16), (32, 8), (64, 16), (64, 64), (4096, 16)]),
+        (shown, chars) in select(vec![(40, 10), (24, 30), (200, 60)]),
+        count in select(vec![1, 3, 1000]),
+    ) {
+        let sizes = Sizes { part, shown, chars };
+        let output = Printed::new(&output, first, block);
+        let regex = Regex::new(&text).unwrap();
+        let expect = find_slowly(&output, &regex, sizes, count);
+        let plain = Plain::default();
+        prop_assert_eq!(&find(&output, &text, &plain, sizes, count), &expect);
+        // And again, when it is known what is plain.
+        prop_assert_eq!(&find(&output, &text, &plain, sizes, count), &expect);
+    }
+
+    #[test]
+    fn what_is_printed_later_is_found_like_the_rest(
+        output in any_output(),
+        more in any_output(),
+        text in any_pattern(),
+    ) {
+        let (sizes, plain) = (Sizes { part: 16, shown: 40, chars: 10 }, Plain::default());
+        find(&Printed::new(&output, 0, 16), &text, &plain, sizes, 1000);
+        let output = Printed::new(&[output, more].concat(), 0, 16);
+        let expect = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
+        prop_assert_eq!(find(&output, &text, &plain, sizes, 1000), expect);
+    }
+
+    #[test]
+    fn what_is_dropped_meanwhile_does_no_harm(
+        output in any_output(),
+        text in any_pattern(),
+        drops in select(vec![16, 32, 64]),
+    ) {
+        let (sizes, plain) = (Sizes { part: 32, shown: 40, chars: 10 }, Plain::default());
+        let output = Printed { drops, ..Printed::new(&output, 0, 16) };
+        let all = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
+        let found = find(&output, &text, &plain, sizes, 1000);
+        let is_known = |hit: &&Hit| all.contains(hit);
+        // Of a line that lost its beginning, a part is found, as everywhere.
+        let odd = found.iter().filter(|hit| !is_known(hit)).count();
+        prop_assert!(odd <= 1, "{found:?} of {all:?}");
+        prop_assert!(found.is_sorted_by(|a, b| b.offset < a.offset));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// With the sizes of every day, against the lines that everybody else reads.
+    #[test]
+    fn large_outputs_are_searched_like_small_ones(
+        kinds in prop::collection::vec((0_usize..7, 1_usize..2000), 1..20),
+        text in select(vec!["a", "^$", "^x+$", "xb$", r"\d ?$", "é", "zzz", r"^\s*a", r"x{1999}y"]),
+        first in 0_u64..100_000,
+    ) {
+        let line = |(kind, size): &(usize, usize)| match kind {
+            0 => b"a plain line 1\r\n".repeat(*size),
+            1 => [b"x".repeat(*size), b"b\r\n".to_vec()].concat(),
+            2 => b"\x1b[1ma\x1b[m line\r\n".repeat(*size / 8),
+            3 => [b"x".repeat(*size * 60), b"a\n".to_vec()].concat(),
+            4 => "né\r\n".repeat(*size).into_bytes(),
+            5 => b"\r\n".repeat(*size),
+            _ => [b"x".repeat(1990 + *size % 20), b"y\n".to_vec()].concat(),
+        };
+        let output: Vec<u8> = kinds.iter().flat_map(line).collect();
+        let output = Printed::new(&output, first, 4096);
+        let regex = RegexBuilder::new(text).build().unwrap();
+        let (lines, mut slowly) = (Text::new(&output), Vec::new());
+        lines.each(lines.first().unwrap(), |raw| {
+            let line = reading::clean(raw).text;
+            slowly.extend(regex.is_match(&line).then(|| (raw.n, line.into_owned())));
+            ControlFlow::Continue(())
+        }).unwrap();
+        slowly.reverse();
+        let found = find(&output, text, &Plain::default(), Sizes::USUAL, usize::MAX);
+        let found: Vec<_> = found.into_iter().map(|hit| (hit.n, hit.text)).collect();
+        prop_assert_eq!(found, slowly);
+    }
+}
+
+#[test]
+fn it_stops_when_it_is_told_to() {
+    let output = Printed::new(&b"a\r\n".repeat(1000), 0, 16);
+    let (pattern, plain) = (pattern("pattern", "a", false).unwrap(), Plain::default());
+    let sizes = Sizes { part: 30, shown: 30, chars: 30 };
+    let search = Search { output: &output, pattern: &pattern, plain: &plain, sizes };
+    let mut parts = 0;
+    let found = search.newest(usize::MAX, || {
+        parts += 1;
+        parts <= 2
+    });
+    let found = found.unwrap();
+    assert!((1..=20).contains(&found.len()), "{}", found.len());
+    assert_eq!(found[0].n, 999);
+}
