@@ -1,6 +1,7 @@
 //! `pane:read`
 
 use std::io;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -103,7 +104,7 @@ impl Action for PaneRead {
         let output = context.kernel.panes().get(&params.pane_id)?.readable()?;
         params.check()?;
         match params.view {
-            View::Lines => lines(output.as_ref(), &params),
+            View::Lines => lines(output, &params).await,
             View::Raw => raw(output.as_ref(), &params).map_err(Refusal::internal),
             View::Rendered => rendered(&context, output.as_ref(), &params).await,
         }
@@ -131,7 +132,7 @@ impl Params {
 }
 
 /// Lines as a person would read them.
-fn lines(output: &dyn Output, params: &Params) -> Result<Read, Refusal> {
+async fn lines(output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal> {
     let regex = |text: &String| pattern("pattern", text, params.ignore_case);
     let limit = params.limit(LINES, MOST_LINES);
     let count = |tail: u64| usize::try_from(tail).unwrap_or(MOST_LINES).min(limit);
@@ -146,7 +147,12 @@ fn lines(output: &dyn Output, params: &Params) -> Result<Read, Refusal> {
         before: params.before,
         after: params.after,
     };
-    reading::read(output, &ask).map(Read::from).map_err(Refusal::internal)
+    if ask.pattern.is_none() {
+        return reading::read(output.as_ref(), &ask).map(Read::from).map_err(Refusal::internal);
+    }
+    // Away from the other tasks: looking at every line may take a while.
+    let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), &ask));
+    read.await.map_err(Refusal::internal)?.map(Read::from).map_err(Refusal::internal)
 }
 
 impl From<Lines> for Read {
