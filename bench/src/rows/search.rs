@@ -18,13 +18,30 @@ pub(super) const REGEXES: Row =
 
 const REQUESTS: u64 = 100;
 const HITS: u64 = 100;
+/// Panes that are searched once.
+const FRESH: usize = 20;
 
 /// Must and target.
 type Bars = (f64, f64);
 
 fn literals(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let searches = [("a rare literal", RARE), ("what is not there", NOWHERE)];
-    run(plan, &searches, (0.5, 0.2))
+    let mut figures = run(plan, &searches, (0.5, 0.2))?;
+    figures.push(first(plan)?);
+    Ok(figures)
+}
+
+/// A pane that was never searched: nothing is known yet of what it printed.
+fn first(plan: &Plan) -> Result<Figure, Error> {
+    let server = Server::start(plan)?;
+    let mut client = server.client()?;
+    let one = |pane: &String| {
+        let asked = json!({ "pattern": NOWHERE, "panes": [pane] }).to_string();
+        log::ask(&mut client, "pane:search", &asked, 1)
+    };
+    let times = log::print(&server, plan, FRESH)?.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let what = format!("{} lines searched for the first time, p50", log::LINES);
+    Ok(Figure::plain(what, Quantity::millis(Samples::of(times).median())))
 }
 
 fn regexes(plan: &Plan) -> Result<Vec<Figure>, Error> {
