@@ -1,14 +1,15 @@
-//! The hidden modes of this program: what runs inside the panes that are measured, and the nursery of the
-//! kernel that runs in this process.
+//! The hidden modes of this program: what runs inside the panes that are measured.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How much a flooding child writes at once.
-const BLOCK: usize = 64 << 10;
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+use crate::paint::{Paint, STRIP};
+
 /// A plain line, without its end.
 const LINE: &str =
     "the quick brown fox jumps over the lazy dog, then reads the log line by line 0123";
@@ -18,8 +19,9 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Option<ExitCode> {
     let args: Vec<String> = args.collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args[..] {
-        ["nursery"] => paned_keeper::nursery::run(None).map(|()| 0),
-        ["child", "flood", bytes] => flood(number(bytes)).map(|()| 0),
+        ["child", "flood", bytes] => flood(Paint::Plain, number(bytes)).map(|()| 0),
+        ["child", "paint", paint, bytes] => paint_and_stay(paint, number(bytes)).map(|()| 0),
+        ["child", "echo"] => echo().map(|()| 0),
         ["child", "lines", count] => print(&lines(number(count), "\n")).map(|()| 0),
         ["child", "clock", code] => print(now_text().as_bytes()).map(|()| number(code)),
         _ => return None,
@@ -33,26 +35,52 @@ fn number(text: &str) -> u64 {
 }
 
 /// Straight to the descriptor: the standard output of Rust looks for lines first.
-fn print(bytes: &[u8]) -> io::Result<()> {
-    File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
+fn output() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-fn flood(bytes: u64) -> io::Result<()> {
-    let mut out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let block = block();
+fn print(bytes: &[u8]) -> io::Result<()> {
+    output()?.write_all(bytes)
+}
+
+fn flood(paint: Paint, bytes: u64) -> io::Result<()> {
+    let mut out = output()?;
+    let strip = paint.strip();
     let mut left = bytes;
     while left != 0 {
-        let piece = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
-        out.write_all(&block[..piece])?;
+        let piece = usize::try_from(left).unwrap_or(STRIP).min(STRIP);
+        out.write_all(&strip[..piece])?;
         left -= piece as u64;
     }
     Ok(())
 }
 
-/// One block of plain lines.
-fn block() -> Vec<u8> {
-    format!("{LINE}\n").into_bytes().into_iter().cycle().take(BLOCK).collect()
+/// Prints, and stays until something is typed: what it cost can be read off its keeper meanwhile.
+fn paint_and_stay(paint: &str, bytes: u64) -> io::Result<()> {
+    let paint = Paint::named(paint).ok_or(io::ErrorKind::InvalidInput)?;
+    flood(paint, bytes)?;
+    io::stdin().read(&mut [0]).map(drop)
 }
+
+/// Gives back at once what is typed, as it is.
+fn echo() -> io::Result<()> {
+    let (mut input, mut out) = (File::from(io::stdin().as_fd().try_clone_to_owned()?), output()?);
+    let mut modes = tcgetattr(&input)?;
+    modes.make_raw();
+    tcsetattr(&input, OptionalActions::Now, &modes)?;
+    // Whatever was typed before was echoed by the terminal, so this says when to begin.
+    out.write_all(READY)?;
+    let mut buffer = [0; 4096];
+    loop {
+        match input.read(&mut buffer)? {
+            0 => return Ok(()),
+            got => out.write_all(&buffer[..got])?,
+        }
+    }
+}
+
+/// What the `echo` child says first.
+pub(crate) const READY: &[u8] = b">";
 
 /// So many numbered lines with this at the end of each.
 pub(crate) fn lines(count: u64, end: &str) -> Vec<u8> {

@@ -16,6 +16,9 @@ pub(crate) enum Unit {
     MegabytesPerSecond,
     PerSecond,
     Millis,
+    Micros,
+    /// Millions of bytes for each second that a core is busy with them.
+    MegabytesPerCpuSecond,
     Mib,
     Kib,
     /// Of one core.
@@ -35,6 +38,10 @@ impl Quantity {
 
     pub(crate) fn millis(time: Duration) -> Self {
         Self::new(time.as_secs_f64() * 1e3, Unit::Millis)
+    }
+
+    pub(crate) fn micros(time: Duration) -> Self {
+        Self::new(time.as_secs_f64() * 1e6, Unit::Micros)
     }
 
     pub(crate) fn rate(count: f64, time: Duration) -> Self {
@@ -62,6 +69,8 @@ impl fmt::Display for Quantity {
             Unit::MegabytesPerSecond => write!(f, "{value:.0} MB/s"),
             Unit::PerSecond => write!(f, "{value:.0} /s"),
             Unit::Millis => write!(f, "{value:.2} ms"),
+            Unit::Micros => write!(f, "{value:.1} µs"),
+            Unit::MegabytesPerCpuSecond => write!(f, "{value:.0} MB/cpu-s"),
             Unit::Mib => write!(f, "{value:.1} MiB"),
             Unit::Kib => write!(f, "{value:.0} KiB"),
             Unit::Percent => write!(f, "{value:.1} %"),

@@ -27,10 +27,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn connect(address: &Address) -> Result<Self, Error> {
-        let stream = TcpStream::connect(&address.authority).doing("reach the server")?;
-        stream.set_nodelay(true).doing("set up a connection")?;
-        stream.set_read_timeout(Some(PATIENCE)).doing("set up a connection")?;
-        Ok(Self { stream: BufReader::new(stream), address: address.clone() })
+        Ok(Self { stream: BufReader::new(dial(address)?), address: address.clone() })
     }
 
     /// Runs an action and answers what it says.
@@ -44,13 +41,18 @@ impl Client {
 
     /// Runs an action and answers its bytes.
     pub(crate) fn post(&mut self, name: &str, params: &str) -> Result<Vec<u8>, Error> {
-        self.send(&format!("POST /action/{name}"), params)?;
-        let (status, body) = read_answer(&mut self.stream).map_err(|error| late(name, error))?;
+        self.ask(&format!("POST /action/{name}"), params)
+    }
+
+    /// Sends any request and answers its bytes.
+    pub(crate) fn ask(&mut self, line: &str, body: &str) -> Result<Vec<u8>, Error> {
+        self.send(line, body)?;
+        let (status, body) = read_answer(&mut self.stream).map_err(|error| late(line, error))?;
         if status == 200 {
             return Ok(body);
         }
         let answer = format!("{status} {}", String::from_utf8_lossy(&body));
-        Err(Error::Refused { what: name.to_owned(), answer })
+        Err(Error::Refused { what: line.to_owned(), answer })
     }
 
     /// Asks for a body without an end, and hands the connection over to whoever reads it.
@@ -76,6 +78,19 @@ impl Client {
         // One write, so that it travels as one packet.
         self.stream.get_mut().write_all(request.as_bytes()).doing("send a request")
     }
+}
+
+/// A connection that sends at once what it is given, and waits with patience.
+pub(crate) fn dial(address: &Address) -> Result<TcpStream, Error> {
+    let stream = TcpStream::connect(&address.authority).doing("reach the server")?;
+    stream.set_nodelay(true).doing("set up a connection")?;
+    stream.set_read_timeout(Some(PATIENCE)).doing("set up a connection")?;
+    Ok(stream)
+}
+
+/// Reads the head of an answer that has no body; answers its status.
+pub(crate) fn status(stream: &mut impl BufRead) -> io::Result<u16> {
+    Head::read(stream).map(|head| head.status)
 }
 
 fn late(what: &str, error: io::Error) -> Error {

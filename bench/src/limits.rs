@@ -1,11 +1,12 @@
 //! The minimal programs that ours is measured against: a bare pty, with nobody between it and us.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use paned_keeper::pty::{self, Program, Pty};
 use paned_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, read};
 use rustix::process::{Pid, WaitStatus};
 
@@ -56,6 +57,16 @@ impl Bare {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error).doing("wait for a pty"),
         }
+    }
+
+    /// Another handle to the program's terminal.
+    pub(crate) fn terminal(&self) -> Result<OwnedFd, Error> {
+        self.pty.master.as_fd().try_clone_to_owned().doing("share a pty")
+    }
+
+    /// From now on a read of the terminal waits for bytes.
+    pub(crate) fn wait_on_reads(&self) -> Result<(), Error> {
+        fcntl_setfl(&self.pty.master, OFlags::empty()).doing("set up a pty")
     }
 
     /// Reads what is there now.

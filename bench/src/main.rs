@@ -1,8 +1,7 @@
 //! What paned reaches, as ratios to a limit found in the same run.
 //!
-//! Each row of the table is one file under `rows`. It measures the real server, or the kernel in this
-//! process, in turn with a minimal program from `limits`, round by round, so that whatever else the machine
-//! does hits both alike. Nothing here is tuned for the bench: the server is the one that users start.
+//! Each row of the table is one file under `rows`. It measures the real server in turn with a minimal
+//! program from `limits`, round by round, so that whatever else the machine does hits both alike. Nothing here is tuned for the bench: the server is the one that users start.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -10,19 +9,23 @@ mod child;
 mod error;
 mod exits;
 mod figure;
-mod house;
 mod http;
 mod interrupt;
 mod limits;
 mod log;
+mod paint;
+mod pin;
 mod plan;
 mod proc;
+mod relay;
 mod rival;
 mod rows;
 mod server;
 mod state;
 mod stats;
 mod table;
+mod watch;
+mod ws;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

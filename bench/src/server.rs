@@ -15,6 +15,7 @@ use crate::exits::Exits;
 use crate::http::{Address, Client};
 use crate::plan::Plan;
 use crate::state::State;
+use crate::watch::Watch;
 
 /// How long the server may take to start.
 const START: Duration = Duration::from_secs(30);
@@ -58,6 +59,15 @@ impl Server {
 
     pub(crate) fn pid(&self) -> u32 {
         self.process.0.id()
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Somebody who follows a pane over a WebSocket.
+    pub(crate) fn watch(&self, pane: &str) -> Result<Watch, Error> {
+        Watch::start(&self.address, pane)
     }
 
     /// A new connection to it. The server lets go of one that is idle for long, so none outlives a wait.

@@ -3,10 +3,11 @@
 use std::slice;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::Row;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity};
-use crate::house::House;
 use crate::plan::Plan;
 use crate::server::{self, Server};
 use crate::{limits, stats};
@@ -19,8 +20,8 @@ const BYTES: u64 = 64 << 20;
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let bytes = plan.amount(BYTES);
     let argv = plan.flood(bytes);
-    let (server, house) = (Server::start(plan)?, House::build(plan)?);
-    let both = || Ok((drain(&server, &argv)?, house.run_and_look(&argv)?));
+    let server = Server::start(plan)?;
+    let both = || Ok((drain(&server, &argv)?, drain_and_look(&server, &argv)?));
     let (limit, ours) = plan.in_turn(|| limits::drain(&argv), both)?;
     let (told, looked): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
     let rate = |times: Vec<Duration>| Quantity::throughput(bytes, stats::best(times));
@@ -37,10 +38,26 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 
 /// How long it takes from the answer of `pane:new` until the exit is told.
 pub(super) fn drain(server: &Server, argv: &[String]) -> Result<Duration, Error> {
+    drain_then(server, argv, |_| Ok(()))
+}
+
+/// The same until the last screen was seen, too.
+fn drain_and_look(server: &Server, argv: &[String]) -> Result<Duration, Error> {
+    drain_then(server, argv, |pane| {
+        server.client()?.action("pane:screen", &json!({ "paneId": pane })).map(drop)
+    })
+}
+
+fn drain_then(
+    server: &Server,
+    argv: &[String],
+    then: impl FnOnce(&str) -> Result<(), Error>,
+) -> Result<Duration, Error> {
     let mut exits = server.exits()?;
     let pane = server::open(&mut server.client()?, argv)?;
     let begun = Instant::now();
     exits.await_all(slice::from_ref(&pane))?;
+    then(&pane)?;
     let took = begun.elapsed();
     server::close(&mut server.client()?, &[pane])?;
     Ok(took)

@@ -2,6 +2,7 @@
 
 mod cli_start;
 mod drain;
+mod echo;
 mod exit_event;
 mod full_ring;
 mod idle;
@@ -13,6 +14,7 @@ mod search;
 mod search_limit;
 mod spawn_beside_tapes;
 mod spawn_rate;
+mod to_reader;
 mod whole_output;
 
 use crate::error::Error;
@@ -30,8 +32,10 @@ pub(crate) struct Row {
 /// Every row, in the order of the table.
 pub(crate) const ALL: &[Row] = &[
     drain::ROW,
+    to_reader::ROW,
     full_ring::ROW,
     list_in_flood::ROW,
+    echo::ROW,
     exit_event::ROW,
     spawn_rate::ROW,
     spawn_beside_tapes::ROW,

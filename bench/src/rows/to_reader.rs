@@ -1,0 +1,53 @@
+//! D2: how fast what a program prints reaches somebody who follows it over a WebSocket.
+
+use std::time::{Duration, Instant};
+
+use super::Row;
+use crate::error::Error;
+use crate::figure::{Figure, Quantity};
+use crate::paint::{Arriving, Paint};
+use crate::plan::Plan;
+use crate::server::{self, Server};
+use crate::watch::Seen;
+use crate::{limits, stats};
+
+pub(super) const ROW: Row = Row { name: "D2", doc: "plain lines to one WebSocket reader", run };
+
+const BYTES: u64 = 64 << 20;
+
+fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let bytes = plan.amount(BYTES);
+    let argv = plan.flood(bytes);
+    let server = Server::start(plan)?;
+    let (limit, ours) = plan.in_turn(|| limits::drain(&argv), || follow(&server, &argv, bytes))?;
+    let rate = |times: Vec<Duration>| Quantity::throughput(bytes, stats::best(times));
+    let what = format!("{} MiB of plain lines to a WebSocket reader, every byte", bytes >> 20);
+    Ok(vec![Figure::ratio(what, rate(limit), rate(ours)).at_least(0.35, 0.7)])
+}
+
+/// How long it takes from the answer of `pane:new` until the last byte and the end have arrived. That each
+/// byte is the right one is looked at as they come.
+pub(super) fn follow(server: &Server, argv: &[String], bytes: u64) -> Result<Duration, Error> {
+    let mut arriving = Arriving::of(Paint::Plain);
+    let pane = server::open(&mut server.client()?, argv)?;
+    let begun = Instant::now();
+    let mut watch = server.watch(&pane)?;
+    loop {
+        match watch.next()? {
+            Seen::Bytes(piece) if arriving.take(piece) => {}
+            Seen::Bytes(_) => return Err(arrived(&arriving, "and then another byte")),
+            Seen::Exit => break,
+        }
+    }
+    let took = begun.elapsed();
+    if arriving.seen() != arriving.length(Paint::Plain, bytes) {
+        return Err(arrived(&arriving, "and then the end"));
+    }
+    server::close(&mut server.client()?, &[pane])?;
+    Ok(took)
+}
+
+fn arrived(arriving: &Arriving, then: &str) -> Error {
+    let found = format!("{} bytes as they were printed, {then}", arriving.seen());
+    Error::Odd { what: "what arrived", found }
+}
