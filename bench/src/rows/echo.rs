@@ -20,8 +20,8 @@ const ECHOES: u64 = 4000;
 const WARM_UP: u64 = 200;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let _pinned = Pinned::to_one_core()?;
     let argv = plan.child(&["echo"]);
+    let _pinned = Pinned::to_one_core()?;
     let server = Server::start(plan)?;
     let count = plan.amount(ECHOES);
     let limit = || {
