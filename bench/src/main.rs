@@ -18,6 +18,7 @@ mod pin;
 mod plan;
 mod proc;
 mod relay;
+mod ring;
 mod rival;
 mod rows;
 mod server;

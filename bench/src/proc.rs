@@ -86,6 +86,16 @@ pub(crate) fn cpu(pid: u32) -> Duration {
     Duration::from_millis(ticks.sum::<u64>() * MILLIS_PER_TICK)
 }
 
+/// The same to the nanosecond, of the threads that are there now.
+pub(crate) fn busy(pid: u32) -> Result<Duration, Error> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).doing("read a process's threads")?;
+    let nanos = threads.flatten().filter_map(|thread| {
+        let line = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    });
+    Ok(Duration::from_nanos(nanos.sum()))
+}
+
 /// A number in `pid (command) state ppid …`; the command may hold anything, so the last `)` counts.
 fn stat(pid: u32, field: usize) -> Option<u64> {
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;

@@ -1,46 +1,51 @@
-//! The in-memory way, in JavaScript: a ring of lines in a process of its own, asked over HTTP as we are.
+//! Other programs that do the same work, run by small programs of ours in `bench/rivals`.
 
-use std::fs;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::error::{Doing, Error};
-use crate::http::{Address, Client};
-use crate::plan::Plan;
+use crate::http::Address;
 
-const PROGRAM: &str = include_str!("../rivals/lines.mjs");
-
-/// A running rival. Dropping it ends it.
+/// A rival that serves. Dropping it ends it.
 pub(crate) struct Rival {
     process: Child,
-    address: Address,
+    pub(crate) address: Address,
+    /// What to run once it has ended.
+    after: Option<Command>,
 }
 
 impl Rival {
-    /// Starts one that holds the lines of a file; none without `node`, which is then said.
-    pub(crate) fn start(plan: &Plan, lines: &Path) -> Result<Option<Self>, Error> {
-        if !is_there() {
-            crate::tell(format_args!("skipped, because there is no `node` on PATH"));
-            return Ok(None);
-        }
-        let program = plan.scratch().join("lines.mjs");
-        fs::write(&program, PROGRAM).doing("write a program")?;
-        let mut command = Command::new("node");
-        command.arg(program).arg(lines).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().doing("start node")?;
+    /// Starts a program that prints its port as JSON.
+    pub(crate) fn start(program: &OsStr, args: &[&OsStr]) -> Result<Self, Error> {
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().doing(&format!("start {}", program.display()))?;
+        let mut line = String::new();
         let stdout = process.stdout.take().expect("it is piped");
-        let mut rival =
-            Self { process, address: Address { authority: String::new(), token: String::new() } };
-        // It ends or says where it is: a program of ours, which has nothing to wait for.
-        BufReader::new(stdout).read_line(&mut rival.address.authority).doing("hear node")?;
-        rival.address.authority = rival.address.authority.trim().to_owned();
-        Ok(Some(rival))
+        let read = BufReader::new(stdout).read_line(&mut line);
+        let said: Value = serde_json::from_str(&line).unwrap_or_default();
+        let authority = format!("127.0.0.1:{}", said["port"].as_u64().unwrap_or_default());
+        let address = Address { authority, token: "none".to_owned() };
+        let rival = Self { process, address, after: None };
+        read.doing("hear where a rival is")?;
+        match said["port"].as_u64() {
+            Some(_) => Ok(rival),
+            None => Err(Error::Odd { what: "the start of a rival", found: line }),
+        }
     }
 
-    /// A new connection to it.
-    pub(crate) fn client(&self) -> Result<Client, Error> {
-        Client::connect(&self.address)
+    /// A bridge to a tmux of its own, whose socket is at this path.
+    pub(crate) fn tmux_bridge(socket: &Path) -> Result<Self, Error> {
+        let mut end = Command::new("tmux");
+        end.arg("-S").arg(socket).arg("kill-server").stderr(Stdio::null());
+        let bridge = script("tmux_bridge.py");
+        let mut rival = Self::start("python3".as_ref(), &[bridge.as_ref(), socket.as_ref()])?;
+        rival.after = Some(end);
+        Ok(rival)
     }
 }
 
@@ -48,11 +53,13 @@ impl Drop for Rival {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+        if let Some(after) = &mut self.after {
+            let _ = after.status();
+        }
     }
 }
 
-fn is_there() -> bool {
-    let mut node = Command::new("node");
-    node.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    node.status().is_ok_and(|status| status.success())
+/// A program of ours that runs a rival.
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals").join(name)
 }

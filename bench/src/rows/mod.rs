@@ -1,12 +1,15 @@
 //! The rows of the table, one file each: name, one-sentence doc, `run`.
 
+mod bridge;
 mod cli_start;
+mod cpu;
 mod drain;
 mod echo;
 mod exit_event;
 mod full_ring;
 mod idle;
 mod list_in_flood;
+mod many_panes;
 mod memory;
 mod memory_of_text;
 mod read;
@@ -33,9 +36,12 @@ pub(crate) struct Row {
 pub(crate) const ALL: &[Row] = &[
     drain::ROW,
     to_reader::ROW,
+    cpu::ROW,
     full_ring::ROW,
     list_in_flood::ROW,
     echo::ROW,
+    bridge::ROW,
+    many_panes::ROW,
     exit_event::ROW,
     spawn_rate::ROW,
     spawn_beside_tapes::ROW,

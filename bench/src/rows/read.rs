@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::figure::{Figure, Quantity};
 use crate::log;
 use crate::plan::Plan;
-use crate::rival::Rival;
+use crate::ring::Ring;
 use crate::server::Server;
 use crate::stats::Samples;
 
@@ -21,7 +21,7 @@ const PLACES: [u64; 3] = [0, log::LINES / 2, log::LINES - 1000];
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let panes = log::print(&server, plan, 1)?;
-    let Some(rival) = Rival::start(plan, &log::write(plan)?)? else {
+    let Some(rival) = Ring::start(plan, &log::write(plan)?)? else {
         return Ok(Vec::new());
     };
     let count = plan.amount(REQUESTS);

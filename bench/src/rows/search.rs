@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::figure::{Figure, Quantity};
 use crate::log::{self, NOWHERE, RARE};
 use crate::plan::Plan;
-use crate::rival::Rival;
+use crate::ring::Ring;
 use crate::server::Server;
 use crate::stats::Samples;
 
@@ -55,7 +55,7 @@ fn regexes(plan: &Plan) -> Result<Vec<Figure>, Error> {
 fn run(plan: &Plan, searches: &[(&str, &str)], bars: Bars) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let panes = log::print(&server, plan, 1)?;
-    let Some(rival) = Rival::start(plan, &log::write(plan)?)? else {
+    let Some(rival) = Ring::start(plan, &log::write(plan)?)? else {
         return Ok(Vec::new());
     };
     let count = plan.amount(REQUESTS);

@@ -140,7 +140,10 @@ impl Task {
             Fact::ServerGone(why) => {
                 tracing::warn!(%why, "the tmux server is gone; programs live on");
                 self.dark();
-                if !self.kept.is_empty() {
+                if self.kept.is_empty() && self.place.is_own() {
+                    // Any question would start it again, for nothing.
+                    self.hang_up();
+                } else if !self.kept.is_empty() {
                     self.restore_at = Some(Instant::now() + self.pause);
                     self.pause = (self.pause * 2).min(LATEST);
                 }

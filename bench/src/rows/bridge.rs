@@ -1,0 +1,119 @@
+//! D9, D10, D11: looking at a screen and sending a line, beside a bridge that runs tmux for each request.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::Row;
+use crate::error::Error;
+use crate::figure::{Figure, Quantity, Unit};
+use crate::http::{Address, Client};
+use crate::plan::Plan;
+use crate::rival::Rival;
+use crate::server::{self, Server};
+use crate::stats::{self, Samples};
+
+pub(super) const ROW: Row =
+    Row { name: "D9", doc: "screens and lines, beside a tmux process per request", run };
+
+/// What a line to be sent says.
+const TEXT: &str = "what does this repository do?";
+const OURS: u64 = 2000;
+const THEIRS: u64 = 40;
+/// Each takes 200 ms.
+const THEIR_SENDS: u64 = 8;
+const LANES: u64 = 4;
+
+fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let server = Server::start(plan)?;
+    let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
+    let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
+    let (ours, theirs) = (Ours::new(&server, &pane), Theirs(bridge.address.clone()));
+    let count = plan.amount(OURS);
+    let (capture, screen) = plan.in_turn(|| theirs.captures(THEIRS), || ours.screens(count))?;
+    let (captures, screens) = plan.in_turn(
+        || at_once(|| theirs.captures(THEIRS).map(drop)),
+        || at_once(|| ours.screens(count).map(drop)),
+    )?;
+    let (send, paste) = plan.in_turn(|| theirs.sends(THEIR_SENDS), || ours.lines(count))?;
+    let faster = |what: &str, theirs: Vec<Vec<Duration>>, ours: Vec<Vec<Duration>>| {
+        let p50 = |times| Quantity::micros(Samples::of(times).median());
+        faster(what, p50(theirs), p50(ours))
+    };
+    let rate = |count: u64, times| Quantity::rate((count * LANES) as f64, stats::best(times));
+    let (captures, screens) = (rate(THEIRS, captures), rate(count, screens));
+    let at_once = Figure::plain("screens a second on 4 connections", screens).beside(captures);
+    let times = Quantity::new(screens.value / captures.value, Unit::Times);
+    Ok(vec![
+        faster("pane:screen, p50; how much faster", capture, screen).at_least(50.0, 150.0),
+        Figure { figure: times, ..at_once }.at_least(20.0, 50.0),
+        faster("text and Enter, p50; how much faster", send, paste).at_least(500.0, 2000.0),
+    ])
+}
+
+/// How many times longer theirs takes.
+fn faster(what: &str, theirs: Quantity, ours: Quantity) -> Figure {
+    let times = Quantity::new(theirs.value / ours.value, Unit::Times);
+    Figure { figure: times, ..Figure::plain(what, ours).beside(theirs) }
+}
+
+/// How long it takes on 4 connections at once.
+fn at_once(act: impl Fn() -> Result<(), Error> + Sync) -> Result<Duration, Error> {
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(&act)).collect();
+        lanes.into_iter().try_for_each(|lane| lane.join().expect("a lane does not panic"))
+    })?;
+    Ok(begun.elapsed())
+}
+
+struct Ours {
+    address: Address,
+    screen: String,
+    paste: String,
+}
+
+impl Ours {
+    fn new(server: &Server, pane: &str) -> Self {
+        let screen = json!({ "paneId": pane }).to_string();
+        let paste = json!({ "paneId": pane, "text": TEXT, "submit": true }).to_string();
+        Self { address: server.address().clone(), screen, paste }
+    }
+
+    fn screens(&self, count: u64) -> Result<Vec<Duration>, Error> {
+        self.times(count, "pane:screen", &self.screen)
+    }
+
+    fn lines(&self, count: u64) -> Result<Vec<Duration>, Error> {
+        self.times(count, "pane:paste", &self.paste)
+    }
+
+    fn times(&self, count: u64, action: &str, params: &str) -> Result<Vec<Duration>, Error> {
+        let mut client = Client::connect(&self.address)?;
+        times(count, || client.post(action, params).map(drop))
+    }
+}
+
+/// One connection for each request, as HTTP/1.0 has it.
+struct Theirs(Address);
+
+impl Theirs {
+    fn captures(&self, count: u64) -> Result<Vec<Duration>, Error> {
+        times(count, || Client::connect(&self.0)?.ask("GET /capture", "").map(drop))
+    }
+
+    fn sends(&self, count: u64) -> Result<Vec<Duration>, Error> {
+        let text = json!({ "text": TEXT }).to_string();
+        times(count, || Client::connect(&self.0)?.ask("POST /send", &text).map(drop))
+    }
+}
+
+fn times(count: u64, mut act: impl FnMut() -> Result<(), Error>) -> Result<Vec<Duration>, Error> {
+    let one = |_| {
+        let begun = Instant::now();
+        act()?;
+        Ok(begun.elapsed())
+    };
+    (0..count).map(one).collect()
+}

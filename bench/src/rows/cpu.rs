@@ -1,0 +1,140 @@
+//! D3: how much of a core the server and the keeper take for what a program prints.
+
+use std::time::{Duration, Instant};
+use std::{slice, thread};
+
+use serde_json::json;
+
+use super::Row;
+use crate::error::Error;
+use crate::figure::{Figure, Quantity, Unit};
+use crate::paint::{Arriving, Paint};
+use crate::plan::Plan;
+use crate::server::{self, Server};
+use crate::watch::Seen;
+use crate::{interrupt, proc};
+
+pub(super) const ROW: Row = Row { name: "D3", doc: "time on a core for what is printed", run };
+
+const BYTES: u64 = 64 << 20;
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often whoever looks at the screen does.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Who watches meanwhile.
+#[derive(Clone, Copy)]
+enum Audience {
+    Nobody,
+    Reader,
+    Looker,
+}
+
+impl Audience {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody watching",
+            Self::Reader => "a WebSocket reader",
+            Self::Looker => "the screen asked for each 50 ms",
+        }
+    }
+}
+
+fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let server = Server::start(plan)?;
+    let mut figures = Vec::new();
+    for audience in [Audience::Nobody, Audience::Reader, Audience::Looker] {
+        for (paint, must, target) in [
+            (Paint::Plain, 70.0, 250.0),
+            (Paint::Colours, 50.0, 120.0),
+            (Paint::Redraw, 60.0, 150.0),
+        ] {
+            let [server, keeper] = measure(plan, &server, paint, audience)?;
+            figures.extend([server.at_least(must, target), keeper]);
+        }
+    }
+    Ok(figures)
+}
+
+/// The best of the rounds, for the server and for the keeper.
+fn measure(
+    plan: &Plan,
+    server: &Server,
+    paint: Paint,
+    audience: Audience,
+) -> Result<[Figure; 2], Error> {
+    let bytes = plan.amount(BYTES);
+    let rounds = (0..plan.rounds).map(|_| spend(plan, server, paint, audience));
+    let rounds = rounds.collect::<Result<Vec<_>, _>>()?;
+    let figure = |who: &str, time: fn(&Spent) -> Duration| {
+        let best = rounds.iter().map(time).min().unwrap_or_default();
+        let rate = bytes as f64 / 1e6 / best.as_secs_f64();
+        let what = format!("{who}, {}, {}", paint.name(), audience.name());
+        Figure::plain(what, Quantity::new(rate, Unit::MegabytesPerCpuSecond))
+    };
+    Ok([figure("server", |spent| spent.server), figure("keeper", |spent| spent.keeper)])
+}
+
+struct Spent {
+    server: Duration,
+    keeper: Duration,
+}
+
+fn spend(plan: &Plan, server: &Server, paint: Paint, audience: Audience) -> Result<Spent, Error> {
+    let bytes = plan.amount(BYTES);
+    let length = Arriving::of(paint).length(paint, bytes);
+    let before = proc::busy(server.pid())?;
+    let argv = plan.child(&["paint", paint.name(), &bytes.to_string()]);
+    let pane = server::open(&mut server.client()?, &argv)?;
+    match audience {
+        Audience::Nobody => {}
+        Audience::Reader => read_all(server, &pane, length)?,
+        Audience::Looker => look_until(server, &pane, length)?,
+    }
+    await_bytes(server, &pane, length)?;
+    let keeper = proc::busy(server.state.tape(&pane)?.keeper())?;
+    let spent = Spent { server: proc::busy(server.pid())?.saturating_sub(before), keeper };
+    server::close(&mut server.client()?, slice::from_ref(&pane))?;
+    Ok(spent)
+}
+
+fn read_all(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
+    let (mut watch, mut seen) = (server.watch(pane)?, 0);
+    while seen < length {
+        match watch.next()? {
+            Seen::Bytes(bytes) => seen += bytes.len() as u64,
+            Seen::Exit => return Err(Error::Odd { what: "a painter", found: "its end".into() }),
+        }
+    }
+    Ok(())
+}
+
+fn look_until(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
+    let (mut client, tape) = (server.client()?, server.state.tape(pane)?);
+    while tape.end() < length {
+        client.action("pane:screen", &json!({ "paneId": pane }))?;
+        // not a wait: this is how often somebody looks.
+        thread::sleep(LOOK);
+    }
+    client.action("pane:screen", &json!({ "paneId": pane })).map(drop)
+}
+
+/// Waits until the server has seen this much of a pane, asking rarely: to be asked costs it time, too.
+fn await_bytes(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
+    let (tape, begun) = (server.state.tape(pane)?, Instant::now());
+    while tape.end() < length {
+        interrupt::check()?;
+        if PATIENCE < begun.elapsed() {
+            return Err(Error::Late { what: "a painter".into(), limit: PATIENCE });
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let mut client = server.client()?;
+    let seen = |client: &mut crate::http::Client| {
+        let pane = client.action("pane:get", &json!({ "paneId": pane }))?;
+        Ok::<_, Error>(pane["bytes"].as_u64().unwrap_or_default())
+    };
+    while seen(&mut client)? < length {
+        interrupt::check()?;
+    }
+    Ok(())
+}
