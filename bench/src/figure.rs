@@ -164,9 +164,9 @@ impl Figure {
         Self { bars: Bars::AtMost { must, target }, ..self }
     }
 
-    /// The figure of this row.
+    /// The figure of this row, unless it is one of another that is measured with it.
     pub(crate) fn of(self, row: &'static str) -> Self {
-        Self { row, ..self }
+        Self { row: if self.row.is_empty() { row } else { self.row }, ..self }
     }
 
     pub(crate) fn verdict(&self) -> Verdict {

@@ -169,6 +169,11 @@ impl Chunks {
     pub(crate) fn socket(&self) -> &TcpStream {
         self.stream.get_ref()
     }
+
+    /// The same, for whoever reads it in its own way.
+    pub(crate) fn into_socket(self) -> TcpStream {
+        self.stream.into_inner()
+    }
 }
 
 impl<R: BufRead> Chunks<R> {

@@ -6,6 +6,7 @@
 
 mod args;
 mod child;
+mod crowd;
 mod error;
 mod exits;
 mod figure;

@@ -47,8 +47,10 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let times = Quantity::new(screens.value / captures.value, Unit::Times);
     Ok(vec![
         faster("pane:screen, p50; how much faster", capture, screen).at_least(50.0, 150.0),
-        Figure { figure: times, ..at_once }.at_least(20.0, 50.0),
-        faster("text and Enter, p50; how much faster", send, paste).at_least(500.0, 2000.0),
+        Figure { figure: times, ..at_once }.at_least(20.0, 50.0).of("D10"),
+        faster("text and Enter, p50; how much faster", send, paste)
+            .at_least(500.0, 2000.0)
+            .of("D11"),
     ])
 }
 

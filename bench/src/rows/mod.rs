@@ -6,12 +6,14 @@ mod cpu;
 mod drain;
 mod echo;
 mod exit_event;
+mod fan_out;
 mod full_ring;
 mod idle;
 mod list_in_flood;
 mod many_panes;
 mod memory;
 mod memory_of_text;
+mod neighbour;
 mod read;
 mod search;
 mod search_limit;
@@ -48,12 +50,14 @@ pub(crate) const ALL: &[Row] = &[
     memory::ROW,
     memory_of_text::ROW,
     idle::ROW,
+    fan_out::ROW,
+    read::ROW,
     search::LITERALS,
     search::REGEXES,
     search_limit::ROW,
-    read::ROW,
     whole_output::ROW,
     cli_start::ROW,
+    neighbour::ROW,
 ];
 
 /// The row of this name.

@@ -1,0 +1,167 @@
+//! D27, D28: how fast events reach everybody who follows them, also beside somebody who does not listen.
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::Row;
+use crate::crowd::{Crowd, MARK};
+use crate::error::{Doing, Error};
+use crate::figure::{Figure, Quantity};
+use crate::http::Client;
+use crate::plan::Plan;
+use crate::server::Server;
+use crate::stats;
+use crate::ws::Socket;
+
+pub(super) const ROW: Row = Row { name: "D27", doc: "events to 100 subscribers", run };
+
+const SUBSCRIBERS: usize = 100;
+const EVENTS: u64 = 8000;
+/// How many events are written at once, by the limit and by whoever emits them.
+const BATCH: u64 = 512;
+const TEXT: &str = "something happened to something, and somebody may want to know";
+
+/// How somebody follows events.
+#[derive(Clone, Copy)]
+enum Way {
+    Sse,
+    WebSocket,
+}
+
+fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let count = plan.amount(EVENTS);
+    let server = Server::start(plan)?;
+    let mut figures = vec![emission(plan, &server, count)?];
+    for (way, name) in [(Way::Sse, "SSE"), (Way::WebSocket, "WebSocket")] {
+        let all = |streams| Ok((streams, None));
+        let (limit, ours) =
+            plan.in_turn(|| limit(count), || tell(&server, way, count, SUBSCRIBERS, all))?;
+        let (others, beside) = plan.in_turn(
+            || tell(&server, way, count, SUBSCRIBERS - 1, all),
+            || tell(&server, way, count, SUBSCRIBERS, without_last),
+        )?;
+        let rate = |listeners: usize, times: Vec<Duration>| {
+            Quantity::rate((count * listeners as u64) as f64, stats::best(times))
+        };
+        let what = format!("deliveries to {SUBSCRIBERS} subscribers over {name}, none lost");
+        let (limit, ours) = (rate(SUBSCRIBERS, limit), rate(SUBSCRIBERS, ours));
+        figures.push(Figure::ratio(what, limit, ours).at_least(0.15, 0.5));
+        let what = format!("to the other 99 beside one who has stopped, {name}");
+        let (others, beside) = (rate(SUBSCRIBERS - 1, others), rate(SUBSCRIBERS - 1, beside));
+        figures.push(Figure::ratio(what, others, beside).at_least(0.7, 0.95).of("D28"));
+    }
+    Ok(figures)
+}
+
+/// How fast events come to be, for one subscriber: no delivery is faster than that.
+fn emission(plan: &Plan, server: &Server, count: u64) -> Result<Figure, Error> {
+    let one = |_| tell(server, Way::Sse, count, 1, |streams| Ok((streams, None)));
+    let times = (0..plan.rounds).map(one).collect::<Result<Vec<_>, _>>()?;
+    let rate = Quantity::rate(count as f64, stats::best(times));
+    Ok(Figure::plain("events emitted over a WebSocket and told to one subscriber", rate))
+}
+
+/// Those who listen, and whoever is there and does not.
+type Audience = (Vec<TcpStream>, Option<TcpStream>);
+
+fn without_last(mut streams: Vec<TcpStream>) -> Result<Audience, Error> {
+    let last = streams.pop();
+    Ok((streams, last))
+}
+
+/// How long it takes until so many events have reached everybody who listens.
+fn tell(
+    server: &Server,
+    way: Way,
+    count: u64,
+    subscribers: usize,
+    split: impl Fn(Vec<TcpStream>) -> Result<Audience, Error>,
+) -> Result<Duration, Error> {
+    let streams = (0..subscribers).map(|_| follow(server, way)).collect::<Result<_, _>>()?;
+    let (listening, _stopped) = split(streams)?;
+    let mut crowd = Crowd::new(listening)?;
+    let mut emitter = Socket::open(server.address(), "/ws")?;
+    let begun = Instant::now();
+    let emitting = thread::spawn(move || emit(&mut emitter, count));
+    let heard = crowd.hear(count);
+    let took = begun.elapsed();
+    emitting.join().expect("an emitter does not panic")?;
+    heard.map(|()| took)
+}
+
+fn emit(socket: &mut Socket, count: u64) -> Result<(), Error> {
+    let text = format!("{}{TEXT}", MARK as char);
+    let params = json!({ "name": "bench:happened", "payload": { "text": text } });
+    let action = json!({ "type": "action", "name": "event:emit", "params": params }).to_string();
+    let mut left = count;
+    while left != 0 {
+        let batch = left.min(BATCH);
+        socket.say_all((0..batch).map(|_| action.as_str()))?;
+        left -= batch;
+    }
+    // The last answer: until then the socket must stay.
+    socket.say(r#"{"type":"action","id":1,"name":"server:status"}"#)?;
+    while !matches!(socket.hear()?, crate::ws::Frame::Text(text) if text.starts_with(br#"{"type":"ok""#))
+    {
+    }
+    Ok(())
+}
+
+/// A connection over which events come from now on.
+fn follow(server: &Server, way: Way) -> Result<TcpStream, Error> {
+    match way {
+        Way::Sse => {
+            let client = Client::connect(server.address())?;
+            client.stream("/events?include=bench:happened").map(|chunks| chunks.into_socket())
+        }
+        Way::WebSocket => {
+            let mut socket = Socket::open(server.address(), "/ws")?;
+            socket.say(r#"{"type":"events","id":1,"include":"bench:happened"}"#)?;
+            // The welcome, and that it is done.
+            socket.hear()?;
+            socket.hear()?;
+            Ok(socket.into_stream())
+        }
+    }
+}
+
+/// How long it takes to write as many bytes to as many connections, many events at once, with nothing else.
+fn limit(count: u64) -> Result<Duration, Error> {
+    let listener = TcpListener::bind("127.0.0.1:0").doing("listen")?;
+    let address = listener.local_addr().doing("listen")?;
+    let mut pairs = Vec::new();
+    for _ in 0..SUBSCRIBERS {
+        let client = TcpStream::connect(address).doing("connect")?;
+        pairs.push((client, listener.accept().doing("accept")?.0));
+    }
+    let (clients, servers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    let mut crowd = Crowd::new(clients)?;
+    let begun = Instant::now();
+    let writing = thread::spawn(move || write_all(servers, count));
+    crowd.hear(count)?;
+    let took = begun.elapsed();
+    writing.join().expect("a writer does not panic")?;
+    Ok(took)
+}
+
+/// Gives the connections back: they must not end before all was heard.
+fn write_all(mut streams: Vec<TcpStream>, count: u64) -> Result<Vec<TcpStream>, Error> {
+    let mut left = count;
+    while left != 0 {
+        let batch = left.min(BATCH);
+        let event = |id| {
+            let mark = MARK as char;
+            format!("id: {id}\nevent: bench:happened\ndata: {{\"text\":\"{mark}{TEXT}\"}}\n\n")
+        };
+        let bytes: String = (0..batch).map(event).collect();
+        for stream in &mut streams {
+            stream.write_all(bytes.as_bytes()).doing("tell a crowd")?;
+        }
+        left -= batch;
+    }
+    Ok(streams)
+}
