@@ -33,10 +33,16 @@ pub(super) fn live(plan: &Plan, kept: &Kept, failed: Option<String>) -> Result<W
     let journal = Journal::open(&path, plan.settings.events_kept, clock::now);
     let journal = journal.with_context(|| format!("cannot open {}", path.display()))?;
     let mut threads = Builder::new_multi_thread();
-    let runtime = threads.worker_threads(2).thread_name("paned").enable_all().build()?;
+    let runtime = threads.worker_threads(workers()).thread_name("paned").enable_all().build()?;
     let wish = runtime.block_on(serve(plan, kept, journal, failed));
     runtime.shutdown_timeout(FAREWELL);
     wish
+}
+
+/// Two threads, so that a flood in one place does not hold up the rest; on one core they would only wake each
+/// other.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2))
 }
 
 async fn serve(
