@@ -35,11 +35,16 @@ impl Peer {
     pub(crate) fn receive(&mut self) -> io::Result<Vec<ToKeeper>> {
         let mut messages = Vec::new();
         let mut bytes = [0; 4096];
-        loop {
+        // What does not fill the room is all there is; should more come, poll says so.
+        let mut more = true;
+        while more {
             match self.stream.read(&mut bytes) {
                 Ok(0) if messages.is_empty() => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(0) => return Ok(messages),
-                Ok(got) => self.frames.push(&bytes[..got]),
+                Ok(got) => {
+                    self.frames.push(&bytes[..got]);
+                    more = got == bytes.len();
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(messages),
                 Err(error) => return Err(error),
@@ -48,6 +53,7 @@ impl Peer {
                 messages.push(message);
             }
         }
+        Ok(messages)
     }
 
     /// Says something, at once if the client takes it.

@@ -83,8 +83,13 @@ impl Task {
 
     /// Looks at everything that was printed, and says so to the keeper.
     async fn look(&mut self) {
-        let mut buffer = vec![0; PIECE];
-        while self.looked < self.output.end() {
+        loop {
+            let left = self.output.end().saturating_sub(self.looked);
+            if left == 0 {
+                break;
+            }
+            // No larger than needed: most of what is printed is short, and all of it has to be cleared.
+            let mut buffer = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
             match self.output.read(self.looked, &mut buffer) {
                 Ok(Ok(0)) => break,
                 Ok(Ok(read)) => self.hear(&buffer[..read]).await,
@@ -94,14 +99,17 @@ impl Task {
                     break;
                 }
             }
-            tokio::task::yield_now().await;
+            if PIECE as u64 <= left {
+                tokio::task::yield_now().await;
+            }
         }
         // A sequence that is not whole yet is looked at again should we be gone by then.
         let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
         self.note();
+        // Whoever follows it first: they wait for this, the keeper only when it has much more.
+        self.pane.stir();
         let _ = self.commands.send(Command::Took(settled)).await;
         self.tell();
-        self.pane.stir();
     }
 
     /// Notes what a screen that is made later must know.
