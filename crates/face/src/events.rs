@@ -151,11 +151,11 @@ impl Source {
     }
 
     fn chunk(&mut self) -> Bytes {
-        let mut out = String::new();
+        let mut out = Vec::new();
         while out.len() < CHUNK
             && let Some(entry) = self.backlog.pop_front()
         {
-            sse::event(&mut out, &entry);
+            out.extend_from_slice(sse::event(&entry));
         }
         Bytes::from(out)
     }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use paned_kernel::journal::Entry;
+use bytes::Bytes;
+use paned_kernel::journal::{Door, Entry};
 use paned_model::EventId;
 
 /// What a stream begins with, so that its client sees at once that it stands.
@@ -10,8 +11,17 @@ pub(crate) const GREETING: &str = ": paned\n\n";
 /// What a quiet stream says now and then.
 pub(crate) const HEARTBEAT: &str = ": alive\n\n";
 
+/// An event as a frame, made once for all streams.
+pub(crate) fn event(entry: &Entry) -> &Bytes {
+    entry.shown(Door::Stream, |entry| {
+        let mut out = String::with_capacity(96 + entry.name.len() + entry.payload.len());
+        add(&mut out, entry);
+        Bytes::from(out)
+    })
+}
+
 /// Adds an event. `time` is a field of ours; clients that do not know it pass over it.
-pub(crate) fn event(out: &mut String, entry: &Entry) {
+fn add(out: &mut String, entry: &Entry) {
     // Writing to a string cannot fail.
     let _ = write!(out, "id: {}\nevent: {}\ntime: {}\n", entry.id, line(&entry.name), entry.time);
     data(out, &entry.payload);
@@ -46,9 +56,8 @@ mod tests {
     #[track_caller]
     fn check(name: &str, payload: &str, expect: &str) {
         let (name, payload) = (name.to_owned(), payload.to_owned());
-        let mut out = String::new();
-        event(&mut out, &Entry { id: EventId(7), time: Time(0), name, payload });
-        assert_eq!(out, format!("id: 7\n{expect}\n\n"));
+        let entry = Entry::new(EventId(7), Time(0), name, payload);
+        assert_eq!(event(&entry), &format!("id: 7\n{expect}\n\n"));
     }
 
     #[test]

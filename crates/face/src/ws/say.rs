@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use axum::extract::ws::Message;
-use paned_kernel::journal::Entry;
+use axum::extract::ws::{Message, Utf8Bytes};
+use bytes::Bytes;
+use paned_kernel::journal::{Door, Entry};
 use paned_model::{EventId, Offset, PaneId, PaneInfo, Refusal, Scope, Size, Status, Time};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -91,8 +92,15 @@ impl Say<'_> {
     }
 }
 
-/// An event as a frame. Its payload is JSON already.
+/// An event as a frame, made once for all sockets.
 pub(super) fn event(entry: &Entry) -> Message {
+    let shown = entry.shown(Door::Socket, |entry| Bytes::from(event_text(entry)));
+    // It was a string; this only looks.
+    Message::Text(Utf8Bytes::try_from(shown.clone()).unwrap_or_default())
+}
+
+/// An event as JSON. Its payload is JSON already.
+fn event_text(entry: &Entry) -> String {
     let name = serde_json::to_string(&entry.name).unwrap_or_default();
     let mut out = String::with_capacity(96 + name.len() + entry.payload.len());
     // Writing to a string cannot fail.
@@ -101,7 +109,7 @@ pub(super) fn event(entry: &Entry) -> Message {
         r#"{{"type":"event","id":{},"time":"{}","name":{name},"payload":{}}}"#,
         entry.id, entry.time, entry.payload
     );
-    Message::text(out)
+    out
 }
 
 /// What the bytes of a binary frame are.
@@ -162,7 +170,7 @@ mod tests {
     #[test]
     fn an_event_is_as_the_journal_has_it() {
         let (name, payload) = ("a:\"b\"".to_owned(), r#"{"x":1}"#.to_owned());
-        let entry = Entry { id: EventId(7), time: Time(0), name, payload };
+        let entry = Entry::new(EventId(7), Time(0), name, payload);
         let expect = r#"{"type":"event","id":7,"time":"1970-01-01T00:00:00.000Z","name":"a:\"b\"","payload":{"x":1}}"#;
         check(&event(&entry), expect);
     }

@@ -13,6 +13,7 @@
 //! It never waits for a reader, never touches SQLite on a task, and never knows what an event means.
 
 mod check;
+mod entry;
 mod error;
 mod high;
 mod interest;
@@ -36,26 +37,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use paned_model::{EventId, Include, Time};
 
+pub use entry::{Door, Entry};
 pub use error::Error;
 pub use queue::Ticket;
 pub use reader::{Batch, Reader};
 use shared::{Setup, Shared};
 use sqlite::Sqlite;
 use store::Memory;
-
-/// One event as it is stored and served. The payload is JSON text already, so that a thousand readers cost
-/// one serialisation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Rises by one, never reused.
-    pub id: EventId,
-    /// When it was recorded.
-    pub time: Time,
-    /// `noun:past`, as in `pane:created`.
-    pub name: String,
-    /// JSON text.
-    pub payload: String,
-}
 
 /// An event that has no id yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

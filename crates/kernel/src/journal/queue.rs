@@ -38,7 +38,7 @@ impl Queue {
             self.waiting.changes.extend(changes);
             for Draft { name, payload } in drafts {
                 self.last = self.last.next();
-                self.waiting.entries.push(Arc::new(Entry { id: self.last, time, name, payload }));
+                self.waiting.entries.push(Arc::new(Entry::new(self.last, time, name, payload)));
             }
         }
         Ticket { last: self.last, turn: self.turn }

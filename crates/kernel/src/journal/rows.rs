@@ -66,7 +66,7 @@ pub(super) fn set_state(db: &Connection, State { last, count }: State) -> Result
 pub(super) fn put_entry(db: &Connection, entry: &Entry) -> Result<(), Error> {
     let mut insert =
         db.prepare_cached("INSERT OR REPLACE INTO events VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    let Entry { id, time, name, payload } = entry;
+    let Entry { id, time, name, payload, .. } = entry;
     insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
     Ok(())
 }
@@ -169,7 +169,7 @@ pub(super) fn ends(db: &Connection) -> Result<Option<(EventId, EventId)>, Error>
 
 fn entry(row: &Row<'_>) -> Result<Entry, Error> {
     let (id, time) = (EventId(unsigned(row.get(0)?)?), Time(unsigned(row.get(1)?)?));
-    let entry = Entry { id, time, name: row.get(2)?, payload: row.get(3)? };
+    let entry = Entry::new(id, time, row.get(2)?, row.get(3)?);
     verify(row, entry_sum(&entry))?;
     Ok(entry)
 }
@@ -187,7 +187,7 @@ fn verify(row: &Row<'_>, sum: i64) -> Result<(), Error> {
     }
 }
 
-fn entry_sum(Entry { id, time, name, payload }: &Entry) -> i64 {
+fn entry_sum(Entry { id, time, name, payload, .. }: &Entry) -> i64 {
     let (id, time) = (id.0.to_be_bytes(), signed(time.0).to_be_bytes());
     sum(&[&id, &time, name.as_bytes(), payload.as_bytes()])
 }

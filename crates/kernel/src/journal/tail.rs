@@ -75,12 +75,8 @@ mod tests {
         let mut tail = Tail::new(EventId(0));
         for id in 1..=count {
             let payload = "x".repeat(size);
-            tail.extend(&[Arc::new(Entry {
-                id: EventId(id),
-                time: Time(0),
-                name: String::new(),
-                payload,
-            })]);
+            let entry = Entry::new(EventId(id), Time(0), String::new(), payload);
+            tail.extend(&[Arc::new(entry)]);
         }
         assert_eq!(tail.entries.len(), held);
         assert_eq!(tail.floor.0 + held as u64, count);

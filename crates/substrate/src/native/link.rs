@@ -9,6 +9,7 @@ use paned_model::frame::{
     Done, Frames, FromKeeper, Kill, Message, Refused, Release, RequestId, Resize, Survivor,
     ToKeeper, Welcome,
 };
+use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
@@ -63,26 +64,25 @@ impl Wire {
                 return Ok(message);
             }
             self.flush_now()?;
-            if self.unsent.is_empty() {
-                self.stream.readable().await?;
-            } else {
-                let both = tokio::io::Interest::READABLE | tokio::io::Interest::WRITABLE;
-                self.stream.ready(both).await?;
-            }
-            self.receive()?;
+            self.receive().await?;
         }
     }
 
-    fn receive(&mut self) -> io::Result<()> {
+    /// Waits until there is something to hear, or until what is unsent may be sent.
+    async fn receive(&mut self) -> io::Result<()> {
         let mut bytes = [0; 4096];
-        match self.stream.try_read(&mut bytes) {
-            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
-            Ok(got) => {
+        let (mut from, to) = self.stream.split();
+        let got = tokio::select! {
+            // A read that does not fill its room is known to be the last: there is no second one to find out.
+            got = from.read(&mut bytes) => got?,
+            ready = to.writable(), if !self.unsent.is_empty() => return ready,
+        };
+        match got {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            got => {
                 self.frames.push(&bytes[..got]);
                 Ok(())
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error),
         }
     }
 }

@@ -1,0 +1,73 @@
+//! One event as it is stored and served.
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use paned_model::{EventId, Time};
+
+/// One event as it is stored and served. The payload is JSON text already, so that a thousand readers cost
+/// one serialisation.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Rises by one, never reused.
+    pub id: EventId,
+    /// When it was recorded.
+    pub time: Time,
+    /// `noun:past`, as in `pane:created`.
+    pub name: String,
+    /// JSON text.
+    pub payload: String,
+    shown: [OnceLock<Bytes>; Door::COUNT],
+}
+
+/// Where events are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// In a server-sent event stream.
+    Stream,
+    /// In a WebSocket.
+    Socket,
+}
+
+impl Door {
+    const COUNT: usize = 2;
+}
+
+impl Entry {
+    /// An event.
+    #[must_use]
+    pub fn new(id: EventId, time: Time, name: String, payload: String) -> Self {
+        Self { id, time, name, payload, shown: Default::default() }
+    }
+
+    /// As it is shown at a door: made by the first who needs it, and kept for all the others while the event is
+    /// in memory.
+    pub fn shown(&self, door: Door, show: impl FnOnce(&Self) -> Bytes) -> &Bytes {
+        self.shown[door as usize].get_or_init(|| show(self))
+    }
+}
+
+/// How it was shown makes no difference.
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |entry: &Self| (entry.id, entry.time);
+        parts(self) == parts(other) && self.name == other.name && self.payload == other.payload
+    }
+}
+
+impl Eq for Entry {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_shown_once_at_each_door() {
+        let entry = Entry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned());
+        let show = |text: &'static str| move |_: &Entry| Bytes::from_static(text.as_bytes());
+        assert_eq!(entry.shown(Door::Stream, show("first")), "first");
+        assert_eq!(entry.shown(Door::Stream, show("second")), "first");
+        assert_eq!(entry.shown(Door::Socket, show("third")), "third");
+        assert_eq!(entry, Entry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned()));
+    }
+}
