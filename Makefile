@@ -49,6 +49,7 @@ fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="6
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)
 	cargo build --release -p paned -p paned-bench
+	@case "$(ARGS)" in *--rivals*) scripts/rivals ;; esac
 	@exec "$(TARGET)/release/paned-bench" $(ARGS)
 
 fmt: ## format the code

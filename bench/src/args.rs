@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// Measure less of everything: to see that it runs, not to quote it
     #[arg(long)]
     quick: bool,
+    /// Measure rivals, too; `make bench ARGS=--rivals` installs them
+    #[arg(long)]
+    rivals: bool,
     /// Print one JSON document
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
@@ -39,7 +42,9 @@ impl Args {
     /// What to measure, and how much of it.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         let rounds = self.rounds.map_or(if self.quick { 3 } else { 5 }, Into::into);
-        Plan::new(self.paned.clone(), rounds, self.quick)
+        let mut plan = Plan::new(self.paned.clone(), rounds, self.quick)?;
+        plan.rivals = self.rivals;
+        Ok(plan)
     }
 
     pub(crate) fn rows(&self) -> Vec<&'static Row> {

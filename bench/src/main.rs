@@ -87,7 +87,8 @@ fn measure(rows: &[&Row], plan: &Plan) -> (Vec<Figure>, bool) {
     (figures, broken)
 }
 
-fn tell(line: std::fmt::Arguments<'_>) {
+/// Says something to whoever waits.
+pub(crate) fn tell(line: std::fmt::Arguments<'_>) {
     // Nobody is left to tell if standard error is closed.
     let _ = writeln!(io::stderr(), "paned-bench: {line}");
 }

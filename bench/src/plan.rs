@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) bench: PathBuf,
     /// How many times each side is measured, in turn.
     pub(crate) rounds: usize,
+    /// Whether rivals are measured, too.
+    pub(crate) rivals: bool,
     quick: bool,
     scratch: TempDir,
     folders: Cell<usize>,
@@ -32,7 +34,7 @@ impl Plan {
         let paned = paned.canonicalize().map_err(|_| Error::NoPaned(paned))?;
         // A short name, so that sockets in it have paths that are short enough for sockets.
         let scratch = TempDir::with_prefix("pb-").doing("make a folder")?;
-        Ok(Self { paned, bench, rounds, quick, scratch, folders: Cell::new(0) })
+        Ok(Self { paned, bench, rounds, rivals: false, quick, scratch, folders: Cell::new(0) })
     }
 
     /// Where everything is kept that is written while measuring. It is removed with the plan and not

@@ -10,6 +10,22 @@ use serde_json::Value;
 use crate::error::{Doing, Error};
 use crate::http::Address;
 
+/// Rivals that come by npm; `scripts/rivals` puts them into `.cache`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    NodePty,
+    OpencodePty,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::NodePty => "node-pty and ws",
+            Self::OpencodePty => "opencode-pty",
+        }
+    }
+}
+
 /// A rival that serves. Dropping it ends it.
 pub(crate) struct Rival {
     process: Child,
@@ -36,6 +52,16 @@ impl Rival {
             Some(_) => Ok(rival),
             None => Err(Error::Odd { what: "the start of a rival", found: line }),
         }
+    }
+
+    /// One of those that come by npm.
+    pub(crate) fn of(kind: Kind) -> Result<Self, Error> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/rivals");
+        let (program, script) = match kind {
+            Kind::NodePty => (PathBuf::from("node"), "node_pty.js"),
+            Kind::OpencodePty => (folder.join("node_modules/.bin/bun"), "opencode_pty.js"),
+        };
+        Self::start(program.as_ref(), &[folder.join(script).as_ref()])
     }
 
     /// A bridge to a tmux of its own, whose socket is at this path.

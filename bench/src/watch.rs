@@ -64,6 +64,7 @@ impl Watch {
                 _ => Err(odd(text)),
             },
             Frame::Binary(frame) => Err(odd(frame)),
+            Frame::Close => Err(odd(b"the end")),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::http::{self, Address};
 
 const TEXT: u8 = 1;
 const BINARY: u8 = 2;
+const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 const LAST: u8 = 0x80;
@@ -27,6 +28,7 @@ pub(crate) struct Socket {
 pub(crate) enum Frame<'a> {
     Text(&'a [u8]),
     Binary(&'a [u8]),
+    Close,
 }
 
 impl Socket {
@@ -87,12 +89,13 @@ impl Socket {
         self.out.extend(payload);
     }
 
-    /// Waits for the next text or binary frame.
+    /// Waits for the next text or binary frame, or for the end.
     pub(crate) fn hear(&mut self) -> Result<Frame<'_>, Error> {
         let kind = loop {
             let kind = read_frame(&mut self.stream, &mut self.payload).doing("hear a frame")?;
             match kind {
                 TEXT | BINARY => break kind,
+                CLOSE => return Ok(Frame::Close),
                 PING => {
                     let payload = std::mem::take(&mut self.payload);
                     self.queue(PONG, &payload);

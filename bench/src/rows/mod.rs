@@ -15,6 +15,7 @@ mod memory;
 mod memory_of_text;
 mod neighbour;
 mod read;
+mod rivals;
 mod search;
 mod search_limit;
 mod spawn_beside_tapes;
@@ -58,6 +59,7 @@ pub(crate) const ALL: &[Row] = &[
     whole_output::ROW,
     cli_start::ROW,
     neighbour::ROW,
+    rivals::ROW,
 ];
 
 /// The row of this name.
