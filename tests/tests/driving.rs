@@ -24,15 +24,21 @@ fn wait_for(server: &Server, pattern: &str) -> Value {
 /// Waits until the screen shows a text; answers its rows.
 #[track_caller]
 fn wait_for_screen(server: &Server, text: &str) -> Vec<String> {
+    wait_for_rows(server, text, |rows| rows.iter().any(|row| row.contains(text)))
+}
+
+/// Waits until the rows of the screen are so.
+#[track_caller]
+fn wait_for_rows(server: &Server, what: &str, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
     loop {
         let screen = on_a(server, "pane:screen", json!({}));
         let rows: Vec<String> = serde_json::from_value(screen["rows"].clone()).unwrap();
-        if rows.iter().any(|row| row.contains(text)) {
+        if fits(&rows) {
             return rows;
         }
         let since = json!({ "screenChangeSince": screen["revision"] });
         let changed = on_a(server, "pane:wait", since);
-        assert_eq!(changed["met"], "screenChange", "no {text:?} in {rows:#?}");
+        assert_eq!(changed["met"], "screenChange", "no {what:?} in {rows:#?}");
     }
 }
 
@@ -86,8 +92,14 @@ fn a_pager_follows_the_size_of_its_pane() {
     let server = Server::start();
     let pager = script("a", "seq 1000 | LESS= less");
     server.act("pane:new", pager);
-    wait_for_screen(&server, "23");
+    // It has asked for a key when its prompt is there; one that comes while it draws may be taken for an
+    // interruption.
+    let drawn = |count: usize| {
+        move |rows: &[String]| rows.len() == count && rows[0] == "1" && rows[count - 1] == ":"
+    };
+    wait_for_rows(&server, "a page of 23", drawn(24));
     on_a(&server, "pane:resize", json!({ "size": { "cols": 40, "rows": 10 } }));
+    wait_for_rows(&server, "a page of 9", drawn(10));
     on_a(&server, "pane:keys", json!({ "keys": ["G"] }));
     let rows = wait_for_screen(&server, "1000");
     assert_eq!(rows.len(), 10);
