@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, attach, close, completions, doctor, emit, events, get, keys, kill, list, logs, ls, new,
-    paste, read, resize, rm, run, screen, search, send, server, tail, token, version, wait, write,
+    action, activate, attach, close, completions, doctor, emit, events, get, keys, kill, layout,
+    list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send, server,
+    session, tail, token, version, wait, write,
 };
 use crate::serve;
 
@@ -88,9 +89,15 @@ pub(crate) enum Command {
     Paste(paste::Args),
     Write(write::Args),
     Resize(resize::Args),
+    Rename(rename::Args),
     Kill(kill::Args),
     Close(close::Args),
     Rm(rm::Args),
+    #[command(subcommand)]
+    Session(session::Command),
+    #[command(subcommand)]
+    Layout(layout::Command),
+    Activate(activate::Args),
     Events(events::Args),
     Action(action::Args),
     Emit(emit::Args),

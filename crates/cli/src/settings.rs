@@ -33,7 +33,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 19] = [
+const TABLE: [Row; 20] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -52,6 +52,7 @@ const TABLE: [Row; 19] = [
     row("layout.main_pane_min_width", &["PANED_MAIN_PANE_MIN_WIDTH"], "100"),
     row("layout.agent_pane_min_width", &["PANED_AGENT_PANE_MIN_WIDTH"], "52"),
     row("layout.min_height", &["PANED_MIN_HEIGHT"], "11"),
+    row("subagent.command", &["PANED_SUBAGENT_COMMAND"], "opencode attach {url} --session {id}"),
     row("interactive.visible", &[], ""),
     row("interactive.plain", &[], ""),
     row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
@@ -81,6 +82,8 @@ pub(crate) struct Settings {
     pub(crate) layout: Limits,
     /// Which commands need to be seen, and which do not.
     pub(crate) rules: Vec<UserRule>,
+    /// The command that shows a sub-agent, in words.
+    pub(crate) subagent: Vec<String>,
     /// Where the door of opencode-pty is, as after `--door`, if anybody said.
     pub(crate) opencode_pty: Option<String>,
 }
@@ -143,6 +146,7 @@ impl Sources<'_> {
             events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
             layout: self.layout()?,
             rules: self.rules()?,
+            subagent: self.subagent()?,
             opencode_pty: self.opencode_pty()?,
         })
     }
@@ -193,6 +197,20 @@ impl Sources<'_> {
             }
         }
         Ok(rules)
+    }
+
+    /// A command in words: a text that is split at blanks, or a list.
+    fn subagent(&self) -> Result<Vec<String>, Refusal> {
+        let (command, origin) = self.pick("subagent.command")?;
+        let is_list = command.contains('\n');
+        let words: Vec<String> = match is_list {
+            true => command.lines().map(str::to_owned).collect(),
+            false => command.split_whitespace().map(str::to_owned).collect(),
+        };
+        if words.is_empty() {
+            return Err(Refusal::invalid(format!("{origin}: `subagent.command` is empty")));
+        }
+        Ok(words)
     }
 
     /// Where the door of opencode-pty is: as an address, or as its own clients say it.

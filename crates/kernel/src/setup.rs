@@ -38,6 +38,8 @@ pub struct Stage {
     pub limits: layout::Limits,
     /// Which commands need to be seen, before the rules that everybody has.
     pub rules: Vec<UserRule>,
+    /// The command that shows a sub-agent, with `{id}`, `{url}` and `{parent}` to be filled in.
+    pub subagent: Vec<String>,
     /// Where layouts are kept, a file each.
     pub layouts: PathBuf,
 }

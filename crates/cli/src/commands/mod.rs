@@ -1,6 +1,7 @@
 //! The commands, one file each: what it takes, and what it does.
 
 pub(crate) mod action;
+pub(crate) mod activate;
 mod afterwards;
 pub(crate) mod attach;
 pub(crate) mod close;
@@ -14,6 +15,7 @@ mod follow;
 pub(crate) mod get;
 pub(crate) mod keys;
 pub(crate) mod kill;
+pub(crate) mod layout;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod ls;
@@ -22,6 +24,7 @@ pub(crate) mod paste;
 mod printed;
 mod printer;
 pub(crate) mod read;
+pub(crate) mod rename;
 pub(crate) mod resize;
 pub(crate) mod rm;
 pub(crate) mod run;
@@ -29,6 +32,7 @@ pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod send;
 pub(crate) mod server;
+pub(crate) mod session;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod version;
@@ -71,6 +75,10 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Send(args) => send::run(context, &args),
         Command::Keys(args) => keys::run(context, &args),
         Command::Paste(args) => paste::run(context, args),
+        Command::Activate(args) => activate::run(context, &args),
+        Command::Rename(args) => rename::run(context, &args),
+        Command::Session(command) => session::run(context, command),
+        Command::Layout(command) => layout::run(context, command),
         Command::Resize(args) => resize::run(context, &args),
         Command::Kill(args) => kill::run(context, &args),
         Command::Close(args) => close::run(context, &args),

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use paned_model::{PaneId, PaneInfo, Size};
 use serde_json::{Map, Value, json};
 
+use super::layout::here;
 use super::{params, read};
 use crate::context::Context;
 
@@ -15,6 +16,7 @@ Examples:
   paned new                                   a login shell here
   paned new -- cargo watch -x test            a program with its arguments
   paned new --id web --size 120x40 -- npm run dev
+  paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
   paned new --env PORT=3000 --meta owner=ann --tag web --timeout 600 -- ./serve";
 
 /// Start a program in a new pane and print the pane's id
@@ -48,6 +50,18 @@ pub(crate) struct Args {
     /// Have automatic clean-up leave it alone
     #[arg(long)]
     persist: bool,
+    /// Show it in tmux, in this session, which is started if there is none
+    #[arg(long, value_name = "NAME", conflicts_with = "here")]
+    session: Option<String>,
+    /// Show it in the tmux window that this is typed in
+    #[arg(long)]
+    here: bool,
+    /// Show it in tmux: never, always, or auto, if its command needs somebody who looks at it
+    #[arg(long, value_name = "WHEN", value_parser = ["never", "auto", "always"])]
+    visible: Option<String>,
+    /// What happens to it when somebody closes it in tmux: close or detach
+    #[arg(long, value_name = "WHAT", value_parser = ["close", "detach"])]
+    on_view_closed: Option<String>,
     /// The program and its arguments [default: your login shell]
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     argv: Vec<String>,
@@ -67,7 +81,8 @@ pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
 fn request(args: Args) -> Result<Value> {
     let cwd = from_here(args.cwd)?;
     let text = |(name, value): (String, String)| (name, Value::String(value));
-    Ok(params([
+    let here = if args.here { here()? } else { Map::new() };
+    let mut request = params([
         ("id", json!(args.id)),
         ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
         ("cwd", json!(cwd)),
@@ -78,7 +93,14 @@ fn request(args: Args) -> Result<Value> {
         ("tags", json!(args.tag)),
         ("timeoutSeconds", json!(args.timeout)),
         ("persist", json!(args.persist)),
-    ]))
+        ("session", json!(args.session)),
+        ("visible", json!(args.visible)),
+        ("onViewClosed", json!(args.on_view_closed)),
+    ]);
+    if let Some(request) = request.as_object_mut() {
+        request.extend(here);
+    }
+    Ok(request)
 }
 
 /// A folder relative to here, since the server is somewhere else.

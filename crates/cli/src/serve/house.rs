@@ -110,6 +110,7 @@ fn stage(plan: &Plan) -> Result<Stage> {
         attach: [program].into_iter().chain(words).collect(),
         limits: plan.settings.layout.clone(),
         rules: plan.settings.rules.clone(),
+        subagent: plan.settings.subagent.clone(),
         layouts: plan.state.folder().join("layouts"),
     })
 }

@@ -39,6 +39,8 @@ mod session_list;
 mod session_start;
 mod session_stop;
 mod shell_run;
+mod subagent_closed;
+mod subagent_opened;
 mod visible;
 
 use std::sync::Arc;
@@ -92,6 +94,8 @@ pub(crate) fn registry() -> Registry {
         .with::<session_start::SessionStart>()
         .with::<session_stop::SessionStop>()
         .with::<shell_run::ShellRun>()
+        .with::<subagent_closed::SubagentClosed>()
+        .with::<subagent_opened::SubagentOpened>()
 }
 
 /// Ends a pane's program and forgets the pane, unless some process of it would not go.

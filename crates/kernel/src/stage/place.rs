@@ -48,6 +48,7 @@ impl Task {
         let made = client.new_session(name, showing.size, &self.program(&showing.pane)).await?;
         client.note_view(made.pane, showing.pane.as_str()).await?;
         client.note_main(made.pane).await?;
+        self.name_view(client, &showing.pane, made.pane).await;
         let tmux = client.server().map_or(0, |server| server.pid);
         let known = self.kept.get(name.as_str());
         let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
@@ -151,7 +152,9 @@ impl Task {
                 let program = self.program(&showing.pane);
                 let new = client.split(tmux(target), split, &program).await?.pane;
                 *made = Some(new);
-                client.note_view(new, showing.pane.as_str()).await
+                client.note_view(new, showing.pane.as_str()).await?;
+                self.name_view(client, &showing.pane, new).await;
+                Ok(())
             }
             (Step::Split { .. }, None) => Ok(()),
             (Step::Close(victim), _) => {
@@ -283,6 +286,15 @@ impl Task {
 
     pub(super) fn limits(&self) -> Limits {
         self.kernel.setup().stage.as_ref().map(|stage| stage.limits.clone()).unwrap_or_default()
+    }
+
+    /// Calls a tmux pane what the pane is called; it shows without, too.
+    async fn name_view(&self, client: &Client, pane: &PaneId, view: TmuxPane) {
+        let Ok(pane) = self.kernel.panes().get(pane) else { return };
+        let title = pane.lock().record.title.text().to_owned();
+        if let Err(error) = client.set_title(view, &title).await {
+            tracing::debug!(%error, "cannot set a title");
+        }
     }
 
     /// What a tmux pane runs to show a pane.

@@ -1,0 +1,169 @@
+//! `paned session`: sessions in tmux, where panes are shown.
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode};
+
+use anyhow::Result;
+use clap::Subcommand;
+use paned_model::{Code, Refusal, Size};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::new::from_here;
+use super::{params, read};
+use crate::context::Context;
+use crate::out::{Style, Table, Text};
+
+const START: &str = "\
+Examples:
+  paned session start                         a login shell in the session `main`
+  paned session start work -- vim notes.md
+  paned session start && paned session attach";
+
+const STOP: &str = "\
+Examples:
+  paned session stop                          ends the panes that were made for it, too
+  paned session stop work --keep-panes        their programs go on unseen";
+
+const ATTACH: &str = "\
+Examples:
+  paned session attach                        leave it with tmux's own keys: ctrl+b d
+  paned session attach work";
+
+const LIST: &str = "\
+Examples:
+  paned session list
+  paned session list --json";
+
+/// Start, stop, show and use sessions in tmux
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Start a session, with a program in its first pane
+    #[command(after_help = START)]
+    Start(Start),
+    /// Stop a session, and end the panes that were made for it
+    #[command(after_help = STOP)]
+    Stop {
+        /// The session
+        #[arg(default_value = "main")]
+        name: String,
+        /// Let the programs of its panes go on unseen
+        #[arg(long)]
+        keep_panes: bool,
+    },
+    /// Use a session in this terminal
+    #[command(after_help = ATTACH)]
+    Attach {
+        /// The session
+        #[arg(default_value = "main")]
+        name: String,
+    },
+    /// Show every session
+    #[command(after_help = LIST, visible_alias = "ls")]
+    List,
+}
+
+/// What to start.
+#[derive(clap::Args)]
+pub(crate) struct Start {
+    /// What to call it
+    #[arg(default_value = "main")]
+    name: String,
+    /// Where to start its first program [default: here]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
+    /// How large its window is until somebody is attached, as in 200x50
+    #[arg(long)]
+    size: Option<Size>,
+    /// The program of its first pane and its arguments [default: your login shell]
+    #[arg(last = true)]
+    argv: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Session {
+    name: String,
+    socket: PathBuf,
+    target: String,
+    attached: usize,
+    panes: Vec<String>,
+    size: Size,
+}
+
+pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Start(args) => start(context, args),
+        Command::Stop { name, keep_panes } => stop(context, &name, keep_panes),
+        Command::Attach { name } => attach(context, &name),
+        Command::List => list(context),
+    }
+}
+
+fn start(context: &Context, args: Start) -> Result<ExitCode> {
+    let request = params([
+        ("name", json!(args.name)),
+        ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
+        ("cwd", json!(from_here(args.cwd)?)),
+        ("size", json!(args.size)),
+    ]);
+    let answer = context.action("session:start", &request)?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.out.say(format!("{0} is started; `paned session attach {0}` shows it", args.name))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stop(context: &Context, name: &str, keep_panes: bool) -> Result<ExitCode> {
+    let request = json!({ "name": name, "keepPanes": keep_panes });
+    let answer = context.action("session:stop", &request)?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.out.say(format!("{name} is stopped"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Becomes tmux, which is what people know.
+fn attach(context: &Context, name: &str) -> Result<ExitCode> {
+    let sessions = sessions(context)?;
+    let session = sessions.into_iter().find(|session| session.name == name).ok_or_else(|| {
+        Refusal::not_found(format!("no session `{name}`; `paned session start {name}` starts it"))
+    })?;
+    let mut tmux = Process::new("tmux");
+    tmux.arg("-u").arg("-S").arg(&session.socket).args(["attach-session", "-t", &session.target]);
+    // It is another server than the one that we may be in.
+    let error = tmux.env_remove("TMUX").env_remove("TMUX_PANE").exec();
+    Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())
+}
+
+fn list(context: &Context) -> Result<ExitCode> {
+    if context.out.is_json() {
+        context.out.json(&context.action("session:list", &json!({}))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sessions = sessions(context)?;
+    if sessions.is_empty() {
+        context.out.aside("no sessions; start one with `paned session start`")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::new(&["NAME", "SIZE", "ATTACHED", "PANES", "SOCKET"]);
+    for session in sessions {
+        table.row(vec![
+            Text::new(Style::Strong, &session.name),
+            session.size.to_string().into(),
+            session.attached.to_string().into(),
+            session.panes.join(" ").into(),
+            session.socket.display().to_string().into(),
+        ]);
+    }
+    context.out.table(&table)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sessions(context: &Context) -> Result<Vec<Session>> {
+    read(context.action("session:list", &json!({}))?)
+}

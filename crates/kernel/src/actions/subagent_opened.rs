@@ -1,0 +1,170 @@
+//! `subagent:opened`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{PaneId, Refusal, Scope, ViewState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::pane_new;
+use super::visible::{Visible, Where};
+use crate::Kernel;
+use crate::panes::Pane;
+use crate::registry::{Action, Context, Kind};
+use crate::stage::Ask;
+
+/// How long a program that shows a sub-agent may take until it shows anything.
+const READY: Duration = Duration::from_secs(10);
+/// The longest id; it goes into a command line and a pane's name.
+const LONGEST: usize = 200;
+/// What such panes are tagged with.
+pub(super) const TAG: &str = "subagent";
+
+pub(super) struct SubagentOpened;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The sub-agent's session.
+    id: String,
+    /// The session that it was opened from; one without is no sub-agent, and nothing is done.
+    #[serde(alias = "parentID")]
+    parent_id: Option<String>,
+    /// What it is about.
+    title: Option<String>,
+    /// Where the agent's server is, as `{url}` in the command; `http://localhost:4096` when left out.
+    url: Option<String>,
+    /// The command that shows it; as it is set up when left out. `{id}`, `{url}` and `{parent}` are filled in.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// Where to start that, absolute.
+    cwd: Option<String>,
+    /// The session of ours to show it in; `main` when nothing is said.
+    session: Option<String>,
+    /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Opened {
+    /// The pane that shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pane_id: Option<PaneId>,
+    /// Whether it can be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<ViewState>,
+    /// Whether its program has shown anything yet.
+    ready: bool,
+    /// Why there is no pane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl Action for SubagentOpened {
+    const NAME: &'static str = "subagent:opened";
+    const DOC: &'static str = "A sub-agent's session was opened: show it in tmux.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Opened;
+
+    async fn run(context: Context, params: Params) -> Result<Opened, Refusal> {
+        check(&params.id)?;
+        if params.parent_id.is_none() {
+            return Ok(Opened::nothing("it has no `parentId`, so it is no sub-agent"));
+        }
+        let kernel = &context.kernel;
+        if let Some(pane) = find(kernel, &params.id) {
+            return Ok(Opened::of(&pane, true));
+        }
+        let spot = Where {
+            session: params.session.clone(),
+            beside: params.beside.clone(),
+            tmux: params.tmux.clone(),
+        };
+        let spot = spot.spot()?;
+        if let Err(refusal) = kernel.stages().at(kernel, &spot, Ask::Ready).await {
+            return Ok(Opened::nothing(&refusal.sentence));
+        }
+        let pane = pane_new::create(&context, request(kernel, params)).await?;
+        let ready = timeout(READY, shows_something(&pane)).await.is_ok();
+        Ok(Opened::of(&pane, ready))
+    }
+}
+
+impl Opened {
+    fn of(pane: &Pane, ready: bool) -> Self {
+        let state = pane.lock().record.wish.as_ref().map(|wish| wish.state);
+        Self { pane_id: Some(pane.id.clone()), state, ready, reason: None }
+    }
+
+    fn nothing(reason: &str) -> Self {
+        Self { pane_id: None, state: None, ready: false, reason: Some(reason.to_owned()) }
+    }
+}
+
+/// Refuses what cannot be an id; it is filled into a command.
+pub(super) fn check(id: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+    let is_good = (1..=LONGEST).contains(&id.len()) && id.chars().all(plain);
+    if is_good && !id.starts_with('-') {
+        return Ok(());
+    }
+    Err(Refusal::invalid("`id` is made of letters, digits, `_`, `-`, `.` and `:`"))
+}
+
+/// The living pane that shows a sub-agent.
+pub(super) fn find(kernel: &Kernel, id: &str) -> Option<Arc<Pane>> {
+    kernel.panes().list().into_iter().find(|pane| {
+        let state = pane.lock();
+        let is_it = state.meta().get("subagent.id").and_then(|it| it.as_str()) == Some(id);
+        is_it && state.status().is_live()
+    })
+}
+
+fn request(kernel: &Kernel, params: Params) -> pane_new::Params {
+    let setup = kernel.setup().stage.as_ref();
+    let usual = || setup.map(|stage| stage.subagent.clone()).unwrap_or_default();
+    let url = params.url.as_deref().unwrap_or("http://localhost:4096");
+    let parent = params.parent_id.as_deref().unwrap_or_default();
+    let fill = |word: String| {
+        word.replace("{id}", &params.id).replace("{url}", url).replace("{parent}", parent)
+    };
+    let argv = params.argv.clone().unwrap_or_else(usual).into_iter().map(fill).collect();
+    let title = params.title.as_deref().filter(|title| !title.trim().is_empty());
+    let title: String = title.unwrap_or("Subagent").chars().filter(|c| !c.is_control()).collect();
+    pane_new::Params {
+        argv: Some(argv),
+        cwd: params.cwd,
+        title: Some(title.chars().take(200).collect()),
+        meta: [
+            ("subagent.id".to_owned(), json!(params.id)),
+            ("subagent.parent".to_owned(), json!(params.parent_id)),
+        ]
+        .into_iter()
+        .collect(),
+        tags: vec![TAG.to_owned()],
+        visible: Visible::Always,
+        session: params.session,
+        beside: params.beside,
+        tmux: params.tmux,
+        ..pane_new::Params::default()
+    }
+}
+
+/// Waits until a program has printed anything, or has ended.
+async fn shows_something(pane: &Pane) {
+    let mut stirred = pane.watch();
+    loop {
+        let has_printed = pane.output().is_some_and(|output| 0 < output.end());
+        if has_printed || !pane.lock().status().is_live() || stirred.changed().await.is_err() {
+            return;
+        }
+    }
+}
