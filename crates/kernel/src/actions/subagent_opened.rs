@@ -81,7 +81,7 @@ impl Action for SubagentOpened {
         }
         let kernel = &context.kernel;
         if let Some(pane) = find(kernel, &params.id) {
-            return Ok(Opened::of(&pane, true));
+            return Ok(Opened::of(&pane, has_printed(&pane)));
         }
         let spot = Where {
             session: params.session.clone(),
@@ -93,8 +93,8 @@ impl Action for SubagentOpened {
             return Ok(Opened::nothing(&refusal.sentence));
         }
         let pane = pane_new::create(&context, request(kernel, params)).await?;
-        let ready = timeout(READY, shows_something(&pane)).await.is_ok();
-        Ok(Opened::of(&pane, ready))
+        let _ = timeout(READY, shows_something(&pane)).await;
+        Ok(Opened::of(&pane, has_printed(&pane)))
     }
 }
 
@@ -158,12 +158,16 @@ fn request(kernel: &Kernel, params: Params) -> pane_new::Params {
     }
 }
 
+fn has_printed(pane: &Pane) -> bool {
+    pane.output().is_some_and(|output| 0 < output.end())
+}
+
 /// Waits until a program has printed anything, or has ended.
 async fn shows_something(pane: &Pane) {
     let mut stirred = pane.watch();
     loop {
-        let has_printed = pane.output().is_some_and(|output| 0 < output.end());
-        if has_printed || !pane.lock().status().is_live() || stirred.changed().await.is_err() {
+        if has_printed(pane) || !pane.lock().status().is_live() || stirred.changed().await.is_err()
+        {
             return;
         }
     }
