@@ -97,6 +97,8 @@ impl Pane {
         };
         if changed {
             kernel.emit("pane:size-held", &json!({ "paneId": self.id, "holder": holder }));
+            // Whoever let it go may be a view that was closed, which not every tmux tells us of.
+            kernel.stages().stirred(&self.id);
         }
     }
 

@@ -163,8 +163,7 @@ impl Task {
         if gone.is_empty() && !resized {
             return;
         }
-        for name in self.kept.keys().cloned().collect::<Vec<_>>() {
-            let spot = Spot::Session { name };
+        for spot in self.spots() {
             let Ok(shot) = self.shoot(&spot).await else { continue };
             let lost_one = gone.iter().any(|(_, view)| view.window == shot.id);
             if (lost_one || shot.is_cramped(&self.limits()))
@@ -176,6 +175,36 @@ impl Task {
         if !self.queue.is_empty() {
             // Placing looks again when it is done; by then the queue is shorter.
             Box::pin(self.wake()).await;
+        }
+    }
+
+    /// Every spot here where anything is or was shown.
+    fn spots(&self) -> Vec<Spot> {
+        let sessions = self.kept.keys().map(|name| Spot::Session { name: name.clone() });
+        let panes = self.kernel.panes().list();
+        let beside = panes.iter().filter_map(|pane| pane.lock().record.wish.clone());
+        let beside = beside.map(|wish| wish.spot).filter(|spot| spot.session().is_none());
+        let mut spots: Vec<Spot> = Vec::new();
+        for spot in sessions.chain(beside).filter(|spot| self.is_here(spot)) {
+            if !spots.contains(&spot) {
+                spots.push(spot);
+            }
+        }
+        spots
+    }
+
+    /// Closes what is still shown although its program has ended: some people have tmux keep such panes.
+    pub(super) async fn close_ended(&mut self) {
+        let panes = self.kernel.panes();
+        let is_live = |id| panes.get(id).is_ok_and(|pane| pane.lock().status().is_live());
+        let ended = self.seen.shown.iter().filter(|(id, _)| !is_live(id));
+        let ended: Vec<TmuxPane> = ended.map(|(_, view)| view.id).collect();
+        let Ok(client) = self.client_now() else { return };
+        for view in &ended {
+            let _ = client.kill_pane(*view).await;
+        }
+        if !ended.is_empty() {
+            self.look().await;
         }
     }
 
@@ -344,10 +373,16 @@ impl Task {
         Ok(panes.into_iter().chain(waiting).collect())
     }
 
-    /// Ends a tmux server of our own that has nothing to show.
+    /// Ends a tmux server of our own that has nothing to show, and leaves somebody's alone.
     async fn leave_nothing(&mut self, client: &paned_substrate::tmux::Client) {
-        let is_idle = self.place.is_own() && self.kept.is_empty();
-        if is_idle && client.sessions().await.is_ok_and(|sessions| sessions.is_empty()) {
+        if !self.place.is_own() {
+            if self.seen.shown.is_empty() && self.queue.is_empty() {
+                self.hang_up();
+            }
+            return;
+        }
+        if self.kept.is_empty() && client.sessions().await.is_ok_and(|sessions| sessions.is_empty())
+        {
             self.hang_up();
             let _ = client.kill_server().await;
         }
@@ -400,11 +435,15 @@ impl Task {
             Some(title) => {
                 if let (Some(view), Ok(client)) = (self.seen.shown.get(id), self.client_now()) {
                     let _: Result<(), Error> = client.set_title(view.id, &title).await;
+                    self.look().await;
                 }
             }
             None => {
                 if self.queue.remove(id).is_some() {
                     self.waiting.remove(id);
+                }
+                if self.seen.shown.contains_key(id) {
+                    self.look_soon();
                 }
             }
         }

@@ -32,6 +32,7 @@ pub(super) struct Task {
     /// What those in the queue wish, by pane.
     pub(super) waiting: BTreeMap<PaneId, Showing>,
     restore_at: Option<Instant>,
+    look_at: Option<Instant>,
     pause: Duration,
 }
 
@@ -58,6 +59,7 @@ impl Task {
             queue: Queue::default(),
             waiting: BTreeMap::new(),
             restore_at: None,
+            look_at: None,
             pause: SOON,
         }
     }
@@ -161,6 +163,11 @@ impl Task {
             let reason = format!("it waited for five minutes: {}", entry.reason);
             self.gave_up(&entry.request.pane, &reason);
         }
+        if self.look_at.is_some_and(|at| at <= Instant::now()) {
+            self.look_at = None;
+            self.look().await;
+            self.close_ended().await;
+        }
         if self.restore_at.is_some_and(|at| at <= Instant::now()) {
             self.restore_at = None;
             self.reconnect().await;
@@ -180,6 +187,11 @@ impl Task {
         }
     }
 
+    /// Looks again in a moment: tmux does not tell of everything on servers that are not ours.
+    pub(super) fn look_soon(&mut self) {
+        self.look_at.get_or_insert(Instant::now() + SOON);
+    }
+
     /// All is well again.
     pub(super) fn calm(&mut self) {
         self.pause = SOON;
@@ -191,7 +203,7 @@ impl Task {
             // A millisecond more, so that it has passed when we look.
             Instant::now() + Duration::from_millis(at.since(now) + 1)
         });
-        [expires, self.restore_at].into_iter().flatten().min()
+        [expires, self.restore_at, self.look_at].into_iter().flatten().min()
     }
 
     pub(super) fn draft(&self, name: &str, payload: &serde_json::Value) -> Draft {
