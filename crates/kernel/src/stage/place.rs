@@ -207,8 +207,8 @@ impl Task {
         Shot::take(&self.kernel, &client, spot).await
     }
 
-    /// Brings the panes of a window into the places of a layout that was kept. Panes that it does not name come
-    /// after those that it does; places without a pane are left out.
+    /// Brings the panes of a window into the places of a layout that was kept. Every pane must have a place there,
+    /// and every place a pane.
     pub(super) async fn arrange(&mut self, spot: &Spot, saved: &Saved) -> Result<Shot, Refusal> {
         let client = self.client().await?;
         let shot = Shot::take(&self.kernel, &client, spot).await?;
