@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{Refusal, Time};
-use paned_substrate::Substrate;
+use paned_substrate::Ground;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -60,7 +60,7 @@ struct Inner {
     setup: Setup,
     started_at: Time,
     journal: Journal,
-    substrate: Arc<dyn Substrate>,
+    ground: Arc<dyn Ground>,
     registry: Registry,
     panes: panes::Table,
     grants: Grants,
@@ -161,8 +161,8 @@ impl Kernel {
         &self.inner.setup.limits
     }
 
-    pub(crate) fn substrate(&self) -> &dyn Substrate {
-        self.inner.substrate.as_ref()
+    pub(crate) fn ground(&self) -> &dyn Ground {
+        self.inner.ground.as_ref()
     }
 
     /// Records an event. Never waits.

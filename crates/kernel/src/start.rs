@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
-use paned_substrate::Substrate;
+use paned_substrate::Ground;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
@@ -33,7 +33,7 @@ pub enum Error {
     Journal(#[from] journal::Error),
     /// The panes cannot be looked for.
     #[error(transparent)]
-    Substrate(#[from] paned_substrate::Error),
+    Ground(#[from] paned_substrate::Error),
     /// The owner's token cannot be kept.
     #[error("cannot keep the token in {}: {source}", path.display())]
     Token {
@@ -63,14 +63,14 @@ impl Kernel {
         setup: Setup,
         journal: Journal,
         opened: Opened,
-        substrate: Arc<dyn Substrate>,
+        ground: Arc<dyn Ground>,
     ) -> Result<(Self, Started), Error> {
         let started_at = (setup.now)();
         let inner = Inner {
             setup,
             started_at,
             journal,
-            substrate,
+            ground,
             registry: actions::registry(),
             panes: Table::default(),
             grants: Grants::new(),
@@ -84,7 +84,7 @@ impl Kernel {
         of_kind::<Stored>(&opened.records, GRANT).for_each(|stored| kernel.grants().insert(stored));
         kernel.keep_token()?;
         let remembered = of_kind(&opened.records, panes::record::KIND).collect();
-        let found = kernel.substrate().adopt().await?;
+        let found = kernel.ground().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
         kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
         // What was found out at the start is safe before anybody is told that we serve.

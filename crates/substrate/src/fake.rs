@@ -9,11 +9,11 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::mpsc;
 
 use crate::{
-    Boxed, Command, Error, Fact, Found, Gap, Link, Mark, Order, Output, Resizing, State, Substrate,
+    Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, Order, Output, Resizing, State,
     Typed,
 };
 
-/// A substrate in memory. Clones are the same one, so that a second kernel finds the first one's panes.
+/// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
 #[derive(Clone, Debug, Default)]
 pub struct Fake {
     panes: Arc<Mutex<BTreeMap<PaneId, Arc<FakePane>>>>,
@@ -65,7 +65,7 @@ impl Fake {
     }
 }
 
-impl Substrate for Fake {
+impl Ground for Fake {
     fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
         Box::pin(async move { self.start(order) })
     }

@@ -1,6 +1,6 @@
 //! The outside: what panes live on.
 //!
-//! [`Substrate`] is what the rest of the house compiles against; [`native`] keeps panes in keepers on this
+//! [`Ground`] is what the rest of the house compiles against; [`native`] keeps panes in keepers on this
 //! machine, [`fake`] in memory for tests. [`tmux`] is a stage to show panes on. This room acts and reports facts;
 //! it judges nothing and holds no table: the kernel does.
 #![forbid(unsafe_code)]
@@ -25,8 +25,8 @@ pub use output::{Gap, Mark, Output};
 /// A future that can be sent anywhere.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What panes live on.
-pub trait Substrate: Send + Sync + 'static {
+/// What keeper panes live on.
+pub trait Ground: Send + Sync + 'static {
     /// Starts a program. When it cannot, nothing of the pane is left.
     fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>>;
 

@@ -9,7 +9,7 @@ use paned_face::{Door, Error, Face, Limits, Listener, serve};
 use paned_kernel::journal::{Journal, Opened};
 use paned_kernel::{Address, Kernel, Setup};
 use paned_model::{EventId, Time};
-use paned_substrate::Substrate;
+use paned_substrate::Ground;
 use paned_substrate::fake::Fake;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -49,11 +49,11 @@ impl House {
         Self::over(Arc::new(fake.clone()), fake, limits).await
     }
 
-    /// A server over this substrate, whose panes are those of the fake.
-    pub(crate) async fn over(substrate: Arc<dyn Substrate>, fake: Fake, limits: Limits) -> Self {
+    /// A server over this ground, whose panes are those of the fake.
+    pub(crate) async fn over(ground: Arc<dyn Ground>, fake: Fake, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
-        let kernel = kernel(token_file.clone(), substrate).await;
+        let kernel = kernel(token_file.clone(), ground).await;
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
         let unix = UnixListener::bind(&socket).unwrap();
@@ -168,7 +168,7 @@ async fn door(open: bool) -> ((Listener, Face), SocketAddr) {
     ((Listener::Tcp(tcp), Face::Door { door: Door::OpencodePty, open }), address)
 }
 
-async fn kernel(token_file: PathBuf, substrate: Arc<dyn Substrate>) -> Kernel {
+async fn kernel(token_file: PathBuf, ground: Arc<dyn Ground>) -> Kernel {
     let setup = Setup {
         version: "1.2.3",
         address: Address::default(),
@@ -179,6 +179,6 @@ async fn kernel(token_file: PathBuf, substrate: Arc<dyn Substrate>) -> Kernel {
         now,
     };
     let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };
-    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, substrate).await.unwrap();
+    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, ground).await.unwrap();
     kernel
 }

@@ -122,7 +122,7 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Re
     // Before the program runs: it may come to us with its token at once.
     let record = pane.lock().record.clone();
     kernel.grants().insert(record.grant.clone());
-    let link = match kernel.substrate().spawn(order).await {
+    let link = match kernel.ground().spawn(order).await {
         Ok(link) => link,
         Err(error) => {
             kernel.grants().remove(&record.grant.grant.id);

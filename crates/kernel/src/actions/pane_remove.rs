@@ -40,7 +40,7 @@ impl Action for PaneRemove {
 /// Forgets a pane: its files first, so that being interrupted leaves at most a record without a pane,
 /// which the next start clears away.
 pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    kernel.substrate().forget(pane.id.clone()).await?;
+    kernel.ground().forget(pane.id.clone()).await?;
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
     kernel.panes().remove(pane);
     let removed = draft("pane:removed", &json!({ "paneId": pane.id }));

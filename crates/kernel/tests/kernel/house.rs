@@ -1,4 +1,4 @@
-//! A kernel over the fake substrate, and short ways to use it.
+//! A kernel over the fake ground, and short ways to use it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -21,7 +21,7 @@ use paned_model::PaneId;
 use paned_model::frame::{Birth, FromKeeper, Kill, ToKeeper, Welcome};
 use tokio::time::timeout;
 
-use crate::{Boxed, Error, Found, Link, Order, Substrate};
+use crate::{Boxed, Error, Found, Ground, Link, Order};
 use link::Wire;
 pub use nursery::Nursery;
 pub use places::{Places, short_folder};
@@ -110,7 +110,7 @@ impl Native {
     }
 }
 
-impl Substrate for Native {
+impl Ground for Native {
     fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
         Box::pin(self.start(order))
     }

@@ -8,7 +8,7 @@ use paned_face::Limits;
 use paned_model::frame::Ending;
 use paned_model::{PaneId, Size};
 use paned_substrate::fake::Fake;
-use paned_substrate::{Boxed, Error, Found, Gap, Link, Mark, Order, Output, Substrate};
+use paned_substrate::{Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output};
 
 use crate::house::House;
 
@@ -36,7 +36,7 @@ impl Ring {
     }
 }
 
-impl Substrate for Ring {
+impl Ground for Ring {
     fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
         Box::pin(async {
             let link = self.fake.spawn(order).await?;
