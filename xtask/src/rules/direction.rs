@@ -11,7 +11,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("term", &["model"]),
     ("policy", &["model", "term"]),
     ("keeper", &["model"]),
-    ("substrate", &["model", "keeper"]),
+    ("substrate", &["model", "term", "keeper"]),
     ("kernel", &["model", "term", "policy", "keeper", "substrate"]),
     ("ext", &["model", "term", "policy", "kernel"]),
     ("face", &["model", "term", "policy", "kernel"]),
