@@ -1,13 +1,15 @@
 //! The outside: what panes live on.
 //!
-//! [`Ground`] is what the rest of the house compiles against; [`native`] keeps panes in keepers on this
-//! machine, [`fake`] in memory for tests. [`tmux`] is a stage to show panes on. This room acts and reports facts;
-//! it judges nothing and holds no table: the kernel does.
+//! [`Ground`] is what the kernel compiles against; [`native`] keeps panes in keepers on this machine, [`fake`] in
+//! memory for tests. [`tmux`] is a stage to show panes on. [`Substrate`] is the larger contract for programs that use this
+//! crate as a library: [`sessions`] on keepers, on tmux or in memory. This room acts and reports facts; it judges
+//! nothing and holds no table: the kernel does.
 #![forbid(unsafe_code)]
 
 pub mod fake;
 pub mod native;
 mod output;
+pub mod sessions;
 pub mod tmux;
 
 use std::future::Future;
@@ -21,6 +23,7 @@ use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot};
 
 pub use output::{Gap, Mark, Output};
+pub use sessions::Substrate;
 
 /// A future that can be sent anywhere.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -24,7 +24,7 @@ const COMMANDS: usize = 64;
 
 /// Frames over a socket.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     stream: UnixStream,
     frames: Frames,
     unsent: Vec<u8>,
@@ -36,12 +36,12 @@ impl Wire {
         Ok(Self::over(UnixStream::from_std(stream)?))
     }
 
-    pub(super) fn over(stream: UnixStream) -> Self {
+    pub(crate) fn over(stream: UnixStream) -> Self {
         Self { stream, frames: Frames::default(), unsent: Vec::new() }
     }
 
     /// Puts a message on the way; [`Wire::hear`] sends it.
-    pub(super) fn say(&mut self, message: &ToKeeper) {
+    pub(crate) fn say(&mut self, message: &ToKeeper) {
         message.encode(&mut self.unsent);
     }
 
@@ -58,7 +58,7 @@ impl Wire {
     }
 
     /// The next message; sends meanwhile. May be dropped and called again: nothing is lost.
-    pub(super) async fn hear(&mut self) -> io::Result<FromKeeper> {
+    pub(crate) async fn hear(&mut self) -> io::Result<FromKeeper> {
         loop {
             if let Some(message) = self.frames.take().map_err(io::Error::other)? {
                 return Ok(message);

@@ -7,7 +7,7 @@
 //! ```
 
 mod adopt;
-mod link;
+pub(crate) mod link;
 mod nursery;
 mod places;
 
@@ -125,7 +125,7 @@ impl Ground for Native {
 }
 
 /// Waits for the keeper's first word.
-async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
+pub(crate) async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
     loop {
         match wire.hear().await {
             Ok(FromKeeper::Welcome(welcome)) => return Ok(welcome),

@@ -27,11 +27,11 @@ impl Places {
         Self { panes: state.join("panes"), short: short_folder(state) }
     }
 
-    pub(super) fn all(&self) -> &Path {
+    pub(crate) fn all(&self) -> &Path {
         &self.panes
     }
 
-    pub(super) fn folder(&self, id: &PaneId) -> PathBuf {
+    pub(crate) fn folder(&self, id: &PaneId) -> PathBuf {
         self.panes.join(id.as_str())
     }
 
@@ -41,7 +41,7 @@ impl Places {
         self.folder(id).join("tape")
     }
 
-    pub(super) fn record(&self, id: &PaneId) -> PathBuf {
+    pub(crate) fn record(&self, id: &PaneId) -> PathBuf {
         self.folder(id).join("pane.json")
     }
 
@@ -90,18 +90,22 @@ impl Places {
 
     /// Removes a pane's files, the record first: a folder without one is rubbish.
     pub(super) async fn remove(&self, id: &PaneId) -> Result<(), Error> {
-        let (record, socket, folder) = (self.record(id), self.socket(id), self.folder(id));
-        let removed = tokio::task::spawn_blocking(move || {
-            let _ = fs::remove_file(record);
-            let _ = fs::remove_file(socket);
-            match fs::remove_dir_all(&folder) {
-                Err(error) if error.kind() != ErrorKind::NotFound => Err((folder, error)),
-                Err(_) | Ok(()) => Ok(()),
+        let (places, id) = (self.clone(), id.clone());
+        let removed = tokio::task::spawn_blocking(move || places.remove_now(&id));
+        removed.await.map_err(|panic| Error::Machine(panic.to_string()))?
+    }
+
+    /// The same, by whoever may wait for the disk.
+    pub(crate) fn remove_now(&self, id: &PaneId) -> Result<(), Error> {
+        let _ = fs::remove_file(self.record(id));
+        let _ = fs::remove_file(self.socket(id));
+        let folder = self.folder(id);
+        match fs::remove_dir_all(&folder) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(Error::Io { what: format!("remove {}", folder.display()), source })
             }
-        });
-        let removed = removed.await.map_err(|panic| Error::Machine(panic.to_string()))?;
-        let what = |folder: PathBuf| format!("remove {}", folder.display());
-        removed.map_err(|(folder, source)| Error::Io { what: what(folder), source })
+            Err(_) | Ok(()) => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,208 @@
+//! Sessions of panes that any program can drive: spawn, type, capture, split, destroy.
+//!
+//! [`Substrate`] is one contract over several grounds: [`Native`] keeps each pane in a keeper,
+//! [`Fake`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
+//! `examples/agents.rs` shows how to use them. Nothing here knows the kernel: a session is found by asking the ground,
+//! so it outlives whoever made it.
+//!
+//! The rules, the same everywhere:
+//!
+//! - A name is matched whole, never by its beginning. `.` in it is a `.`.
+//! - A session lives as long as a program in it. When a pane's program ends the pane is gone, and its room goes to its
+//!   neighbour.
+//! - A session as a [`Target`] means its active pane: the one that was split off last, of those that live.
+//! - Sizes are what the programs see. A split halves a pane and leaves one cell between the halves.
+//! - Every call has a deadline of its own. Dropping a call's future stops waiting for it.
+
+mod error;
+mod fake;
+mod layout;
+mod name;
+mod native;
+mod program;
+mod rules;
+mod text;
+
+use std::fmt;
+
+use paned_model::Size;
+use serde::{Deserialize, Serialize};
+
+use crate::Boxed;
+pub use crate::tmux::read::Style;
+pub use error::Error;
+pub use fake::{Cat, Fake, Script, Turn};
+pub use name::Name;
+pub use native::Native;
+pub use program::Program;
+pub use rules::{LONGEST_TEXT, MOST_LINES};
+
+/// What sessions of panes live on.
+pub trait Substrate: Send + Sync + 'static {
+    /// Starts a session with one pane of this size that runs this program.
+    ///
+    /// # Errors
+    /// [`Error::SessionExists`] when the name is taken, [`Error::InvalidCommand`] when there is no such program or size.
+    fn spawn<'a>(
+        &'a self,
+        name: &'a Name,
+        program: &'a Program,
+        size: Size,
+    ) -> Boxed<'a, Result<Session, Error>>;
+
+    /// Ends a session and every program in it.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is none.
+    fn destroy<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<(), Error>>;
+
+    /// Types a text by one write, and then Enter by another, so that no program takes the two for a paste.
+    ///
+    /// The text goes as it is: a line end in it is a line feed, as ctrl+j types it, and only the end is Enter. It has
+    /// at most [`LONGEST_TEXT`] bytes and may be empty. A line editor in the terminal's own hands (`cat`, `read`) takes
+    /// 4095 bytes of a line and drops the rest; programs that read keys take all.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when it is too long or holds a control character other than tab and line ends: those
+    /// are keys, for [`Substrate::key`].
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> Boxed<'a, Result<(), Error>>;
+
+    /// Presses one key: `Up Down Left Right Enter Escape Tab BTab Space PPage NPage Home End BSpace DC IC F1`–`F12`, one
+    /// printable character, or `C-` or `M-` and one; `ctrl+c` and its like are understood too. It becomes what the
+    /// program asked its terminal to send.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when no key is called that.
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> Boxed<'a, Result<(), Error>>;
+
+    /// The last lines that were printed, oldest first, without blanks at their ends.
+    ///
+    /// Blank lines below the last text do not count. Of the others there are exactly as many as asked for; fewer only if
+    /// fewer were printed, or are kept. Natively and in memory a line is what was printed up to a line end, however
+    /// narrow the terminal; on tmux it is a row of the terminal.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLines`] for none, or more than [`MOST_LINES`].
+    fn capture<'a>(
+        &'a self,
+        target: &'a Target,
+        lines: usize,
+    ) -> Boxed<'a, Result<Vec<String>, Error>>;
+
+    /// What a person would see now: every row of the terminal, from the top, without blanks at their ends.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is no such target.
+    fn screen<'a>(
+        &'a self,
+        target: &'a Target,
+        style: Style,
+    ) -> Boxed<'a, Result<Vec<String>, Error>>;
+
+    /// Every session, by name. Where no server runs there are none.
+    ///
+    /// # Errors
+    /// When the ground cannot be asked.
+    fn list(&self) -> Boxed<'_, Result<Vec<Session>, Error>>;
+
+    /// The panes of a session, in the order they were made.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is no such session.
+    fn panes<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<Vec<Pane>, Error>>;
+
+    /// Halves a pane and runs a program in the new half, which becomes the active pane.
+    ///
+    /// # Errors
+    /// [`Error::PaneLimit`] when a half would be less than 2 columns or 1 row.
+    fn split<'a>(
+        &'a self,
+        target: &'a Target,
+        direction: Direction,
+        program: &'a Program,
+    ) -> Boxed<'a, Result<Pane, Error>>;
+
+    /// Gives a session another size, which its panes share.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when no terminal has that size.
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> Boxed<'a, Result<(), Error>>;
+}
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Session {
+    /// Its name, as it was asked for.
+    pub name: Name,
+    /// How large it is, with all its panes.
+    pub size: Size,
+    /// How many panes it has.
+    pub panes: usize,
+    /// Whether a person is there: somebody attached to it, or natively somebody who holds the size of a pane.
+    pub attached: bool,
+}
+
+/// A pane of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pane {
+    /// What to call it as a target.
+    pub id: PaneRef,
+    /// Its session.
+    pub session: Name,
+    /// How large its terminal is.
+    pub size: Size,
+    /// Whether the session as a target means this pane.
+    pub active: bool,
+}
+
+/// Names a pane among those of one ground: `%3` on tmux. Never given twice while its session lives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PaneRef(pub String);
+
+impl fmt::Display for PaneRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whom a call means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A session's active pane.
+    Session(Name),
+    /// This pane.
+    Pane(PaneRef),
+}
+
+impl Target {
+    /// That nobody is called so.
+    fn missing(&self) -> Error {
+        match self {
+            Self::Session(name) => Error::no_session(name),
+            Self::Pane(pane) => Error::SessionNotFound(format!("no pane is called `{pane}`")),
+        }
+    }
+}
+
+impl From<&Name> for Target {
+    fn from(name: &Name) -> Self {
+        Self::Session(name.clone())
+    }
+}
+
+impl From<&PaneRef> for Target {
+    fn from(pane: &PaneRef) -> Self {
+        Self::Pane(pane.clone())
+    }
+}
+
+/// How a pane is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Into a left and a right half; the new one is on the right.
+    Horizontal,
+    /// Into an upper and a lower half; the new one is below.
+    Vertical,
+}

@@ -1,0 +1,80 @@
+//! Reading a tape: its last lines, its screen, its modes. Waits for the disk, and for nothing else.
+
+use std::io;
+
+use paned_keeper::tape::Reader;
+use paned_term::screen::view::Modes;
+use paned_term::{Screen, Signals};
+
+use crate::sessions::Style;
+use crate::sessions::text::{self, Extent};
+
+/// How much is read in one go.
+const PIECE: usize = 64 << 10;
+
+/// The last lines, looked for in ever larger parts of the end.
+pub(super) fn last_lines(tape: &Reader, count: usize) -> io::Result<Vec<String>> {
+    let mut wanted = PIECE as u64;
+    loop {
+        let (end, first) = (tape.end(), tape.first());
+        let start = end.saturating_sub(wanted).max(first);
+        let bytes = read(tape, start, end)?;
+        let extent = if start == 0 { Extent::Whole } else { Extent::Tail };
+        match text::last_lines(&bytes, extent, count) {
+            Some(lines) => return Ok(lines),
+            // What was overwritten is not kept; the first line that is may be half a line.
+            None if start == first => {
+                let whole = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                let lines = text::last_lines(&bytes[whole..], Extent::Whole, count);
+                return Ok(lines.unwrap_or_default());
+            }
+            None => wanted *= 4,
+        }
+    }
+}
+
+/// What is kept between two offsets.
+fn read(tape: &Reader, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
+    match tape.read(start, &mut bytes)? {
+        Ok(read) => {
+            bytes.truncate(read);
+            Ok(bytes)
+        }
+        // The ring was faster.
+        Err(gap) => read(tape, gap.first, tape.end()),
+    }
+}
+
+/// The rows of the screen.
+pub(super) fn rows(tape: &Reader, style: Style) -> io::Result<Vec<String>> {
+    let mut screen = Screen::new(tape.size());
+    each(tape, |bytes| screen.feed(bytes))?;
+    // A synchronized update that nobody ends would hide what was drawn.
+    screen.settle();
+    Ok(text::rows(&screen, style))
+}
+
+/// The modes the program has switched its terminal to.
+pub(super) fn modes(tape: &Reader) -> io::Result<Modes> {
+    let mut signals = Signals::new();
+    each(tape, |bytes| signals.feed(bytes, |_| {}))?;
+    Ok(text::modes(&signals))
+}
+
+/// Everything that is kept, in pieces.
+fn each(tape: &Reader, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut buffer = vec![0; PIECE];
+    let (mut at, end) = (tape.first(), tape.end());
+    while at < end {
+        match tape.read(at, &mut buffer)? {
+            Ok(0) => break,
+            Ok(read) => {
+                take(&buffer[..read]);
+                at += read as u64;
+            }
+            Err(gap) => at = gap.first,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! A visit to a keeper: one connection that asks something and leaves. It never is the pane's server, so it disturbs
+//! nobody who is, and a program never waits for it.
+
+use std::time::Duration;
+
+use paned_model::frame::{
+    Done, FromKeeper, Hello, Kill, Refused, RequestId, Resize, Role, ToKeeper, VERSION,
+};
+use paned_model::{PaneId, Size};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use crate::native::link::Wire;
+use crate::native::{Places, welcome};
+use crate::sessions::Error;
+
+/// How long a keeper may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
+/// How long a program may take to end when asked, and how long we wait for the news.
+const GRACE: Duration = Duration::from_secs(2);
+const END: Duration = Duration::from_secs(15);
+
+/// Somebody at a keeper's door.
+#[derive(Debug)]
+pub(super) struct Visit {
+    wire: Wire,
+    requests: RequestId,
+    held: bool,
+    exited: bool,
+}
+
+impl Visit {
+    /// Goes to a pane's keeper; none if nobody is there.
+    pub(super) async fn to(places: &Places, id: &PaneId) -> Result<Option<Self>, Error> {
+        let Ok(stream) = UnixStream::connect(places.socket(id)).await else { return Ok(None) };
+        let mut wire = Wire::over(stream);
+        wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }));
+        match timeout(ANSWER, welcome(&mut wire)).await {
+            Ok(Ok(_)) => Ok(Some(Self { wire, requests: 0, held: false, exited: false })),
+            Ok(Err(_)) => Ok(None),
+            Err(_) => Err(slow()),
+        }
+    }
+
+    /// Types bytes, each piece by a write of its own. A piece is answered when it was written, or waits in the keeper
+    /// for a program that does not read, and only then comes the next.
+    pub(super) async fn write(&mut self, pieces: &[&[u8]]) -> Result<(), Error> {
+        for bytes in pieces.iter().filter(|bytes| !bytes.is_empty()) {
+            let done = self.ask(|id| ToKeeper::Input(id, bytes.to_vec()), ANSWER).await?;
+            check(done.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the terminal's size, whoever holds it.
+    pub(super) async fn resize(&mut self, size: Size) -> Result<(), Error> {
+        let resize = |id| ToKeeper::Resize(Resize { id, size, holder: None, force: true });
+        let done = self.ask(resize, ANSWER).await?;
+        check(done.as_ref())
+    }
+
+    /// Whether somebody holds the size.
+    pub(super) async fn is_held(&mut self) -> Result<bool, Error> {
+        // A holder is told right after the welcome, and so before this is answered.
+        self.ask(|id| ToKeeper::Input(id, Vec::new()), ANSWER).await?;
+        Ok(self.held)
+    }
+
+    /// Ends the program and all that it started.
+    pub(super) async fn kill(&mut self) -> Result<(), Error> {
+        let grace_ms = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+        let done = self.ask(|id| ToKeeper::Kill(Kill { id, grace_ms }), END).await?;
+        let survivors = done.map(|done| done.survivors).unwrap_or_default();
+        if survivors.is_empty() {
+            return self.wait_for_end().await;
+        }
+        let names: Vec<String> =
+            survivors.iter().map(|left| format!("{} ({})", left.command, left.pid)).collect();
+        Err(Error::Failed(format!("these processes do not end: {}", names.join(", "))))
+    }
+
+    /// Waits until the pane's tape says how its program ended: a kill may be answered a moment before.
+    async fn wait_for_end(&mut self) -> Result<(), Error> {
+        let ended = async {
+            while !self.exited {
+                match self.wire.hear().await {
+                    Ok(message) => self.note(&message),
+                    Err(_) => return,
+                }
+            }
+        };
+        timeout(ANSWER, ended).await.map_err(|_| slow())
+    }
+
+    fn note(&mut self, message: &FromKeeper) {
+        match message {
+            FromKeeper::Held(held) => self.held = held.holder.is_some(),
+            FromKeeper::Exited(_) => self.exited = true,
+            FromKeeper::Welcome(_)
+            | FromKeeper::Stillborn(_)
+            | FromKeeper::Wrote(_)
+            | FromKeeper::Resized(_)
+            | FromKeeper::Done(_) => {}
+        }
+    }
+
+    /// The answer to one request; none if the keeper went instead.
+    async fn ask(
+        &mut self,
+        request: impl FnOnce(RequestId) -> ToKeeper,
+        limit: Duration,
+    ) -> Result<Option<Done>, Error> {
+        self.requests += 1;
+        let id = self.requests;
+        self.wire.say(&request(id));
+        let answer = async {
+            loop {
+                match self.wire.hear().await {
+                    Ok(FromKeeper::Done(done)) if done.id == id => return Some(done),
+                    Ok(message) => self.note(&message),
+                    Err(_) => return None,
+                }
+            }
+        };
+        timeout(limit, answer).await.map_err(|_| slow())
+    }
+}
+
+fn slow() -> Error {
+    Error::Timeout { what: "an answer of a pane's keeper", limit: ANSWER }
+}
+
+/// What a keeper's answer means.
+fn check(done: Option<&Done>) -> Result<(), Error> {
+    let gone = || Error::SessionNotFound("the pane's program has just ended".to_owned());
+    match done.map(|done| done.refused) {
+        Some(None) => Ok(()),
+        None | Some(Some(Refused::Gone)) => Err(gone()),
+        Some(Some(Refused::Full)) => {
+            Err(Error::Failed("the program does not read what is typed".to_owned()))
+        }
+        Some(Some(Refused::Held | Refused::Failed)) => {
+            Err(Error::Failed("the terminal cannot be set".to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::frame::{Frames, Message as _};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    fn visit() -> (Visit, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (Visit { wire: Wire::over(ours), requests: 0, held: false, exited: false }, theirs)
+    }
+
+    async fn hear(stream: &mut UnixStream) -> Vec<ToKeeper> {
+        let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
+        let got = stream.read(&mut bytes).await.unwrap();
+        frames.push(&bytes[..got]);
+        std::iter::from_fn(|| frames.take().unwrap()).collect()
+    }
+
+    async fn answer(stream: &mut UnixStream, done: Done) {
+        let mut bytes = Vec::new();
+        FromKeeper::Done(done).encode(&mut bytes);
+        stream.write_all(&bytes).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_piece_is_sent_when_the_one_before_was_written() {
+        let (mut visit, mut keeper) = visit();
+        let heard = async {
+            let mut heard = Vec::new();
+            for id in 1..=2 {
+                heard.push(hear(&mut keeper).await);
+                answer(&mut keeper, Done::well(id)).await;
+            }
+            heard
+        };
+        let (written, heard) = tokio::join!(visit.write(&[b"text", b"", b"\r"]), heard);
+        assert_eq!(written, Ok(()));
+        let input = |id, bytes: &[u8]| vec![ToKeeper::Input(id, bytes.to_vec())];
+        assert_eq!(heard, [input(1, b"text"), input(2, b"\r")]);
+    }
+
+    #[tokio::test]
+    async fn what_a_keeper_refuses_has_a_name() {
+        for (refused, says) in [
+            (Refused::Gone, "session not found: the pane's program has just ended"),
+            (Refused::Full, "the program does not read what is typed"),
+        ] {
+            let (mut visit, mut keeper) = visit();
+            let done = Done { refused: Some(refused), ..Done::well(1) };
+            let (written, ()) = tokio::join!(visit.write(&[b"x", b"y"]), answer(&mut keeper, done));
+            assert_eq!(written.unwrap_err().to_string(), says);
+            assert_eq!(hear(&mut keeper).await.len(), 1, "nothing follows");
+        }
+        let (mut visit, keeper) = visit();
+        drop(keeper);
+        let gone = visit.write(&[b"x"]).await;
+        assert!(matches!(gone, Err(Error::SessionNotFound(_))), "{gone:?}");
+    }
+
+    #[tokio::test]
+    async fn a_kill_is_over_when_the_end_is_on_the_tape() {
+        let (mut visit, mut keeper) = visit();
+        answer(&mut keeper, Done::well(1)).await;
+        let mut kill = Box::pin(visit.kill());
+        assert!(timeout(Duration::ZERO, &mut kill).await.is_err(), "it was answered too early");
+        let exit = paned_model::Exit::Signal(15);
+        let at = paned_model::Time(1);
+        let ending = paned_model::frame::Ending { exit, killed: true, timed_out: false, at };
+        let mut bytes = Vec::new();
+        FromKeeper::Exited(ending).encode(&mut bytes);
+        keeper.write_all(&bytes).await.unwrap();
+        assert_eq!(kill.await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn survivors_are_named() {
+        let (mut visit, mut keeper) = visit();
+        let left = paned_model::frame::Survivor { pid: 7, command: "stuck".to_owned() };
+        let done = Done { survivors: vec![left], ..Done::well(1) };
+        let (killed, ()) = tokio::join!(visit.kill(), answer(&mut keeper, done));
+        assert_eq!(killed.unwrap_err().to_string(), "these processes do not end: stuck (7)");
+    }
+}

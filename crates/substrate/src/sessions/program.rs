@@ -1,0 +1,150 @@
+//! Programs to start, and whether there are such.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+
+/// What is about the terminal of whoever calls us, and not about the one we make.
+const TERMINAL: [&str; 8] = [
+    "TERM",
+    "COLORTERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "LINES",
+    "COLUMNS",
+    "TMUX",
+    "TMUX_PANE",
+];
+
+/// A program for a new pane. No shell reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The program and its arguments; none at all is the user's shell.
+    pub argv: Vec<String>,
+    /// Variables on top of the ground's own: natively those of this process, on tmux those of its server.
+    pub env: Vec<(String, String)>,
+    /// Where to start it; in the user's home otherwise.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A program that was found, ready to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ready {
+    pub(super) file: PathBuf,
+    pub(super) argv: Vec<String>,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) cwd: PathBuf,
+}
+
+impl Program {
+    /// A program with its arguments.
+    pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { argv: argv.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// Looks everything up, as a shell would.
+    pub(super) fn find(&self) -> Result<Ready, Error> {
+        self.check()?;
+        let env = environment(&self.env);
+        let cwd = folder(self.cwd.as_deref(), &env)?;
+        let argv = match self.argv.is_empty() {
+            true => vec![env.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned())],
+            false => self.argv.clone(),
+        };
+        let file = find(&argv[0], env.get("PATH").map(String::as_str), &cwd)?;
+        Ok(Ready { file, argv, env: env.into_iter().collect(), cwd })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let pairs = self.env.iter().flat_map(|(name, value)| [name, value]);
+        if self.argv.iter().chain(pairs).any(|text| text.contains('\0')) {
+            return Err(Error::InvalidCommand("no program can be given a NUL character".into()));
+        }
+        match self.env.iter().find(|(name, _)| name.is_empty() || name.contains('=')) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let says = format!("no variable is called `{}`", name.escape_debug());
+                Err(Error::InvalidCommand(says))
+            }
+        }
+    }
+}
+
+fn environment(asked: &[(String, String)]) -> BTreeMap<String, String> {
+    let own = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut env: BTreeMap<String, String> =
+        own.filter(|(name, _)| !TERMINAL.contains(&name.as_str())).collect();
+    env.insert("TERM".into(), "xterm-256color".into());
+    env.insert("COLORTERM".into(), "truecolor".into());
+    env.extend(asked.iter().cloned());
+    env
+}
+
+fn folder(asked: Option<&Path>, env: &BTreeMap<String, String>) -> Result<PathBuf, Error> {
+    let Some(asked) = asked else {
+        let home = env.get("HOME").map(PathBuf::from).filter(|home| home.is_dir());
+        return Ok(home.unwrap_or_else(|| "/".into()));
+    };
+    if asked.is_absolute() && asked.is_dir() {
+        return Ok(asked.to_owned());
+    }
+    let says = format!("`{}` is no folder to start in: give an absolute path", asked.display());
+    Err(Error::InvalidCommand(says))
+}
+
+fn find(name: &str, path: Option<&str>, cwd: &Path) -> Result<PathBuf, Error> {
+    let path = path.unwrap_or("/usr/local/bin:/usr/bin:/bin");
+    let folders: Vec<&str> = match name.contains('/') {
+        true => vec![""],
+        false => path.split(':').filter(|folder| !folder.is_empty()).collect(),
+    };
+    let mut files = folders.iter().map(|folder| cwd.join(folder).join(name));
+    let found = files.find(|file| !name.is_empty() && is_program(file));
+    let says = || format!("there is no program `{}`", name.escape_debug());
+    found.ok_or_else(|| Error::InvalidCommand(says()))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(program: Program, says: &str) {
+        assert_eq!(program.find(), Err(Error::InvalidCommand(says.to_owned())));
+    }
+
+    #[test]
+    fn a_program_is_found_as_a_shell_would() {
+        let sh = Program { cwd: Some("/".into()), ..Program::new(["sh", "-c", "x"]) };
+        let ready = sh.find().unwrap();
+        assert!(ready.file.ends_with("bin/sh"), "{ready:?}");
+        assert_eq!((ready.argv, ready.cwd), (sh.argv, "/".into()));
+        let here = Program { cwd: Some("/bin".into()), ..Program::new(["./sh"]) };
+        assert_eq!(here.find().unwrap().file, Path::new("/bin/./sh"));
+    }
+
+    #[test]
+    fn no_program_is_the_shell() {
+        let env = vec![("SHELL".to_owned(), "/bin/sh".to_owned())];
+        let ready = Program { env, ..Program::default() }.find().unwrap();
+        assert_eq!(ready.file, Path::new("/bin/sh"));
+    }
+
+    #[test]
+    fn what_cannot_be_started_is_refused() {
+        refused(Program::new(["no-such-thing"]), "there is no program `no-such-thing`");
+        refused(Program::new([""]), "there is no program ``");
+        refused(Program::new(["a\0"]), "no program can be given a NUL character");
+        let env = vec![("a=b".to_owned(), String::new())];
+        refused(Program { env, ..Program::new(["sh"]) }, "no variable is called `a=b`");
+        let program = Program { cwd: Some("/no/such".into()), ..Program::new(["sh"]) };
+        refused(program, "`/no/such` is no folder to start in: give an absolute path");
+    }
+}

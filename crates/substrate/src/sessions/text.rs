@@ -1,0 +1,87 @@
+//! What printed bytes mean: the last lines, a screen, the modes for keys. Pure.
+
+use paned_model::Size;
+use paned_term::screen::view::Modes;
+use paned_term::{Screen, Signals, lines, render};
+
+use super::Style;
+
+/// Characters of a line that are shown.
+const LONGEST_LINE: usize = 1 << 16;
+
+/// Whether some bytes are all that was printed, or only the last of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All, or all that is kept and begins a line.
+    Whole,
+    /// The first line may have begun before.
+    Tail,
+}
+
+/// The last lines of what was printed, the blank ones at the end left out; none if it takes more bytes to know.
+pub(super) fn last_lines(bytes: &[u8], extent: Extent, count: usize) -> Option<Vec<String>> {
+    let skipped = usize::from(extent == Extent::Tail);
+    let mut raw: Vec<&[u8]> = lines::split(bytes).skip(skipped).collect();
+    let clean = |raw| lines::clean(raw, LONGEST_LINE).text.trim_end_matches(' ').to_owned();
+    while raw.last().is_some_and(|raw| clean(raw).is_empty()) {
+        raw.pop();
+    }
+    if raw.len() < count && extent == Extent::Tail {
+        return None;
+    }
+    Some(raw[raw.len().saturating_sub(count)..].iter().map(|raw| clean(raw)).collect())
+}
+
+/// The rows of a screen.
+pub(super) fn rows(screen: &Screen, style: Style) -> Vec<String> {
+    match style {
+        Style::Plain => screen.view().rows,
+        Style::Coloured => render::ansi(screen).split('\n').map(str::to_owned).collect(),
+    }
+}
+
+/// The modes a terminal is in after all that these signals have heard.
+pub(super) fn modes(signals: &Signals) -> Modes {
+    let mut screen = Screen::new(Size::default());
+    screen.feed(&signals.preamble());
+    screen.view().modes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(printed: &str, count: usize, expect: Option<&[&str]>) {
+        let got = last_lines(printed.as_bytes(), Extent::Tail, count);
+        let expect = expect.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
+        assert_eq!(got, expect);
+    }
+
+    #[test]
+    fn the_last_lines_are_those_with_text() {
+        check("cut\na\nb\nc\n", 2, Some(&["b", "c"]));
+        check(
+            "cut\na\n\n\x1b[1mb\x1b[m  \r\n$ ",
+            2,
+            Some(&["\u{1b}[1mb".trim_start_matches("\u{1b}[1m"), "$"]),
+        );
+        check("cut\na\n\nb\n  \n\n\x1b[K", 3, Some(&["a", "", "b"]));
+    }
+
+    #[test]
+    fn too_few_bytes_are_no_answer() {
+        check("a\nb\n", 2, None);
+        check("a\nb\n\n", 2, None);
+        let whole = last_lines(b"a\nb\n\n", Extent::Whole, 5).unwrap();
+        assert_eq!(whole, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_mode_outlives_what_was_printed_after_it() {
+        let mut signals = Signals::new();
+        signals.feed(b"\x1b[?1hhello", |_| {});
+        assert!(modes(&signals).application_cursor);
+        assert!(!modes(&Signals::new()).application_cursor);
+    }
+}
