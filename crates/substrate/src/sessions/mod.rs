@@ -1,7 +1,7 @@
 //! Sessions of panes that any program can drive: spawn, type, capture, split, destroy.
 //!
-//! [`Substrate`] is one contract over several grounds: [`Native`] keeps each pane in a keeper,
-//! [`Fake`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
+//! [`Substrate`] is one contract over three grounds: [`Native`] keeps each pane in a keeper, [`Tmux`] drives a tmux
+//! server, [`Fake`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
 //! `examples/agents.rs` shows how to use them. Nothing here knows the kernel: a session is found by asking the ground,
 //! so it outlives whoever made it.
 //!
@@ -22,6 +22,7 @@ mod native;
 mod program;
 mod rules;
 mod text;
+mod tmux;
 
 use std::fmt;
 
@@ -36,6 +37,7 @@ pub use name::Name;
 pub use native::Native;
 pub use program::Program;
 pub use rules::{LONGEST_TEXT, MOST_LINES};
+pub use tmux::Tmux;
 
 /// What sessions of panes live on.
 pub trait Substrate: Send + Sync + 'static {
