@@ -1,0 +1,85 @@
+//! Two agents in sessions of their own: give each some work, read the answers, look at what is there, clean up.
+//!
+//! `cargo run -p paned-substrate --example agents -- native` needs nothing but this program: it is its own nursery.
+//! With `tmux` instead, the sessions live on a tmux server of their own. A folder can follow; otherwise a new one in the
+//! system's temporary folder is used and removed.
+#![expect(clippy::print_stdout, reason = "an example speaks to whoever runs it")]
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use paned_model::Size;
+use paned_substrate::Substrate;
+use paned_substrate::native::Nursery;
+use paned_substrate::sessions::{Direction, Name, Native, Program, Target, Tmux};
+use paned_substrate::tmux::Place;
+
+type Answer<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Answer<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // Before there are threads: keepers are forked from here.
+        ["nursery"] => Ok(paned_keeper::nursery::run(None)?),
+        [ground, folder] => run(ground, Path::new(folder)),
+        [ground] => {
+            let folder = tempfile::tempdir()?;
+            run(ground, folder.path())
+        }
+        _ => Err("usage: agents native|tmux [folder]".into()),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn run(ground: &str, folder: &Path) -> Answer<()> {
+    let substrate = choose(ground, folder)?;
+    let size = Size { cols: 100, rows: 30 };
+    let shell = Program::new(["sh"]);
+    let (one, two) = (Name::new("agent.one")?, Name::new("agent.two")?);
+    for (name, work) in [(&one, "echo $((6 * 7))"), (&two, "echo $((6 * 9))")] {
+        substrate.spawn(name, &shell, size).await?;
+        substrate.send(&name.into(), work).await?;
+    }
+    for (name, answer) in [(&one, "42"), (&two, "54")] {
+        wait_for(substrate.as_ref(), &name.into(), answer).await?;
+        println!("{name} says {answer}");
+    }
+
+    let logs = Program::new(["sh", "-c", "echo watching; exec cat"]);
+    let pane = substrate.split(&Target::from(&one), Direction::Horizontal, &logs).await?;
+    wait_for(substrate.as_ref(), &Target::from(&pane.id), "watching").await?;
+    println!("{one} has a second pane of {}", pane.size);
+
+    for session in substrate.list().await? {
+        println!("{} is {} with {} panes", session.name, session.size, session.panes);
+        substrate.destroy(&session.name).await?;
+    }
+    println!("{} sessions are left", substrate.list().await?.len());
+    // Without this, tmux waits for the next session; natively nothing is left to wait.
+    Ok(Tmux::new(Place::own(folder)).end_server().await?)
+}
+
+fn choose(ground: &str, folder: &Path) -> Answer<Box<dyn Substrate>> {
+    match ground {
+        "native" => {
+            let (program, log) = (std::env::current_exe()?, folder.join("keepers.log"));
+            let nursery = Nursery::new(program, vec!["nursery".into()], log);
+            Ok(Box::new(Native::new(folder.to_owned(), nursery)))
+        }
+        "tmux" => Ok(Box::new(Tmux::new(Place::own(folder)))),
+        other => Err(format!("no ground is called {other}: native or tmux").into()),
+    }
+}
+
+/// Waits until one of the last lines ends with this: before it may stand the shell's prompt.
+async fn wait_for(substrate: &dyn Substrate, target: &Target, line: &str) -> Answer<()> {
+    let end = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < end {
+        if substrate.capture(target, 50).await?.iter().any(|other| other.ends_with(line)) {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Err(format!("never saw `{line}`: {:?}", substrate.capture(target, 50).await?).into())
+}

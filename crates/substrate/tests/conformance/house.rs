@@ -1,0 +1,212 @@
+//! A ground of a law's own, in a folder of its own; all of it is gone with it, also after a panic.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use paned_keeper::tape::Reader;
+use paned_model::Size;
+use paned_substrate::Substrate;
+use paned_substrate::native::Nursery;
+use paned_substrate::sessions::{Fake, Name, Native, Pane, Program, Style, Target, Tmux};
+use paned_substrate::tmux::Place;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use tempfile::TempDir;
+
+use crate::players;
+
+/// How long anything may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+const BETWEEN: Duration = Duration::from_millis(5);
+/// How large sessions are that a law says nothing of.
+pub(crate) const SIZE: Size = Size { cols: 200, rows: 50 };
+
+pub(crate) struct House {
+    substrate: Box<dyn Substrate>,
+    ground: Ground,
+    folder: TempDir,
+}
+
+enum Ground {
+    Native,
+    Tmux,
+    Fake(Fake),
+}
+
+impl House {
+    pub(crate) fn native() -> Self {
+        Self::on(Ground::Native)
+    }
+
+    pub(crate) fn tmux() -> Self {
+        Self::on(Ground::Tmux)
+    }
+
+    pub(crate) fn fake() -> Self {
+        Self::on(Ground::Fake(players::fake()))
+    }
+
+    fn on(ground: Ground) -> Self {
+        let folder = TempDir::with_prefix("paned-law-").unwrap();
+        Self { substrate: open(&ground, folder.path()), ground, folder }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The substrate.
+    pub(crate) fn it(&self) -> &dyn Substrate {
+        self.substrate.as_ref()
+    }
+
+    /// Another handle to the same ground, as another process would have it.
+    pub(crate) fn another(&self) -> Box<dyn Substrate> {
+        open(&self.ground, self.folder.path())
+    }
+
+    /// Whoever used it is gone, and somebody else comes.
+    pub(crate) fn reopen(&mut self) {
+        self.substrate = self.another();
+    }
+
+    /// Starts a session and gives its target.
+    pub(crate) async fn spawn(&self, name: &str, program: &Program) -> Target {
+        let name = named(name);
+        self.it().spawn(&name, program, SIZE).await.unwrap();
+        Target::from(&name)
+    }
+
+    pub(crate) async fn names(&self) -> Vec<String> {
+        let sessions = self.it().list().await.unwrap();
+        sessions.iter().map(|session| session.name.to_string()).collect()
+    }
+
+    pub(crate) async fn panes(&self, name: &str) -> Vec<Pane> {
+        self.it().panes(&named(name)).await.unwrap()
+    }
+
+    /// Waits until the last lines of a pane satisfy; says what they were instead.
+    pub(crate) async fn lines(
+        &self,
+        target: &Target,
+        satisfy: impl Fn(&[String]) -> bool,
+    ) -> Vec<String> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let lines = self.it().capture(target, 100).await.unwrap();
+            if satisfy(&lines) {
+                return lines;
+            }
+            assert!(Instant::now() < end, "the last lines are {lines:#?}");
+            pause().await;
+        }
+    }
+
+    /// Waits for a line.
+    pub(crate) async fn line(&self, target: &Target, line: &str) {
+        self.lines(target, |lines| lines.iter().any(|other| other == line)).await;
+    }
+
+    /// Asks [`crate::programs::size`] until it sees this: tmux gives a size to a terminal a moment after it says it.
+    pub(crate) async fn sees(&self, target: &Target, rows_and_cols: &str) {
+        self.line(target, "ready").await;
+        self.until(rows_and_cols, || async {
+            self.it().send(target, "").await.unwrap();
+            let lines = self.it().capture(target, 100).await.unwrap();
+            lines.last().is_some_and(|last| last == rows_and_cols)
+        })
+        .await;
+    }
+
+    /// Waits until the last line is this.
+    pub(crate) async fn last_line(&self, target: &Target, line: &str) {
+        self.lines(target, |lines| lines.last().is_some_and(|last| last == line)).await;
+    }
+
+    /// Waits until the screen satisfies.
+    pub(crate) async fn screen(
+        &self,
+        target: &Target,
+        style: Style,
+        satisfy: impl Fn(&[String]) -> bool,
+    ) -> Vec<String> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let rows = self.it().screen(target, style).await.unwrap();
+            if satisfy(&rows) {
+                return rows;
+            }
+            assert!(Instant::now() < end, "the screen is {rows:#?}");
+            pause().await;
+        }
+    }
+
+    /// Waits for something that is asked for again and again.
+    pub(crate) async fn until<F: Future<Output = bool>>(&self, what: &str, ask: impl Fn() -> F) {
+        let end = Instant::now() + PATIENCE;
+        while !ask().await {
+            assert!(Instant::now() < end, "never {what}");
+            pause().await;
+        }
+    }
+}
+
+fn open(ground: &Ground, folder: &Path) -> Box<dyn Substrate> {
+    match ground {
+        Ground::Native => Box::new(native(folder)),
+        Ground::Tmux => Box::new(Tmux::new(Place::own(folder))),
+        Ground::Fake(fake) => Box::new(fake.clone()),
+    }
+}
+
+/// Native sessions in a folder. The example is the nursery: cargo builds it with the tests.
+pub(crate) fn native(folder: &Path) -> Native {
+    let nursery = Nursery::new(example(), vec!["nursery".into()], folder.join("keepers.log"));
+    Native::new(folder.to_owned(), nursery)
+}
+
+/// The example program beside this test.
+pub(crate) fn example() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let example = test.ancestors().nth(2).unwrap().join("examples/agents");
+    assert!(example.exists(), "{} is missing; run `cargo build --examples`", example.display());
+    example
+}
+
+pub(crate) fn named(name: &str) -> Name {
+    Name::new(name).unwrap()
+}
+
+pub(crate) async fn pause() {
+    tokio::time::sleep(BETWEEN).await;
+}
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number.try_into().unwrap()).unwrap()
+}
+
+/// Whether a process runs; one that only waits to be reaped does not.
+pub(crate) fn is_alive(number: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    let is_zombie = stat.rsplit(')').next().unwrap_or_default().starts_with(" Z");
+    test_kill_process(pid(number)).is_ok() && !is_zombie
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let mut kill = Command::new("tmux");
+        let kill = kill.arg("-S").arg(self.folder.path().join("tmux.sock")).arg("kill-server");
+        let _ = kill.stderr(Stdio::null()).status();
+        let panes = fs::read_dir(self.folder.path().join("panes"));
+        let tapes = panes.into_iter().flatten().flatten().map(|pane| pane.path().join("tape"));
+        let tapes: Vec<Reader> = tapes.filter_map(|tape| Reader::open(&tape).ok()).collect();
+        let keepers: Vec<u32> = tapes.iter().map(Reader::keeper).filter(|pid| 0 < *pid).collect();
+        keepers.iter().for_each(|keeper| _ = kill_process(pid(*keeper), Signal::TERM));
+        let end = Instant::now() + PATIENCE;
+        while keepers.iter().any(|keeper| is_alive(*keeper)) && Instant::now() < end {
+            std::thread::sleep(BETWEEN);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What holds on every ground.
+
+pub(crate) mod lives;
+pub(crate) mod reading;
+pub(crate) mod splitting;
+pub(crate) mod typing;

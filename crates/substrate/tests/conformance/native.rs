@@ -1,0 +1,73 @@
+//! What only keepers can show.
+
+use paned_substrate::Substrate as _;
+use paned_substrate::sessions::{Direction, Program, Target};
+
+use crate::house::{House, SIZE, named};
+use crate::programs;
+
+/// Much more than is kept, and nobody there to take it.
+#[tokio::test]
+async fn a_program_that_prints_much_does_not_wait_and_the_end_is_exact() {
+    let house = House::native();
+    let flood = Program::new(["sh", "-c", "seq 1 3000000; exec cat"]);
+    let target = house.spawn("a", &flood).await;
+    house.line(&target, "3000000").await;
+    let lines = house.it().capture(&target, 10_000).await.unwrap();
+    let expect: Vec<String> = (2_990_001..=3_000_000).map(|n: u32| n.to_string()).collect();
+    assert!(lines == expect, "from {:?} on {}", lines.first(), lines.len());
+}
+
+#[tokio::test]
+async fn the_files_of_a_session_go_with_it() {
+    let house = House::native();
+    let target = house.spawn("a", &programs::cat()).await;
+    house.it().split(&target, Direction::Vertical, &programs::cat()).await.unwrap();
+    let left = || std::fs::read_dir(house.folder().join("panes")).unwrap().count();
+    assert_eq!(left(), 2);
+    house.it().destroy(&named("a")).await.unwrap();
+    assert_eq!(left(), 0);
+    let target = house.spawn("b", &programs::cat()).await;
+    house.it().key(&target, "C-d").await.unwrap();
+    house.until("over", || async { house.names().await.is_empty() }).await;
+    assert_eq!(left(), 0, "one that ended by itself is cleared away by who looks");
+}
+
+/// An old pane has more than one process that wants its room; each gets a pane of its own.
+#[tokio::test]
+async fn two_that_split_at_once_each_get_a_pane() {
+    let house = House::native();
+    let target = house.spawn("a", &programs::cat()).await;
+    let (other, cat) = (house.another(), programs::cat());
+    let (one, two) = tokio::join!(
+        house.it().split(&target, Direction::Vertical, &cat),
+        other.split(&target, Direction::Horizontal, &cat),
+    );
+    assert_ne!(one.unwrap().id, two.unwrap().id);
+    assert_eq!(house.panes("a").await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_keeper_that_is_killed_takes_its_session_from_the_list() {
+    let house = House::native();
+    house.spawn("a", &programs::cat()).await;
+    let tape = house.folder().join("panes/0.a/tape");
+    let keeper = paned_keeper::tape::Reader::open(&tape).unwrap().keeper();
+    let pid = rustix::process::Pid::from_raw(keeper.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    house.until("gone", || async { house.names().await.is_empty() }).await;
+    let refused = house.it().send(&Target::from(&named("a")), "x").await.unwrap_err();
+    assert_eq!(refused.to_string(), "session not found: no session is called `a`");
+}
+
+/// Two handles in one process, each with a nursery of its own.
+#[tokio::test]
+async fn a_second_handle_sees_and_steers_what_the_first_made() {
+    let house = House::native();
+    let other = crate::house::native(house.folder());
+    let target = house.spawn("a", &programs::cat()).await;
+    other.send(&target, "from the other").await.unwrap();
+    house.line(&target, "from the other").await;
+    other.spawn(&named("b"), &programs::cat(), SIZE).await.unwrap();
+    assert_eq!(house.names().await, ["a", "b"]);
+}

@@ -1,0 +1,72 @@
+//! What only tmux can show.
+
+use std::process::Command;
+
+use paned_substrate::Substrate as _;
+use paned_substrate::sessions::{Error, Tmux};
+use paned_substrate::tmux::Place;
+
+use crate::house::{House, SIZE, named};
+use crate::programs;
+
+#[tokio::test]
+async fn no_server_has_its_name_and_no_tmux_too() {
+    let house = House::tmux();
+    let name = named("x");
+    let refused = house.it().destroy(&name).await.unwrap_err();
+    assert!(matches!(refused, Error::NoServer(_)), "{refused:?}");
+    let place = Place::own(house.folder()).with_program("/no/such/tmux");
+    let refused = Tmux::new(place).spawn(&name, &programs::cat(), SIZE).await.unwrap_err();
+    let says = "tmux not found: no program `/no/such/tmux` that runs";
+    assert_eq!(refused.to_string(), says);
+}
+
+#[tokio::test]
+async fn somebody_elses_server_is_used_and_never_started() {
+    let house = House::tmux();
+    let foreign = || Tmux::new(Place::foreign(&house.folder().join("tmux.sock"), None));
+    let (name, cat) = (named("x"), programs::cat());
+    assert_eq!(foreign().list().await, Ok(Vec::new()));
+    let refused = foreign().spawn(&name, &cat, SIZE).await.unwrap_err();
+    assert!(matches!(refused, Error::NoServer(_)), "{refused:?}");
+    house.spawn("a", &cat).await;
+    let foreign = foreign();
+    foreign.spawn(&name, &cat, SIZE).await.unwrap();
+    assert_eq!(house.names().await, ["a", "x"]);
+    foreign.end_server().await.unwrap();
+    assert_eq!(house.names().await, ["a", "x"], "it is not ours to end");
+}
+
+/// The server dies behind our back: nothing is listed, and the next session starts it again.
+#[tokio::test]
+async fn a_server_that_went_is_an_empty_list() {
+    let house = House::tmux();
+    house.spawn("a", &programs::cat()).await;
+    assert_eq!(house.names().await, ["a"]);
+    let mut kill = Command::new("tmux");
+    kill.arg("-S").arg(house.folder().join("tmux.sock")).arg("kill-server").status().unwrap();
+    house.until("empty", || async { house.it().list().await == Ok(Vec::new()) }).await;
+    house.spawn("b", &programs::cat()).await;
+    assert_eq!(house.names().await, ["b"]);
+}
+
+/// A person renames a session as nobody could here; it is not listed, and does no harm.
+#[tokio::test]
+async fn a_session_without_a_name_for_us_is_left_alone() {
+    let house = House::tmux();
+    house.spawn("a", &programs::cat()).await;
+    let mut tmux = Command::new("tmux");
+    tmux.arg("-S").arg(house.folder().join("tmux.sock"));
+    tmux.args(["new-session", "-d", "-s", "two words", "cat"]).status().unwrap();
+    assert_eq!(house.names().await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_dot_and_a_line_are_one_to_tmux() {
+    let house = House::tmux();
+    house.spawn("a.b", &programs::cat()).await;
+    let refused = house.it().spawn(&named("a_b"), &programs::cat(), SIZE).await.unwrap_err();
+    assert!(matches!(refused, Error::SessionExists(_)), "{refused:?}");
+    let refused = house.it().destroy(&named("a_b")).await.unwrap_err();
+    assert!(matches!(refused, Error::SessionNotFound(_)), "{refused:?}");
+}
