@@ -1,9 +1,10 @@
 //! What only tmux can show.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{Error, Tmux};
+use paned_substrate::sessions::{Error, Target, Tmux};
 use paned_substrate::tmux::Place;
 
 use crate::house::{House, SIZE, named};
@@ -69,4 +70,33 @@ async fn a_dot_and_a_line_are_one_to_tmux() {
     assert!(matches!(refused, Error::SessionExists(_)), "{refused:?}");
     let refused = house.it().destroy(&named("a_b")).await.unwrap_err();
     assert!(matches!(refused, Error::SessionNotFound(_)), "{refused:?}");
+}
+
+/// A tmux that writes down what its control client is told.
+fn listening_tmux(house: &House) -> Place {
+    let (program, log) = (house.folder().join("tmux"), house.folder().join("told"));
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = -V ] && exec tmux -V\ntee '{}' | tmux \"$@\"\n",
+        log.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    let mut mode = std::fs::metadata(&program).unwrap().permissions();
+    mode.set_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    Place::own(house.folder()).with_program(program)
+}
+
+#[tokio::test]
+async fn enter_is_a_write_of_its_own() {
+    let house = House::tmux();
+    let tmux = Tmux::new(listening_tmux(&house));
+    let name = named("a");
+    tmux.spawn(&name, &programs::cat(), SIZE).await.unwrap();
+    tmux.send(&Target::from(&name), "one\ntwo").await.unwrap();
+    house.lines(&Target::from(&name), |lines| lines.ends_with(&["two".to_owned()])).await;
+    let told = std::fs::read_to_string(house.folder().join("told")).unwrap();
+    let pastes: Vec<&str> = told.lines().filter(|line| line.contains("paste-buffer")).collect();
+    let typed = |paste: &str, text: &str| paste.contains(&format!(" \"{text}\" ;"));
+    assert_eq!(pastes.len(), 2, "{pastes:?}");
+    assert!(typed(pastes[0], "one\\012two") && typed(pastes[1], "\\015"), "{pastes:?}");
 }

@@ -294,3 +294,61 @@ impl Substrate for Native {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::Writer;
+    use paned_model::Time;
+    use paned_model::frame::{Done, Frames, FromKeeper, Message as _, ToKeeper, VERSION, Welcome};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::UnixListener;
+
+    use super::*;
+
+    /// Plays the keeper of one pane for one visit; answers what was typed, write by write.
+    async fn keep(listener: UnixListener) -> Vec<Vec<u8>> {
+        let (mut frames, mut bytes, mut writes) = (Frames::default(), [0; 4096], Vec::new());
+        // Those who only look whether somebody listens say nothing.
+        while writes.len() < 2 {
+            let (mut visitor, _) = listener.accept().await.unwrap();
+            while let Ok(got @ 1..) = visitor.read(&mut bytes).await {
+                frames.push(&bytes[..got]);
+                let mut answers = Vec::new();
+                while let Some(message) = frames.take().unwrap() {
+                    let welcome = Welcome { version: VERSION, keeper: 1, pid: 1, started: Time(1) };
+                    match message {
+                        ToKeeper::Hello(_) => FromKeeper::Welcome(welcome).encode(&mut answers),
+                        ToKeeper::Input(id, typed) => {
+                            writes.push(typed);
+                            FromKeeper::Done(Done::well(id)).encode(&mut answers);
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+                visitor.write_all(&answers).await.unwrap();
+            }
+        }
+        writes
+    }
+
+    #[tokio::test]
+    async fn enter_is_a_write_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let native = Native::new(
+            folder.path().to_owned(),
+            Nursery::new("/no/such".into(), Vec::new(), "/dev/null".into()),
+        );
+        let name = Name::new("a").unwrap();
+        let record =
+            Record { session: name.clone(), number: 0, origin: Origin::Window(Size::default()) };
+        let id = record.id().unwrap();
+        std::fs::create_dir_all(native.places.folder(&id)).unwrap();
+        std::fs::write(native.places.record(&id), record.text()).unwrap();
+        let tape = Writer::create(&native.places.tape(&id), TAPE, Time(1)).unwrap();
+        let listener = UnixListener::bind(native.places.socket(&id)).unwrap();
+        let target = Target::from(&name);
+        let (sent, writes) = tokio::join!(native.send(&target, "one\ntwo"), keep(listener));
+        assert_eq!((sent, writes), (Ok(()), vec![b"one\ntwo".to_vec(), b"\r".to_vec()]));
+        drop(tape);
+    }
+}
