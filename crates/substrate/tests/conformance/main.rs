@@ -52,7 +52,8 @@ conform! {
         an_interrupt_reaches_the_program
         every_key_becomes_its_bytes
         cursor_keys_follow_the_program
-        a_key_that_nobody_knows_is_refused;
+        a_key_that_nobody_knows_is_refused
+        a_program_that_asks_its_terminal_is_answered;
     reading:
         a_capture_has_exactly_as_many_lines
         a_long_history_is_exact_too

@@ -16,6 +16,8 @@ pub(crate) fn fake() -> Fake {
             ["sh", "-c", _, "bytes", first] => Box::new(Bytes(first.replace("\\033", "\x1b"))),
             ["sh", "-c", _, "catch"] => Box::new(Catch),
             ["sh", "-c", _, "size"] => Box::new(Sizes),
+            // Nobody asks in memory.
+            ["sh", "-c", _, "ask"] => says("one\r\ntwo^[[2;4R"),
             ["sh", "-c", _, "pid"] => says("0\r\n"),
             ["sh", "-c", _, "place"] => says(&placed(program)),
             _ => return None,

@@ -44,3 +44,10 @@ pub(crate) fn pid() -> Program {
 pub(crate) fn place() -> Program {
     Program::new(["sh", "-c", r#"echo "$WORD"; pwd; exec cat"#, "place"])
 }
+
+/// Asks its terminal where the cursor is, and shows the answer.
+pub(crate) fn ask() -> Program {
+    let script = "stty -icanon -echo min 1; printf 'one\\ntwo\\033[6n'; \
+                  dd bs=1 count=6 2>/dev/null | cat -v; exec cat";
+    Program::new(["sh", "-c", script, "ask"])
+}

@@ -1,21 +1,24 @@
 //! Sessions on keepers: each pane is a process of its own that outlives whoever made it, and a session is the panes of
 //! a folder that say they belong to it.
 //!
-//! Nothing is remembered here. Every call looks into the folder, so any number of processes can use it at once. No
-//! server is needed, and none is there: what a program asks its terminal (its position, its colours) nobody answers.
+//! Nothing is remembered here. Every call looks into the folder, so any number of processes can use it at once, and no
+//! server is needed. What a program asks its terminal is answered by the handle that started it, while that lives.
 //!
 //! A keeper is forked by a [`Nursery`]: a `paned nursery` process, or any program that calls `paned_keeper::nursery::run`
 //! with its standard input before it has threads, as `examples/agents.rs` does.
 
+mod attend;
 mod group;
 mod read;
 mod visit;
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use paned_model::{PaneId, Size};
+use tokio::task::JoinSet;
 
 use super::{
     Boxed, Direction, Error, Name, Pane, PaneRef, Program, Session, Style, Substrate, Target,
@@ -38,6 +41,8 @@ const ENTER: &[u8] = b"\r";
 pub struct Native {
     places: Places,
     ground: native::Native,
+    /// Those who answer the programs that we started; they leave with us.
+    attendants: Mutex<JoinSet<()>>,
 }
 
 impl Native {
@@ -45,7 +50,8 @@ impl Native {
     /// session, for its owner only.
     #[must_use]
     pub fn new(folder: PathBuf, nursery: Nursery) -> Self {
-        Self { places: Places::new(&folder), ground: native::Native::new(folder, nursery) }
+        let (places, attendants) = (Places::new(&folder), Mutex::default());
+        Self { places, ground: native::Native::new(folder, nursery), attendants }
     }
 
     async fn start(&self, program: &Program, record: &Record, size: Size) -> Result<(), Error> {
@@ -56,7 +62,7 @@ impl Native {
         };
         let id = record.id().ok_or_else(|| Error::Failed("too many panes".to_owned()))?;
         let order = Order {
-            id,
+            id: id.clone(),
             program: path(ready.file)?,
             argv: ready.argv,
             env: ready.env,
@@ -68,7 +74,20 @@ impl Native {
             record: record.text(),
         };
         // Let go at once: a connection that is the pane's server would hold up a program that prints much.
-        self.ground.spawn(order).await.map(drop).map_err(Error::from)
+        drop(self.ground.spawn(order).await?);
+        self.attend(&id).await
+    }
+
+    async fn attend(&self, id: &PaneId) -> Result<(), Error> {
+        let visit = Visit::to(&self.places, id).await?;
+        // A program that has ended already asks nothing.
+        let (Some(visit), Ok(tape)) = (visit, Reader::open(&self.places.tape(id))) else {
+            return Ok(());
+        };
+        let mut attendants = self.attendants.lock().unwrap_or_else(PoisonError::into_inner);
+        while attendants.try_join_next().is_some() {}
+        attendants.spawn(attend::attend(visit, tape));
+        Ok(())
     }
 
     async fn open(&self, name: &Name, program: &Program, size: Size) -> Result<Session, Error> {
@@ -309,26 +328,30 @@ mod tests {
     async fn keep(listener: UnixListener) -> Vec<Vec<u8>> {
         let (mut frames, mut bytes, mut writes) = (Frames::default(), [0; 4096], Vec::new());
         // Those who only look whether somebody listens say nothing.
-        while writes.len() < 2 {
+        while writes.is_empty() {
             let (mut visitor, _) = listener.accept().await.unwrap();
             while let Ok(got @ 1..) = visitor.read(&mut bytes).await {
                 frames.push(&bytes[..got]);
                 let mut answers = Vec::new();
                 while let Some(message) = frames.take().unwrap() {
-                    let welcome = Welcome { version: VERSION, keeper: 1, pid: 1, started: Time(1) };
-                    match message {
-                        ToKeeper::Hello(_) => FromKeeper::Welcome(welcome).encode(&mut answers),
-                        ToKeeper::Input(id, typed) => {
-                            writes.push(typed);
-                            FromKeeper::Done(Done::well(id)).encode(&mut answers);
-                        }
-                        other => panic!("{other:?}"),
-                    }
+                    answer(message, &mut writes).encode(&mut answers);
                 }
                 visitor.write_all(&answers).await.unwrap();
             }
         }
         writes
+    }
+
+    fn answer(message: ToKeeper, writes: &mut Vec<Vec<u8>>) -> FromKeeper {
+        let welcome = Welcome { version: VERSION, keeper: 1, pid: 1, started: Time(1) };
+        match message {
+            ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
+            ToKeeper::Input(id, typed) => {
+                writes.push(typed);
+                FromKeeper::Done(Done::well(id))
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[tokio::test]

@@ -49,7 +49,7 @@ fn read(tape: &Reader, start: u64, end: u64) -> io::Result<Vec<u8>> {
 /// The rows of the screen.
 pub(super) fn rows(tape: &Reader, style: Style) -> io::Result<Vec<String>> {
     let mut screen = Screen::new(tape.size());
-    each(tape, |bytes| screen.feed(bytes))?;
+    each(tape, tape.first(), tape.end(), |bytes| screen.feed(bytes))?;
     // A synchronized update that nobody ends would hide what was drawn.
     screen.settle();
     Ok(text::rows(&screen, style))
@@ -58,23 +58,29 @@ pub(super) fn rows(tape: &Reader, style: Style) -> io::Result<Vec<String>> {
 /// The modes the program has switched its terminal to.
 pub(super) fn modes(tape: &Reader) -> io::Result<Modes> {
     let mut signals = Signals::new();
-    each(tape, |bytes| signals.feed(bytes, |_| {}))?;
+    each(tape, tape.first(), tape.end(), |bytes| signals.feed(bytes, |_| {}))?;
     Ok(text::modes(&signals))
 }
 
-/// Everything that is kept, in pieces.
-fn each(tape: &Reader, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+/// What is kept from one offset to another, in pieces; answers where it stopped.
+pub(super) fn each(
+    tape: &Reader,
+    mut at: u64,
+    end: u64,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<u64> {
     let mut buffer = vec![0; PIECE];
-    let (mut at, end) = (tape.first(), tape.end());
     while at < end {
-        match tape.read(at, &mut buffer)? {
+        let wanted = PIECE.min(usize::try_from(end - at).unwrap_or(PIECE));
+        match tape.read(at, &mut buffer[..wanted])? {
             Ok(0) => break,
             Ok(read) => {
                 take(&buffer[..read]);
                 at += read as u64;
             }
+            // The ring was faster.
             Err(gap) => at = gap.first,
         }
     }
-    Ok(())
+    Ok(at)
 }

@@ -27,6 +27,7 @@ pub(super) struct Visit {
     requests: RequestId,
     held: bool,
     exited: bool,
+    printed: bool,
 }
 
 impl Visit {
@@ -36,10 +37,28 @@ impl Visit {
         let mut wire = Wire::over(stream);
         wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }));
         match timeout(ANSWER, welcome(&mut wire)).await {
-            Ok(Ok(_)) => Ok(Some(Self { wire, requests: 0, held: false, exited: false })),
+            Ok(Ok(_)) => Ok(Some(Self::over(wire))),
             Ok(Err(_)) => Ok(None),
             Err(_) => Err(slow()),
         }
+    }
+
+    fn over(wire: Wire) -> Self {
+        Self { wire, requests: 0, held: false, exited: false, printed: false }
+    }
+
+    /// Waits until the program has printed more; false when it has ended.
+    pub(super) async fn printed(&mut self) -> bool {
+        while !self.printed && !self.exited {
+            match self.wire.hear().await {
+                Ok(message) => self.note(&message),
+                Err(_) => return false,
+            }
+        }
+        self.printed = false;
+        // From now on what is new is told again. A visitor's offset means nothing.
+        self.wire.say(&ToKeeper::Took(0));
+        !self.exited
     }
 
     /// Types bytes, each piece by a write of its own. A piece is answered when it was written, or waits in the keeper
@@ -96,9 +115,9 @@ impl Visit {
         match message {
             FromKeeper::Held(held) => self.held = held.holder.is_some(),
             FromKeeper::Exited(_) => self.exited = true,
+            FromKeeper::Wrote(_) => self.printed = true,
             FromKeeper::Welcome(_)
             | FromKeeper::Stillborn(_)
-            | FromKeeper::Wrote(_)
             | FromKeeper::Resized(_)
             | FromKeeper::Done(_) => {}
         }
@@ -154,7 +173,7 @@ mod tests {
 
     fn visit() -> (Visit, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Visit { wire: Wire::over(ours), requests: 0, held: false, exited: false }, theirs)
+        (Visit::over(Wire::over(ours)), theirs)
     }
 
     async fn hear(stream: &mut UnixStream) -> Vec<ToKeeper> {

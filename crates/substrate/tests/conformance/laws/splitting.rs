@@ -20,15 +20,14 @@ pub(crate) async fn a_split_halves_a_pane(house: House) {
     let right = house.it().split(&target, Direction::Horizontal, &programs::size()).await.unwrap();
     assert_eq!((right.size.to_string().as_str(), right.active), ("99x50", true));
     assert_eq!(right.session, named("a"));
+    house.sees(&first, "50 100").await;
     let below =
         house.it().split(&Target::from(&right.id), Direction::Vertical, &programs::cat()).await;
     assert_eq!(below.unwrap().size.to_string(), "99x24");
     let panes = house.panes("a").await;
     assert_eq!(sizes(&panes), ["100x50", "99x25", "99x24"]);
     assert_eq!(panes[1].id, right.id);
-    for (target, seen) in [(first, "50 100"), (Target::from(&right.id), "25 99")] {
-        house.sees(&target, seen).await;
-    }
+    house.sees(&Target::from(&right.id), "25 99").await;
     let session = &house.it().list().await.unwrap()[0];
     assert_eq!((session.panes, session.size.to_string().as_str()), (3, "200x50"));
 }
@@ -60,6 +59,7 @@ pub(crate) async fn a_session_means_its_newest_pane(house: House) {
     assert_eq!(house.it().capture(&first, 5).await, Ok(Vec::new()));
     house.it().key(&target, "C-d").await.unwrap();
     house.until("one is left", || async { house.panes("a").await.len() == 1 }).await;
+    assert_eq!(sizes(&house.panes("a").await), ["200x50"]);
     house.it().send(&target, "old").await.unwrap();
     house.line(&first, "old").await;
     let refused = house.it().send(&Target::from(&second.id), "x").await.unwrap_err();
@@ -72,7 +72,8 @@ pub(crate) async fn a_pane_that_ends_leaves_its_room(house: House) {
     house.it().split(&target, Direction::Horizontal, &programs::size()).await.unwrap();
     house.line(&target, "ready").await;
     house.it().key(&first, "C-d").await.unwrap();
-    house.until("one is left", || async { sizes(&house.panes("a").await) == ["200x50"] }).await;
+    let left = || async { house.it().list().await.unwrap()[0].panes };
+    house.until("one is left", || async { left().await == 1 }).await;
     house.sees(&target, "50 200").await;
     let session = &house.it().list().await.unwrap()[0];
     assert_eq!((session.panes, session.size.to_string().as_str()), (1, "200x50"));

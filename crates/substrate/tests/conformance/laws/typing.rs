@@ -122,3 +122,8 @@ pub(crate) async fn a_key_that_nobody_knows_is_refused(house: House) {
     let says = "invalid command: no key is called `Entr`; did you mean `enter` or `end`?";
     assert_eq!(refused.to_string(), says);
 }
+
+pub(crate) async fn a_program_that_asks_its_terminal_is_answered(house: House) {
+    let target = house.spawn("a", &programs::ask()).await;
+    house.lines(&target, |lines| lines == ["one", "two^[[2;4R"]).await;
+}

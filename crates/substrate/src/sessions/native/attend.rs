@@ -1,0 +1,94 @@
+//! Answers what a program asks its terminal (where its cursor is, what it can do), for as long as the handle that
+//! started it lives. It only looks on: a program that prints much never waits for it.
+
+use std::io;
+
+use paned_keeper::tape::Reader;
+use paned_model::Size;
+use paned_term::{Screen, Signal, Signals};
+
+use super::read;
+use super::visit::Visit;
+
+/// Attends one pane until it ends.
+pub(super) async fn attend(mut visit: Visit, tape: Reader) {
+    let mut attendant = Attendant::new(tape);
+    while visit.printed().await {
+        let Ok(answer) = attendant.look() else { return };
+        if visit.write(&[&answer]).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What a pane's terminal knows. It draws nothing until it is asked something.
+struct Attendant {
+    tape: Reader,
+    signals: Signals,
+    at: u64,
+    drawn: Option<Drawn>,
+}
+
+struct Drawn {
+    screen: Screen,
+    size: Size,
+    at: u64,
+}
+
+impl Attendant {
+    fn new(tape: Reader) -> Self {
+        Self { tape, signals: Signals::new(), at: 0, drawn: None }
+    }
+
+    /// Looks at what is new; answers what the terminal has to say to it.
+    fn look(&mut self) -> io::Result<Vec<u8>> {
+        let (from, mut asked) = (self.at, false);
+        let signals = &mut self.signals;
+        self.at = read::each(&self.tape, from, self.tape.end(), |bytes| {
+            signals.feed(bytes, |signal| asked |= signal == Signal::Query);
+        })?;
+        if asked { self.answer(from) } else { Ok(Vec::new()) }
+    }
+
+    /// The answers to what was asked after this offset; what was before has been answered.
+    fn answer(&mut self, from: u64) -> io::Result<Vec<u8>> {
+        let (tape, size) = (&self.tape, self.tape.size());
+        let fresh = || Drawn { screen: Screen::new(size), size, at: tape.first() };
+        let drawn = self.drawn.get_or_insert_with(fresh);
+        if drawn.size != size {
+            drawn.screen.resize(size);
+            drawn.size = size;
+        }
+        drawn.at = read::each(tape, drawn.at, from, |bytes| drawn.screen.feed(bytes))?;
+        drop(drawn.screen.take_replies());
+        drawn.at = read::each(tape, drawn.at, self.at, |bytes| drawn.screen.feed(bytes))?;
+        Ok(drawn.screen.take_replies())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::Writer;
+    use paned_model::Time;
+
+    use super::*;
+
+    #[test]
+    fn each_question_is_answered_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = Writer::create(&path, 1 << 20, Time(1)).unwrap();
+        tape.set_size(Size::default());
+        let mut attendant = Attendant::new(Reader::open(&path).unwrap());
+        let mut check = |printed: &[u8], expect: &[u8]| {
+            tape.append(printed, Time(1)).unwrap();
+            assert_eq!(attendant.look().unwrap(), expect, "{}", printed.escape_ascii());
+        };
+        check(b"hello", b"");
+        check(b"\x1b[6n", b"\x1b[1;6R");
+        check(b"\r\nab", b"");
+        check(b"\x1b[", b"");
+        check(b"6n", b"\x1b[2;3R");
+        check(b"c", b"");
+    }
+}
