@@ -62,7 +62,8 @@ pub trait Substrate: Send + Sync + 'static {
     ///
     /// The text goes as it is: a line end in it is a line feed, as ctrl+j types it, and only the end is Enter. It has
     /// at most [`LONGEST_TEXT`] bytes and may be empty. A line editor in the terminal's own hands (`cat`, `read`) takes
-    /// 4095 bytes of a line and drops the rest; programs that read keys take all.
+    /// 4095 bytes of a line and drops the rest; programs that read keys take all. Two who send to one pane at the same
+    /// moment take turns between themselves, or their texts meet before the first Enter.
     ///
     /// # Errors
     /// [`Error::InvalidCommand`] when it is too long or holds a control character other than tab and line ends: those

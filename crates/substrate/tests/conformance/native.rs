@@ -1,5 +1,10 @@
 //! What only keepers can show.
 
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+
+use paned_model::Size;
+use paned_model::frame::{Hello, Message as _, Resize, Role, ToKeeper, VERSION};
 use paned_substrate::Substrate as _;
 use paned_substrate::sessions::{Direction, Program, Target};
 
@@ -58,6 +63,25 @@ async fn a_keeper_that_is_killed_takes_its_session_from_the_list() {
     house.until("gone", || async { house.names().await.is_empty() }).await;
     let refused = house.it().send(&Target::from(&named("a")), "x").await.unwrap_err();
     assert_eq!(refused.to_string(), "session not found: no session is called `a`");
+}
+
+/// Whoever shows a pane holds its size; to everybody else the session is attached.
+#[tokio::test]
+async fn a_session_is_attached_while_somebody_holds_its_size() {
+    let house = House::native();
+    house.spawn("a", &programs::cat()).await;
+    let is_attached = || async { house.it().list().await.unwrap()[0].attached };
+    assert!(!is_attached().await);
+    let mut viewer = UnixStream::connect(house.folder().join("panes/0.a/keeper.sock")).unwrap();
+    let (holder, size) = (Some("me".to_owned()), Size { cols: 90, rows: 20 });
+    let mut words = Vec::new();
+    ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }).encode(&mut words);
+    ToKeeper::Resize(Resize { id: 1, size: SIZE, holder, force: false }).encode(&mut words);
+    viewer.write_all(&words).unwrap();
+    house.until("attached", is_attached).await;
+    house.it().resize(&named("a"), size).await.unwrap();
+    assert_eq!(house.panes("a").await[0].size, size, "the session's owner has the last word");
+    assert!(!is_attached().await, "and has taken the size");
 }
 
 /// Two handles in one process, each with a nursery of its own.
