@@ -61,6 +61,19 @@ impl House {
         self.substrate.as_ref()
     }
 
+    /// The process of the tmux server, if one runs here.
+    fn server(&self) -> Option<u32> {
+        self.tell_tmux(&["display-message", "-p", "#{pid}"])?.trim().parse().ok()
+    }
+
+    /// Says something to tmux as a person would.
+    pub(crate) fn tell_tmux(&self, words: &[&str]) -> Option<String> {
+        let socket = self.folder.path().join("tmux.sock");
+        let mut tmux = Command::new("tmux");
+        let said = tmux.arg("-S").arg(socket).args(words).stderr(Stdio::null()).output().ok()?;
+        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).into_owned())
+    }
+
     /// Another handle to the same ground, as another process would have it.
     pub(crate) fn another(&self) -> Box<dyn Substrate> {
         open(&self.ground, self.folder.path())
@@ -196,17 +209,20 @@ pub(crate) fn is_alive(number: u32) -> bool {
 
 impl Drop for House {
     fn drop(&mut self) {
-        let mut kill = Command::new("tmux");
-        let kill = kill.arg("-S").arg(self.folder.path().join("tmux.sock")).arg("kill-server");
-        let _ = kill.stderr(Stdio::null()).status();
+        let server = self.server();
+        let _ = self.tell_tmux(&["kill-server"]);
         let panes = fs::read_dir(self.folder.path().join("panes"));
         let tapes = panes.into_iter().flatten().flatten().map(|pane| pane.path().join("tape"));
         let tapes: Vec<Reader> = tapes.filter_map(|tape| Reader::open(&tape).ok()).collect();
         let keepers: Vec<u32> = tapes.iter().map(Reader::keeper).filter(|pid| 0 < *pid).collect();
         keepers.iter().for_each(|keeper| _ = kill_process(pid(*keeper), Signal::TERM));
+        let all: Vec<u32> = keepers.into_iter().chain(server).collect();
         let end = Instant::now() + PATIENCE;
-        while keepers.iter().any(|keeper| is_alive(*keeper)) && Instant::now() < end {
+        while all.iter().any(|process| is_alive(*process)) && Instant::now() < end {
             std::thread::sleep(BETWEEN);
         }
+        let left: Vec<&u32> = all.iter().filter(|process| is_alive(**process)).collect();
+        left.iter().for_each(|process| _ = kill_process(pid(**process), Signal::KILL));
+        assert!(left.is_empty() || std::thread::panicking(), "these do not end: {left:?}");
     }
 }

@@ -1,7 +1,6 @@
 //! What only tmux can show.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
 
 use paned_substrate::Substrate as _;
 use paned_substrate::sessions::{Error, Target, Tmux};
@@ -44,8 +43,7 @@ async fn a_server_that_went_is_an_empty_list() {
     let house = House::tmux();
     house.spawn("a", &programs::cat()).await;
     assert_eq!(house.names().await, ["a"]);
-    let mut kill = Command::new("tmux");
-    kill.arg("-S").arg(house.folder().join("tmux.sock")).arg("kill-server").status().unwrap();
+    house.tell_tmux(&["kill-server"]).unwrap();
     house.until("empty", || async { house.it().list().await == Ok(Vec::new()) }).await;
     house.spawn("b", &programs::cat()).await;
     assert_eq!(house.names().await, ["b"]);
@@ -56,9 +54,7 @@ async fn a_server_that_went_is_an_empty_list() {
 async fn a_session_without_a_name_for_us_is_left_alone() {
     let house = House::tmux();
     house.spawn("a", &programs::cat()).await;
-    let mut tmux = Command::new("tmux");
-    tmux.arg("-S").arg(house.folder().join("tmux.sock"));
-    tmux.args(["new-session", "-d", "-s", "two words", "cat"]).status().unwrap();
+    house.tell_tmux(&["new-session", "-d", "-s", "two words", "cat"]).unwrap();
     assert_eq!(house.names().await, ["a"]);
 }
 
@@ -74,10 +70,11 @@ async fn a_dot_and_a_line_are_one_to_tmux() {
 
 /// A tmux that writes down what its control client is told.
 fn listening_tmux(house: &House) -> Place {
-    let (program, log) = (house.folder().join("tmux"), house.folder().join("told"));
+    let (program, folder) = (house.folder().join("tmux"), house.folder().display());
+    // The client itself is the child that is ended with its connection.
     let script = format!(
-        "#!/bin/sh\n[ \"$1\" = -V ] && exec tmux -V\ntee '{}' | tmux \"$@\"\n",
-        log.display()
+        "#!/bin/sh\n[ \"$1\" = -V ] && exec tmux -V\nmkfifo '{folder}/pipe'\nexec 3<&0\n\
+         tee '{folder}/told' <&3 >'{folder}/pipe' &\nexec tmux \"$@\" <'{folder}/pipe' 3<&-\n",
     );
     std::fs::write(&program, script).unwrap();
     let mut mode = std::fs::metadata(&program).unwrap().permissions();
