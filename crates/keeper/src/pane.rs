@@ -257,6 +257,8 @@ impl Pane {
         };
         let left = procs::of_pane(self.child);
         if left.is_empty() {
+            // The last one may have ended while we looked, and its end comes before the answer.
+            self.reap(now);
             return self.kill_is_over(left);
         }
         match killing.look(now) {
