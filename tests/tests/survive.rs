@@ -215,3 +215,22 @@ fn what_others_left_in_the_folder_of_panes_does_no_harm() {
     assert_eq!(panes.as_array().unwrap().len(), 1);
     assert_eq!(panes[0]["id"], "a");
 }
+
+#[test]
+fn the_modes_of_a_terminal_are_known_though_what_set_them_is_gone() {
+    let mut server = Server::start();
+    let text = "printf '\\033[?2004h\\033[?1h'; seq -f 'line %.0f of many' 0 1199999; exec cat";
+    server.act("pane:new", script("a", text));
+    let wait = json!({ "paneId": "a", "pattern": "^line 1199999 ", "since": 0 });
+    assert_eq!(server.act("pane:wait", wait)["met"], "pattern");
+    assert!(0 < server.pane("a")["dropped"].as_u64().unwrap());
+    for _ in 0..2 {
+        let modes = server.act("pane:screen", json!({ "paneId": "a" }))["modes"].clone();
+        assert_eq!(
+            (&modes["bracketedPaste"], &modes["applicationCursor"]),
+            (&json!(true), &json!(true))
+        );
+        server.kill();
+        server.start_again();
+    }
+}

@@ -194,6 +194,7 @@ impl Plan {
             notify_on_exit: params.notify_on_exit,
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
             pid: None,
+            modes: String::new(),
             wish,
             created_at: kernel.now(),
             grant,

@@ -56,7 +56,8 @@ pub(crate) enum Reach {
 impl Pane {
     pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
         let (id, created_at) = (record.id.clone(), record.created_at);
-        let (held_by, kills, preamble, plain_until) = (None, 0, Vec::new(), 0);
+        let (held_by, kills, plain_until) = (None, 0, 0);
+        let preamble = record.modes.clone().into_bytes();
         let state = State { record, size, held_by, reach, kills, preamble, plain_until };
         let state = Mutex::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());

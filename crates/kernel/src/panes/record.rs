@@ -29,6 +29,10 @@ pub(crate) struct Record {
     /// Its program's process, which may be another program's once it has ended.
     #[serde(default)]
     pub(crate) pid: Option<u32>,
+    /// The escape bytes that put a terminal into the modes that its program has switched on, for when what
+    /// it printed then is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) modes: String,
     /// Where it is to be seen in tmux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wish: Option<Wish>,

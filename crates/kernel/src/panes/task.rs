@@ -35,6 +35,7 @@ pub(crate) struct Task {
     /// Whether no escape sequence was printed since the very beginning.
     plain: bool,
     titles: Throttle<()>,
+    modes: Throttle<()>,
     bells: Throttle<u64>,
     rung: u64,
 }
@@ -53,16 +54,28 @@ impl Task {
     ) -> Self {
         let looked = output.taken().max(output.first());
         let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
-        let signals = Signals::new();
+        let (modes, signals) = (Throttle::new(OFTEN), in_modes(&pane));
         let plain = looked == 0;
-        Self { kernel, pane, output, commands, signals, looked, plain, titles, bells, rung: 0 }
+        Self {
+            kernel,
+            pane,
+            output,
+            commands,
+            signals,
+            looked,
+            plain,
+            titles,
+            modes,
+            bells,
+            rung: 0,
+        }
     }
 
     pub(crate) async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
         self.look().await;
         loop {
-            let deadline =
-                [self.titles.deadline(), self.bells.deadline()].into_iter().flatten().min();
+            let deadlines = [self.titles.deadline(), self.bells.deadline(), self.modes.deadline()];
+            let deadline = deadlines.into_iter().flatten().min();
             let event = tokio::select! {
                 fact = facts.recv() => Event::Fact(fact),
                 () = sleep_until(deadline) => Event::Deadline,
@@ -113,19 +126,26 @@ impl Task {
     }
 
     /// Notes what a screen that is made later must know.
-    fn note(&self) {
+    fn note(&mut self) {
         let mut state = self.pane.lock();
         if self.plain {
             state.plain_until = self.looked;
-        } else if 0 < self.output.first() {
+            return;
+        }
+        if 0 < self.output.first() {
             state.preamble = self.signals.preamble();
+        }
+        let modes = self.signals.modes();
+        if state.record.modes.as_bytes() != modes {
+            state.record.modes = String::from_utf8(modes).unwrap_or_default();
+            self.modes.push(());
         }
     }
 
     fn skip_to(&mut self, first: u64) {
         tracing::warn!(pane = %self.pane.id, from = self.looked, to = first, "output was overwritten unseen");
         self.looked = first;
-        self.signals = Signals::new();
+        self.signals = in_modes(&self.pane);
         self.plain = false;
     }
 
@@ -182,6 +202,15 @@ impl Task {
         if let Some(count) = self.bells.tick(now) {
             self.tell_bells(count);
         }
+        if self.modes.tick(now).is_some() {
+            self.remember();
+        }
+    }
+
+    /// Writes down what is known of it; nobody is told.
+    fn remember(&self) {
+        let state = self.pane.lock();
+        self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
     fn tell_title(&self) {
@@ -225,6 +254,14 @@ impl Task {
     fn now(&self) -> Time {
         self.kernel.now()
     }
+}
+
+/// A reader that goes on in the modes that the program has switched on.
+fn in_modes(pane: &Pane) -> Signals {
+    let modes = pane.lock().record.modes.clone();
+    let mut signals = Signals::new();
+    signals.feed(modes.as_bytes(), |_| {});
+    signals
 }
 
 async fn sleep_until(deadline: Option<Instant>) {

@@ -97,13 +97,20 @@ impl Signals {
         self.held.len()
     }
 
+    /// The escape bytes that put a terminal into those modes, and nothing else.
+    #[must_use]
+    pub fn modes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.modes.write(&mut out);
+        out
+    }
+
     /// The escape bytes that put a fresh terminal into the modes the program has switched on so far.
     ///
     /// Inside a string too long to be held they end by opening such a string, so that its rest is no text.
     #[must_use]
     pub fn preamble(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.modes.write(&mut out);
+        let mut out = self.modes();
         match self.state {
             // A number that means nothing to anyone, so that the rest is not taken for a command.
             State::Skip(Kind::Osc) => out.extend(b"\x1b]99999;"),
