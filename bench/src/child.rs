@@ -24,6 +24,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Option<ExitCode> {
         ["child", "echo"] => echo().map(|()| 0),
         ["child", "lines", count] => print(&lines(number(count), "\n")).map(|()| 0),
         ["child", "clock", code] => print(now_text().as_bytes()).map(|()| number(code)),
+        ["child", "last-words", code] => last_words().map(|()| number(code)),
         _ => return None,
     };
     let code = done.ok().and_then(|code| u8::try_from(code).ok());
@@ -60,6 +61,12 @@ fn paint_and_stay(paint: &str, bytes: u64) -> io::Result<()> {
     let paint = Paint::named(paint).ok_or(io::ErrorKind::InvalidInput)?;
     flood(paint, bytes)?;
     io::stdin().read(&mut [0]).map(drop)
+}
+
+/// Waits for a line, and then says what time it is.
+fn last_words() -> io::Result<()> {
+    io::stdin().read_line(&mut String::new())?;
+    print(now_text().as_bytes())
 }
 
 /// Gives back at once what is typed, as it is.

@@ -96,6 +96,13 @@ pub(crate) fn busy(pid: u32) -> Result<Duration, Error> {
     Ok(Duration::from_nanos(nanos.sum()))
 }
 
+/// How many processes and threads were ever started on this machine.
+pub(crate) fn started() -> Result<u64, Error> {
+    let text = fs::read_to_string("/proc/stat").doing("read /proc/stat")?;
+    let count = text.lines().find_map(|line| line.strip_prefix("processes ")?.parse().ok());
+    count.ok_or(Error::Odd { what: "/proc/stat", found: text })
+}
+
 /// A number in `pid (command) state ppid …`; the command may hold anything, so the last `)` counts.
 fn stat(pid: u32, field: usize) -> Option<u64> {
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
@@ -114,5 +121,12 @@ mod tests {
         assert_eq!(stat(me, PARENT), Some(u64::from(std::os::unix::process::parent_id())));
         assert!(cpu(me) < Duration::from_secs(3600));
         assert!(children(std::os::unix::process::parent_id()).contains(&me));
+    }
+
+    #[test]
+    fn a_process_that_is_started_is_counted() {
+        let before = started().unwrap();
+        std::process::Command::new("true").status().unwrap();
+        assert!(before < started().unwrap());
     }
 }

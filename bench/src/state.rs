@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use paned_keeper::tape::Reader;
@@ -14,8 +15,10 @@ use crate::proc;
 
 /// How long a keeper may take to end once its program has.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a tmux server may take to end.
+const STRIKE: Duration = Duration::from_secs(2);
 
-/// A state folder. Dropping it ends every program and keeper in it; the plan removes it in the end.
+/// A state folder. Dropping it ends every program, keeper and tmux in it; the plan removes it in the end.
 pub(crate) struct State {
     folder: PathBuf,
 }
@@ -34,6 +37,11 @@ impl State {
     /// A file beside it.
     pub(crate) fn beside(&self, extension: &str) -> PathBuf {
         self.folder.with_extension(extension)
+    }
+
+    /// Where the server's own tmux server lives.
+    pub(crate) fn stage(&self) -> PathBuf {
+        self.folder.join("tmux")
     }
 
     /// What a pane has printed.
@@ -62,11 +70,31 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
+        strike(&self.stage().join("tmux.sock"));
         let tapes = self.tapes();
         let running = tapes.iter().filter(|tape| tape.ending().is_none());
         running.filter_map(|tape| proc::pid(tape.pid()?)).for_each(proc::kill);
         let keepers = tapes.iter().filter_map(|tape| proc::pid(tape.keeper()));
         keepers.for_each(bury);
+    }
+}
+
+/// Ends the tmux server at this socket, if there is one, and with it whoever shows a pane in it.
+fn strike(socket: &Path) {
+    if !socket.exists() {
+        return;
+    }
+    let tmux = |args: &[&str]| {
+        let mut command = Command::new("tmux");
+        command.arg("-S").arg(socket).args(args).stdin(Stdio::null()).stderr(Stdio::null());
+        command.output().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let server = tmux(&["display-message", "-p", "#{pid}"]).ok();
+    let server = server.and_then(|pid| pid.parse().ok()).and_then(proc::pid);
+    let _ = tmux(&["kill-server"]);
+    // It may wait for ever for a control client whose own end it was about to see.
+    if let Some(server) = server.filter(|server| !proc::has_ended_within(*server, STRIKE)) {
+        proc::kill(server);
     }
 }
 

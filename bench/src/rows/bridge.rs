@@ -1,8 +1,9 @@
-//! D9, D10, D11: looking at a screen and sending a line, beside a bridge that runs tmux for each request.
+//! D9, D10, D11, D13: looking at a screen and sending a line, beside a bridge that runs tmux for each request.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
+use paned_model::Size;
 use serde_json::json;
 
 use super::Row;
@@ -12,13 +13,17 @@ use crate::http::{Address, Client};
 use crate::plan::Plan;
 use crate::rival::Rival;
 use crate::server::{self, Server};
+use crate::stage::Stage;
 use crate::stats::{self, Samples};
 
 pub(super) const ROW: Row =
     Row { name: "D9", doc: "screens and lines, beside a tmux process per request", run };
 
+pub(super) const IN_TMUX: Row =
+    Row { name: "D13", doc: "the same for a pane that is shown in tmux", run: run_in_tmux };
+
 /// What a line to be sent says.
-const TEXT: &str = "what does this repository do?";
+pub(super) const TEXT: &str = "what does this repository do?";
 const OURS: u64 = 2000;
 const THEIRS: u64 = 40;
 /// Each takes 200 ms.
@@ -28,8 +33,30 @@ const LANES: u64 = 4;
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
+    let [screen, at_once, paste] = measure(plan, &Ours::new(&server, &pane))?;
+    Ok(vec![
+        screen.at_least(50.0, 150.0),
+        at_once.at_least(20.0, 50.0).of("D10"),
+        paste.at_least(500.0, 2000.0).of("D11"),
+    ])
+}
+
+fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let stage = Stage::start(plan, Size::default())?;
+    let [screen, at_once, paste] = measure(plan, &Ours::new(&stage.server, &stage.first))?;
+    let shown =
+        |figure: Figure| Figure { what: format!("shown in tmux: {}", figure.what), ..figure };
+    Ok(vec![
+        shown(screen).at_least(10.0, 25.0),
+        shown(at_once),
+        shown(paste).at_least(200.0, 1000.0),
+    ])
+}
+
+/// Screens on one connection and on several, and lines.
+fn measure(plan: &Plan, ours: &Ours) -> Result<[Figure; 3], Error> {
     let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
-    let (ours, theirs) = (Ours::new(&server, &pane), Theirs(bridge.address.clone()));
+    let theirs = Theirs(bridge.address.clone());
     let count = plan.amount(OURS);
     let (capture, screen) = plan.in_turn(|| theirs.captures(THEIRS), || ours.screens(count))?;
     let (captures, screens) = plan.in_turn(
@@ -37,25 +64,21 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         || at_once(|| ours.screens(count).map(drop)),
     )?;
     let (send, paste) = plan.in_turn(|| theirs.sends(THEIR_SENDS), || ours.lines(count))?;
-    let faster = |what: &str, theirs: Vec<Vec<Duration>>, ours: Vec<Vec<Duration>>| {
-        let p50 = |times| Quantity::micros(Samples::of(times).median());
-        faster(what, p50(theirs), p50(ours))
-    };
     let rate = |count: u64, times| Quantity::rate((count * LANES) as f64, stats::best(times));
     let (captures, screens) = (rate(THEIRS, captures), rate(count, screens));
     let at_once = Figure::plain("screens a second on 4 connections", screens).beside(captures);
     let times = Quantity::new(screens.value / captures.value, Unit::Times);
-    Ok(vec![
-        faster("pane:screen, p50; how much faster", capture, screen).at_least(50.0, 150.0),
-        Figure { figure: times, ..at_once }.at_least(20.0, 50.0).of("D10"),
-        faster("text and Enter, p50; how much faster", send, paste)
-            .at_least(500.0, 2000.0)
-            .of("D11"),
+    Ok([
+        faster("pane:screen, p50; how much faster", capture, screen),
+        Figure { figure: times, ..at_once },
+        faster("text and Enter, p50; how much faster", send, paste),
     ])
 }
 
 /// How many times longer theirs takes.
-fn faster(what: &str, theirs: Quantity, ours: Quantity) -> Figure {
+pub(super) fn faster(what: &str, theirs: Vec<Vec<Duration>>, ours: Vec<Vec<Duration>>) -> Figure {
+    let p50 = |times| Quantity::micros(Samples::of(times).median());
+    let (theirs, ours) = (p50(theirs), p50(ours));
     let times = Quantity::new(theirs.value / ours.value, Unit::Times);
     Figure { figure: times, ..Figure::plain(what, ours).beside(theirs) }
 }
@@ -111,7 +134,10 @@ impl Theirs {
     }
 }
 
-fn times(count: u64, mut act: impl FnMut() -> Result<(), Error>) -> Result<Vec<Duration>, Error> {
+pub(super) fn times(
+    count: u64,
+    mut act: impl FnMut() -> Result<(), Error>,
+) -> Result<Vec<Duration>, Error> {
     let one = |_| {
         let begun = Instant::now();
         act()?;

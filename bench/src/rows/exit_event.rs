@@ -62,7 +62,7 @@ fn told(plan: &Plan) -> Result<Vec<Duration>, Error> {
 }
 
 /// How long after the time that a child printed this is.
-fn since(printed: &str, seen: SystemTime) -> Result<Duration, Error> {
+pub(super) fn since(printed: &str, seen: SystemTime) -> Result<Duration, Error> {
     let odd = || Error::Odd { what: "the time a child printed", found: printed.to_owned() };
     let acted = printed.trim().parse().ok().map(Duration::from_nanos).ok_or_else(odd)?;
     seen.duration_since(UNIX_EPOCH + acted).map_err(|_| odd())

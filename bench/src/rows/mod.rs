@@ -20,6 +20,10 @@ mod search;
 mod search_limit;
 mod spawn_beside_tapes;
 mod spawn_rate;
+mod tmux_calls;
+mod tmux_close;
+mod tmux_forks;
+mod tmux_idle;
 mod to_reader;
 mod whole_output;
 
@@ -45,6 +49,8 @@ pub(crate) const ALL: &[Row] = &[
     echo::ROW,
     bridge::ROW,
     many_panes::ROW,
+    bridge::IN_TMUX,
+    tmux_forks::ROW,
     exit_event::ROW,
     spawn_rate::ROW,
     spawn_beside_tapes::ROW,
@@ -60,6 +66,9 @@ pub(crate) const ALL: &[Row] = &[
     cli_start::ROW,
     neighbour::ROW,
     rivals::ROW,
+    tmux_calls::ROW,
+    tmux_close::ROW,
+    tmux_idle::ROW,
 ];
 
 /// The row of this name.

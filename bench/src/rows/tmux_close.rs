@@ -1,0 +1,79 @@
+//! T2, and D16 for panes in tmux: how soon it is told that a person closed one, or that its program ended.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+
+use super::Row;
+use super::exit_event::since;
+use crate::error::Error;
+use crate::events::Events;
+use crate::figure::{Figure, Quantity, Unit};
+use crate::plan::Plan;
+use crate::stage::{LARGE, Stage};
+use crate::stats::Samples;
+
+pub(super) const ROW: Row = Row { name: "T2", doc: "from a closed tmux pane to our event", run };
+
+const PANES: u64 = 50;
+
+fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let (closed, ended) = plan.in_turn(|| closed(plan), || ended(plan))?;
+    let right: usize = ended.iter().map(Vec::len).sum();
+    let all = PANES * plan.rounds as u64;
+    let (closed, ended) = (Samples::of(closed), Samples::of(ended));
+    let time = |what: &str, times: &Samples, percent: usize| {
+        let what = format!("{what}, p{percent}");
+        Figure::plain(what, Quantity::millis(times.percentile(percent)))
+    };
+    let hidden = "tmux pane closed to pane:hidden";
+    let exit = "last act to exit event, in tmux";
+    let count = Quantity::new(right as f64, Unit::Of(all));
+    Ok(vec![
+        time(hidden, &closed, 50).at_most(100.0, 20.0),
+        time(hidden, &closed, 95),
+        Figure::plain("exit events with the right code, in tmux", count)
+            .at_least(all as f64, all as f64)
+            .of("D16"),
+        time(exit, &ended, 50).of("D16"),
+        time(exit, &ended, 95).at_most(300.0, 50.0).of("D16"),
+    ])
+}
+
+/// How long it takes from asking tmux to close a pane until our event arrives.
+fn closed(plan: &Plan) -> Result<Vec<Duration>, Error> {
+    let stage = Stage::start(plan, LARGE)?;
+    let control = stage.control()?;
+    let mut events = Events::follow(stage.server.address(), "pane:hidden")?;
+    let one = |_| {
+        let pane = stage.show(&mut stage.server.client()?, &["/bin/cat".to_owned()])?;
+        let view = control.view(&pane)?;
+        let begun = SystemTime::now();
+        control.run(async |client| client.kill_pane(view).await)?;
+        let event = events.next()?;
+        if event.pane != pane {
+            return Err(Error::Odd { what: "who is hidden", found: event.pane });
+        }
+        Ok(event.seen.duration_since(begun).unwrap_or_default())
+    };
+    (0..PANES).map(one).collect()
+}
+
+/// How long the events of exits take to arrive: of those that tell of the right code.
+fn ended(plan: &Plan) -> Result<Vec<Duration>, Error> {
+    let stage = Stage::start(plan, LARGE)?;
+    let server = &stage.server;
+    let (mut exits, mut client) = (server.exits()?, server.client()?);
+    let mut times = Vec::new();
+    for code in 1..=PANES {
+        let argv = plan.child(&["last-words", &code.to_string()]);
+        let pane = stage.show(&mut client, &argv)?;
+        client.action("pane:write", &json!({ "paneId": pane, "text": "\r" }))?;
+        let exited = exits.next()?;
+        if exited.pane == pane && exited.code == Some(code) {
+            let printed = server.state.printed(&pane)?;
+            times.push(since(&String::from_utf8_lossy(&printed), exited.seen)?);
+        }
+    }
+    Ok(times)
+}

@@ -1,0 +1,72 @@
+//! T3: whether panes that are shown in tmux, and in which nothing happens, cost time.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Row;
+use crate::error::Error;
+use crate::figure::{Figure, Quantity, Unit};
+use crate::plan::Plan;
+use crate::proc;
+use crate::stage::{LARGE, Stage};
+
+pub(super) const ROW: Row = Row { name: "T3", doc: "time spent on idle panes in tmux", run };
+
+const PANES: u64 = 50;
+const WINDOW: Duration = Duration::from_secs(5);
+/// How long it may take until all is drawn.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
+    let stage = Stage::start(plan, LARGE)?;
+    let mut client = stage.server.client()?;
+    let cat = ["/bin/cat".to_owned()];
+    (1..PANES).try_for_each(|_| stage.show(&mut client, &cat).map(drop))?;
+    // Only asked: a client of ours that stays would be answered, too.
+    let tmux = stage.control()?.server()?;
+    let keepers = stage.server.state.tapes().iter().map(|tape| tape.keeper()).collect();
+    let attached = proc::children(tmux);
+    let shown = attached.iter().filter(|pid| proc::pid(**pid).is_some_and(proc::is_paned)).count();
+    if shown as u64 != PANES {
+        return Err(Error::Odd { what: "how many are shown", found: shown.to_string() });
+    }
+    let who = [vec![stage.server.pid()], keepers, attached, vec![tmux]];
+    await_calm(&who)?;
+    let [server, keepers, attached, tmux] = percents(&who, WINDOW)?;
+    let figure = |what: &str, percent| Figure::plain(what, Quantity::new(percent, Unit::Percent));
+    let all = format!("a core's time for {PANES} idle panes in tmux, over 5 s");
+    Ok(vec![
+        figure(&all, server + keepers + attached).at_most(0.3, 0.1),
+        figure("of that in the server, which asks tmux whether it is there", server),
+        figure("of that in keepers", keepers),
+        figure("of that in those who show them", attached),
+        figure("tmux itself meanwhile", tmux),
+    ])
+}
+
+/// Waits until all that was shown is drawn, so that nobody but the server and tmux does anything.
+fn await_calm(who: &[Vec<u32>; 4]) -> Result<(), Error> {
+    let begun = Instant::now();
+    loop {
+        let [_, keepers, attached, _] = percents(who, WINDOW / 10)?;
+        if keepers + attached == 0.0 {
+            return Ok(());
+        }
+        if PATIENCE < begun.elapsed() {
+            return Err(Error::Late { what: "calm in panes".into(), limit: PATIENCE });
+        }
+    }
+}
+
+/// How much of a core's time each of these takes for so long.
+fn percents(who: &[Vec<u32>; 4], window: Duration) -> Result<[f64; 4], Error> {
+    let spent = || -> Result<Vec<Duration>, Error> {
+        who.iter().map(|pids| pids.iter().map(|pid| proc::busy(*pid)).sum()).collect()
+    };
+    let (before, begun) = (spent()?, Instant::now());
+    // not a wait: this is the time that is measured.
+    thread::sleep(window);
+    let (after, passed) = (spent()?, begun.elapsed());
+    let percent = |at: usize| after[at].saturating_sub(before[at]).div_duration_f64(passed) * 100.0;
+    Ok([0, 1, 2, 3].map(percent))
+}
