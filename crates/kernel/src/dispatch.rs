@@ -45,7 +45,7 @@ impl Kernel {
         let context = Context { kernel: self.clone(), caller: caller.clone() };
         let run = (definition.run)(context, params)?;
         if let Some(pane) = &run.pane {
-            permit::reach(&caller.grant, &self.panes().lineage(pane)).map_err(forbidden)?;
+            self.may_reach(pane, caller)?;
         }
         if self.is_untold(definition) {
             return run.start.await;

@@ -11,12 +11,57 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Time(pub u64);
 
+/// Milliseconds of a day.
+const DAY: u64 = 86_400_000;
+/// The last moment that the calendar has, whatever the place.
+const LAST: u64 = 253_402_207_200_999;
+
 impl Time {
     /// Milliseconds from `earlier` to this moment; zero when it is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
+
+    /// As it is written, for every moment that a calendar has. Lists and events are full of moments, so this is by hand.
+    fn usual(self) -> Option<[u8; 24]> {
+        if LAST < self.0 {
+            return None;
+        }
+        let (year, month, day) = date(self.0 / DAY);
+        let in_day = self.0 % DAY;
+        let (seconds, millis) = (in_day / 1000, in_day % 1000);
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let parts = [
+            (0..4, year),
+            (5..7, month),
+            (8..10, day),
+            (11..13, seconds / 3600),
+            (14..16, seconds / 60 % 60),
+            (17..19, seconds % 60),
+            (20..23, millis),
+        ];
+        for (place, mut number) in parts {
+            for digit in text[place].iter_mut().rev() {
+                *digit += (number % 10) as u8;
+                number /= 10;
+            }
+        }
+        Some(text)
+    }
+}
+
+/// Year, month and day of so many days after 1970-01-01, by counting years from March on, so that the day of a leap
+/// year is the last of its year; 400 years always have as many days.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * day + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    (year, month, day - (153 * from_march + 2) / 5 + 1)
 }
 
 impl fmt::Display for Time {
@@ -31,7 +76,10 @@ impl fmt::Display for Time {
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
+        match self.usual() {
+            Some(text) => to.serialize_str(std::str::from_utf8(&text).unwrap_or_default()),
+            None => to.collect_str(self),
+        }
     }
 }
 
@@ -72,5 +120,18 @@ mod tests {
     #[test]
     fn the_end_of_time_does_not_panic() {
         assert!(Time(u64::MAX).to_string().starts_with("9999-"));
+    }
+
+    #[test]
+    fn days_are_written_as_a_calendar_has_it() {
+        assert_eq!(Timestamp::MAX.as_millisecond().unsigned_abs(), LAST);
+        // The last day is not a whole one.
+        for day in (0..LAST / DAY).step_by(11) {
+            let time = Time(day * DAY + day % DAY);
+            let usual = time.usual().unwrap();
+            assert_eq!(std::str::from_utf8(&usual).unwrap(), time.to_string());
+        }
+        assert_eq!(Time(LAST + 1).usual(), None);
+        assert_eq!(Time(u64::MAX).usual(), None);
     }
 }

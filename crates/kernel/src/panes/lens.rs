@@ -75,14 +75,16 @@ impl Lens {
     }
 
     fn catch_up(&mut self, output: &dyn Output, known: &Known, end: u64) -> io::Result<()> {
-        let mut buffer = vec![0; PIECE];
         let seen = self.seen(output, known);
         seen.resize(known.size);
+        // Mostly it is up to date already, or nearly.
+        let behind = usize::try_from(end.saturating_sub(seen.at)).unwrap_or(PIECE);
+        let mut buffer = vec![0; PIECE.min(behind)];
         if PIECE as u64 * 2 < end.saturating_sub(seen.at) {
             seen.skip_plain(output, known)?;
         }
         while seen.at < end {
-            let wanted = PIECE.min(usize::try_from(end - seen.at).unwrap_or(PIECE));
+            let wanted = buffer.len().min(usize::try_from(end - seen.at).unwrap_or(PIECE));
             match output.read(seen.at, &mut buffer[..wanted])? {
                 Ok(0) => break,
                 Ok(read) => {

@@ -24,6 +24,7 @@ use paned_model::Size;
 
 pub use picture::Picture;
 use tap::Tap;
+use view::Modes;
 pub use view::View;
 
 /// The longest string sequence; the parser would keep an endless one whole.
@@ -116,6 +117,12 @@ impl Screen {
     #[must_use]
     pub fn view(&self) -> View {
         view::view(&self.tap, self.revision)
+    }
+
+    /// What the program has switched on, without the cost of a whole [`View`].
+    #[must_use]
+    pub fn modes(&self) -> Modes {
+        view::modes(&self.tap)
     }
 
     /// How many of the last bytes are not drawn yet: a synchronized update holds them back, or they begin a

@@ -119,13 +119,18 @@ pub(super) fn view(tap: &Tap, revision: u64) -> View {
 
 fn text(cells: &[Cell]) -> String {
     let hidden = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
-    let mut text = String::with_capacity(cells.len());
-    for cell in cells.iter().filter(|cell| !cell.flags.intersects(hidden)) {
+    let is_shown = |cell: &&Cell| !cell.flags.intersects(hidden);
+    // Most rows are mostly blank, so the blanks at the end are never made into text.
+    let is_ink = |cell: &Cell| {
+        !matches!(cell.c, ' ' | '\t') || cell.zerowidth().is_some_and(|marks| !marks.is_empty())
+    };
+    let end = cells.iter().rposition(|cell| is_shown(&cell) && is_ink(cell)).map_or(0, |at| at + 1);
+    let mut text = String::with_capacity(end);
+    for cell in cells[..end].iter().filter(is_shown) {
         // A tab stays in the cell it was printed on; the cells it jumped over are blank.
         text.push(if cell.c == '\t' { ' ' } else { cell.c });
         text.extend(cell.zerowidth().unwrap_or_default());
     }
-    text.truncate(text.trim_end_matches(' ').len());
     text
 }
 
@@ -143,7 +148,7 @@ fn cursor(tap: &Tap) -> Cursor {
     }
 }
 
-fn modes(tap: &Tap) -> Modes {
+pub(super) fn modes(tap: &Tap) -> Modes {
     Modes {
         alternate_screen: tap.has(TermMode::ALT_SCREEN),
         bracketed_paste: tap.has(TermMode::BRACKETED_PASTE),
