@@ -151,7 +151,9 @@ impl Source {
     }
 
     fn chunk(&mut self) -> Bytes {
-        let mut out = Vec::new();
+        // Most are about as long as the first.
+        let first = self.backlog.front().map_or(0, |entry| sse::event(entry).len());
+        let mut out = Vec::with_capacity((first * self.backlog.len()).min(CHUNK) + first);
         while out.len() < CHUNK
             && let Some(entry) = self.backlog.pop_front()
         {

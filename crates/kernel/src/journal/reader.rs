@@ -9,7 +9,7 @@ use tokio::task;
 use super::shared::{Progress, Shared};
 use super::store::Span;
 use super::tail::Look;
-use super::{Entry, Error, lock};
+use super::{Entry, Error};
 
 /// The most events in one batch, whatever is asked for: bounds how long the tail is locked.
 const MAX_BATCH: usize = 1024;
@@ -89,9 +89,12 @@ impl Reader {
 
     /// Moves on by up to `max` events. Answers nothing when none of them is wanted.
     async fn pull(&mut self, last: EventId, max: usize) -> Option<Batch> {
-        let look = lock(&self.shared.tail).after(self.seen, max);
+        let look = self.shared.tail().after(self.seen, max, &self.include);
         let floor = match look {
-            Look::Here(entries) => return self.give(entries),
+            Look::Here(entries, seen) => {
+                self.seen = seen;
+                return (!entries.is_empty()).then_some(Batch::Entries(entries));
+            }
             Look::Older(floor) => floor,
         };
         let entries = match self.fetch(Span { after: self.seen, upto: floor, max }).await {

@@ -1,7 +1,7 @@
 //! What the handle, the writer and the readers share: the queue on one side of a commit, the tail on
 //! the other. No method waits, except those of the writer's thread and the async ones.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use paned_model::{EventId, Time};
@@ -45,8 +45,8 @@ pub(super) struct Shared {
     /// Wakes the writer: there is something in the queue, or the end.
     wake: Condvar,
     progress: watch::Sender<Progress>,
-    /// The last committed events.
-    pub(super) tail: Mutex<Tail>,
+    /// The last committed events. Readers do not hold up one another.
+    tail: RwLock<Tail>,
     /// What the living readers asked for.
     pub(super) interest: Interest,
     /// Where committed events are.
@@ -63,7 +63,7 @@ impl Shared {
             queue: Mutex::new(Queue::new(last)),
             wake: Condvar::new(),
             progress: watch::Sender::new(progress),
-            tail: Mutex::new(Tail::new(last)),
+            tail: RwLock::new(Tail::new(last)),
             interest: Interest::default(),
             store,
             keep,
@@ -89,7 +89,7 @@ impl Shared {
     /// Commits, then publishes. On an error nothing has happened.
     pub(super) fn commit(&self, group: &Group) -> Result<(), Error> {
         self.store.append(group)?;
-        lock(&self.tail).extend(&group.entries);
+        self.tail.write().unwrap_or_else(PoisonError::into_inner).extend(&group.entries);
         self.progress.send_modify(|progress| {
             progress.last = group.entries.last().map_or(progress.last, |entry| entry.id);
             progress.turn = group.turn;
@@ -99,6 +99,11 @@ impl Shared {
             |error| tracing::warn!(%error, "old events stay in the journal for now"),
         );
         Ok(())
+    }
+
+    /// The last committed events.
+    pub(super) fn tail(&self) -> RwLockReadGuard<'_, Tail> {
+        self.tail.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Commits to a store that cannot fail.
