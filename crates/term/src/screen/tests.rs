@@ -37,6 +37,10 @@ fn check_replies(output: &str, expect: &str) {
 fn rows_are_text_without_blanks_at_the_end() {
     check("a  b  \r\n\r\n  c", "a  b||  c");
     check("a\tb\x1b[41m   ", "a       b");
+    check("a\t", "a");
+    // Blanks that are a link are blanks; one that carries a mark is not.
+    check("a\x1b]8;;http://x\x07  \x1b]8;;\x07", "a");
+    check("a \u{301}  ", "a \u{301}");
 }
 
 #[test]
