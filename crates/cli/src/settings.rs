@@ -33,7 +33,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 19] = [
+const TABLE: [Row; 21] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -52,6 +52,8 @@ const TABLE: [Row; 19] = [
     row("layout.main_pane_min_width", &["PANED_MAIN_PANE_MIN_WIDTH"], "100"),
     row("layout.agent_pane_min_width", &["PANED_AGENT_PANE_MIN_WIDTH"], "52"),
     row("layout.min_height", &["PANED_MIN_HEIGHT"], "11"),
+    row("layout.waiting", &["PANED_LAYOUT_WAITING"], "20"),
+    row("layout.patience_seconds", &["PANED_LAYOUT_PATIENCE_SECONDS"], "300"),
     row("interactive.visible", &[], ""),
     row("interactive.plain", &[], ""),
     row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
@@ -79,6 +81,9 @@ pub(crate) struct Settings {
     pub(crate) events_kept: u64,
     /// How tmux windows are divided.
     pub(crate) layout: Limits,
+    /// How many panes may wait for room there, and for how long.
+    pub(crate) waiting: u64,
+    pub(crate) patience_seconds: u64,
     /// Which commands need to be seen, and which do not.
     pub(crate) rules: Vec<UserRule>,
     /// Where the door of opencode-pty is, as after `--door`, if anybody said.
@@ -142,6 +147,8 @@ impl Sources<'_> {
             hook_ms: self.number("limits.hook_ms", 1..=600_000)?,
             events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
             layout: self.layout()?,
+            waiting: self.number("layout.waiting", 0..=1000)?,
+            patience_seconds: self.number("layout.patience_seconds", 1..=86_400)?,
             rules: self.rules()?,
             opencode_pty: self.opencode_pty()?,
         })

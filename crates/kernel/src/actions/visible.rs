@@ -128,12 +128,7 @@ pub(super) async fn show(
     };
     let placed = kernel.stages().at(kernel, &wish.spot, |answer| Ask::Show(showing, answer)).await;
     match placed {
-        Ok(placed) => {
-            if let Some(wish) = pane.lock().record.wish.as_mut() {
-                wish.state = placed.state();
-            }
-            Ok(())
-        }
+        Ok(_) => Ok(()),
         // It has ended already, which is no failure to show it.
         Err(_) if !pane.lock().status().is_live() => Ok(()),
         Err(refusal) => {

@@ -4,119 +4,36 @@ use std::collections::BTreeMap;
 
 use paned_model::{PaneId, Refusal, Size, ViewState};
 use paned_substrate::tmux::query::Session;
-use paned_substrate::tmux::{Error, SessionId, SessionName, TmuxPane, View};
+use paned_substrate::tmux::{Client, Error, SessionId, SessionName, TmuxPane, View, WindowId};
 use serde_json::json;
 
+use super::Placed;
 use super::session::{Kept, SessionInfo};
 use super::task::Task;
 use super::wish::{OnViewClosed, Spot};
-use super::{Placed, Showing};
 use crate::actions;
 
 /// What was seen last.
 #[derive(Default)]
 pub(super) struct Seen {
     /// The process of the tmux server.
-    server: Option<u32>,
+    pub(super) server: Option<u32>,
     /// Whether anything was seen at all: what is there at the first look is no news.
     is_known: bool,
-    shown: BTreeMap<PaneId, View>,
+    pub(super) shown: BTreeMap<PaneId, View>,
     focus: BTreeMap<SessionId, PaneId>,
-    people: BTreeMap<String, usize>,
+    pub(super) people: BTreeMap<String, usize>,
     sizes: BTreeMap<SessionId, Size>,
 }
 
+impl Seen {
+    /// Nothing yet, on this server.
+    pub(super) fn nothing_on(server: u32) -> Self {
+        Self { server: Some(server), ..Self::default() }
+    }
+}
+
 impl Task {
-    /// We talk to a server: the one from before, or another.
-    pub(super) async fn met(&mut self, server: u32) {
-        let before = self.seen.server.replace(server);
-        let is_same = match before {
-            Some(before) => before == server,
-            None => self.kept.values().all(|kept| kept.tmux == server),
-        };
-        if is_same {
-            if before.is_none() {
-                self.recall();
-            }
-            self.look().await;
-        } else {
-            self.dark();
-            self.restore().await;
-        }
-        self.calm();
-    }
-
-    /// Our server was away: what it showed then counts as seen, so that whatever is gone now was closed.
-    fn recall(&mut self) {
-        for pane in self.kernel.panes().list() {
-            let state = pane.lock();
-            let wish = state.record.wish.as_ref().filter(|wish| self.is_here(&wish.spot));
-            if wish.is_some_and(|wish| wish.state == ViewState::Shown) {
-                let view = View {
-                    id: TmuxPane(u32::MAX),
-                    window: paned_substrate::tmux::WindowId(u32::MAX),
-                    session: SessionId(u32::MAX),
-                    shows: Some(pane.id.to_string()),
-                    main: false,
-                    active: false,
-                    focused: false,
-                    size: Size::default(),
-                };
-                self.seen.shown.insert(pane.id.clone(), view);
-            }
-        }
-    }
-
-    /// Nothing is shown any more, and nobody closed anything.
-    pub(super) fn dark(&mut self) {
-        let server = self.seen.server;
-        let people = std::mem::take(&mut self.seen.people);
-        for (name, _) in people.into_iter().filter(|(_, people)| 0 < *people) {
-            self.kernel.emit("session:detached", &json!({ "name": name, "attached": 0 }));
-        }
-        self.seen = Seen { server, ..Seen::default() };
-        if !self.place.is_own() {
-            let ours = self.kernel.panes().list().into_iter().filter(|pane| {
-                pane.lock().record.wish.as_ref().is_some_and(|wish| self.is_here(&wish.spot))
-            });
-            ours.for_each(|pane| self.set_state(&pane.id, ViewState::Hidden));
-        }
-    }
-
-    /// Brings back into view what was in view before the tmux server died.
-    async fn restore(&mut self) {
-        let mut kept: Vec<Kept> = self.kept.values().cloned().collect();
-        kept.sort_by_key(|kept| kept.created_at);
-        for kept in kept {
-            let spot = Spot::Session { name: kept.name.clone() };
-            let panes = self.kernel.panes().list().into_iter().filter(|pane| {
-                let state = pane.lock();
-                let wish = state.record.wish.as_ref();
-                state.status().is_live()
-                    && wish.is_some_and(|wish| wish.spot == spot && wish.state != ViewState::Hidden)
-            });
-            let panes: Vec<_> = panes.map(|pane| pane.id.clone()).collect();
-            for pane in &panes {
-                let showing = Showing {
-                    pane: pane.clone(),
-                    spot: spot.clone(),
-                    size: kept.size,
-                    is_first: false,
-                    replace_ok: false,
-                    wait_ok: true,
-                };
-                // Looking follows showing, so it never comes back here before it is done.
-                if let Err(refusal) = Box::pin(self.show(&showing)).await {
-                    tracing::warn!(%pane, %refusal, "cannot be shown again");
-                }
-            }
-            if panes.is_empty() {
-                self.stopped(&kept.name);
-            }
-        }
-        self.look().await;
-    }
-
     /// Asks tmux for everything, and tells what is news.
     pub(super) async fn look(&mut self) {
         let Ok(client) = self.client().await else { return };
@@ -128,11 +45,16 @@ impl Task {
                 return;
             }
         };
+        if client.server().map(|server| server.pid) != self.seen.server {
+            // Another server was started by asking, and shows nothing yet: nobody has closed anything.
+            return;
+        }
         let is_first = !std::mem::replace(&mut self.seen.is_known, true);
         let shown: BTreeMap<PaneId, View> = views
             .iter()
             .filter_map(|view| Some((view.shows.as_deref()?.parse().ok()?, view.clone())))
             .collect();
+        shown.keys().for_each(|pane| self.set_state(pane, ViewState::Shown));
         let before = std::mem::replace(&mut self.seen.shown, shown);
         let gone: Vec<(PaneId, View)> =
             before.into_iter().filter(|(pane, _)| !self.seen.shown.contains_key(pane)).collect();
@@ -147,27 +69,21 @@ impl Task {
         if self.place.is_own() {
             self.hear_stopped(&sessions);
         }
-        self.make_room(&client, &gone, resized).await;
+        if !gone.is_empty() || resized {
+            let windows: Vec<_> = gone.iter().map(|(_, view)| view.window).collect();
+            self.make_room(&client, &windows).await;
+        }
         if !gone.is_empty() {
             self.leave_nothing(&client).await;
         }
     }
 
-    /// After a close or a resize there may be room, or too little of it.
-    async fn make_room(
-        &mut self,
-        client: &paned_substrate::tmux::Client,
-        gone: &[(PaneId, View)],
-        resized: bool,
-    ) {
-        if gone.is_empty() && !resized {
-            return;
-        }
+    /// After a close in one of these windows, or a resize, there may be room, or too little of it.
+    async fn make_room(&mut self, client: &Client, windows: &[WindowId]) {
         for name in self.kept.keys().cloned().collect::<Vec<_>>() {
             let spot = Spot::Session { name };
             let Ok(shot) = self.shoot(&spot).await else { continue };
-            let lost_one = gone.iter().any(|(_, view)| view.window == shot.id);
-            if (lost_one || shot.is_cramped(&self.limits()))
+            if (windows.contains(&shot.id) || shot.is_cramped(&self.limits()))
                 && let Err(refusal) = self.settle(client, &spot).await
             {
                 tracing::debug!(%refusal, "cannot even the panes");
@@ -228,7 +144,7 @@ impl Task {
         gone.iter().for_each(|name| self.stopped(name));
     }
 
-    fn stopped(&mut self, name: &str) {
+    pub(super) fn stopped(&mut self, name: &str) {
         if self.kept.remove(name).is_some() {
             let told = self.draft("session:stopped", &json!({ "name": name }));
             self.kernel.journal().record(vec![told], vec![Kept::delete(name)]);
@@ -280,7 +196,7 @@ impl Task {
         self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
-    fn is_here(&self, spot: &Spot) -> bool {
+    pub(super) fn is_here(&self, spot: &Spot) -> bool {
         match spot {
             Spot::Session { .. } => self.place.is_own(),
             Spot::Beside { socket, .. } => socket == self.place.socket(),
@@ -345,7 +261,7 @@ impl Task {
     }
 
     /// Ends a tmux server of our own that has nothing to show.
-    async fn leave_nothing(&mut self, client: &paned_substrate::tmux::Client) {
+    pub(super) async fn leave_nothing(&mut self, client: &Client) {
         let is_idle = self.place.is_own() && self.kept.is_empty();
         if is_idle && client.sessions().await.is_ok_and(|sessions| sessions.is_empty()) {
             self.hang_up();
@@ -357,7 +273,7 @@ impl Task {
     pub(super) async fn activate(&mut self, pane: &PaneId) -> Result<(), Refusal> {
         let client = self.client().await?;
         let view = self.view(&client, pane).await?;
-        client.select_pane(view).await?;
+        client.select_pane(view.id).await?;
         self.look().await;
         Ok(())
     }
@@ -372,42 +288,37 @@ impl Task {
         let client = self.client().await?;
         let view = self.view(&client, pane).await?;
         self.hidden(pane);
-        client.kill_pane(view).await?;
+        client.kill_pane(view.id).await?;
         self.look().await;
+        self.make_room(&client, &[view.window]).await;
+        self.leave_nothing(&client).await;
         Ok(())
     }
 
-    async fn view(
-        &self,
-        client: &paned_substrate::tmux::Client,
-        pane: &PaneId,
-    ) -> Result<TmuxPane, Refusal> {
-        let views = client.views().await?;
-        let found = views.iter().find(|view| view.shows.as_deref() == Some(pane.as_str()));
+    async fn view(&self, client: &Client, pane: &PaneId) -> Result<View, Refusal> {
+        let views = client.views().await?.into_iter();
+        let mut found = views.filter(|view| view.shows.as_deref() == Some(pane.as_str()));
         let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
-        found.map(|view| view.id).ok_or_else(missing)
+        found.next().ok_or_else(missing)
     }
 
     /// A pane has ended, is gone, or has another title.
     pub(super) async fn stirred(&mut self, id: &PaneId) {
-        let pane = self.kernel.panes().get(id).ok();
-        let title = pane.as_ref().and_then(|pane| {
-            let state = pane.lock();
-            let is_live = state.status().is_live();
-            is_live.then(|| state.record.title.text().to_owned())
-        });
-        match title {
-            Some(title) => {
-                if let (Some(view), Ok(client)) = (self.seen.shown.get(id), self.client_now()) {
-                    let _: Result<(), Error> = client.set_title(view.id, &title).await;
-                }
-            }
-            None => {
-                if self.queue.remove(id).is_some() {
-                    self.waiting.remove(id);
-                }
-            }
+        let is_live = self.kernel.panes().get(id).is_ok_and(|pane| pane.lock().status().is_live());
+        if !is_live {
+            self.queue.remove(id);
+            self.waiting.remove(id);
+        } else if let (Some(view), Ok(client)) = (self.seen.shown.get(id), self.client_now()) {
+            self.entitle(&client, id, view.id).await;
         }
+    }
+
+    /// Gives a tmux pane the title of the pane that it shows.
+    pub(super) async fn entitle(&self, client: &Client, id: &PaneId, view: TmuxPane) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        let title = pane.lock().record.title.text().to_owned();
+        // A view that is gone needs none.
+        let _: Result<(), Error> = client.set_title(view, &title).await;
     }
 }
 

@@ -2,8 +2,8 @@
 
 use paned_model::{Code, PaneId, Refusal, ViewState};
 use paned_policy::layout::{
-    Decision, Direction, Limits, Reason, Request, Saved, Step, TmuxId, decide, plan_all, reorder,
-    settle,
+    Decision, Direction, Limits, Owner, Reason, Request, Saved, Step, TmuxId, decide, plan_all,
+    reorder, settle,
 };
 use paned_substrate::tmux::act::{Program, Side, Split};
 use paned_substrate::tmux::{Client, Error, SessionName, TmuxPane};
@@ -48,6 +48,7 @@ impl Task {
         let made = client.new_session(name, showing.size, &self.program(&showing.pane)).await?;
         client.note_view(made.pane, showing.pane.as_str()).await?;
         client.note_main(made.pane).await?;
+        self.entitle(client, &showing.pane, made.pane).await;
         let tmux = client.server().map_or(0, |server| server.pid);
         let known = self.kept.get(name.as_str());
         let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
@@ -95,8 +96,14 @@ impl Task {
                 let view = view.ok_or_else(|| Failed::unseen(&showing.pane))?;
                 self.verify(client, showing, view).await
             }
-            Decision::Skip { reason: Reason::Shown(id) } => Ok(Placed::Shown(TmuxPane(id.0))),
-            Decision::Skip { reason } => Ok(Placed::Skipped(reason.to_string())),
+            Decision::Skip { reason: Reason::Shown(id) } => {
+                self.set_state(&showing.pane, ViewState::Shown);
+                Ok(Placed::Shown(TmuxPane(id.0)))
+            }
+            Decision::Skip { reason } => {
+                self.set_state(&showing.pane, ViewState::Hidden);
+                Ok(Placed::Skipped(reason.to_string()))
+            }
             Decision::Defer { reason } => self.defer(showing, reason),
         }
     }
@@ -180,6 +187,10 @@ impl Task {
             // Its program has ended already, or a person was quicker.
             return Err(Failed::unseen(&showing.pane));
         }
+        self.entitle(client, &showing.pane, view).await;
+        if !self.place.is_own() {
+            client.watch().await?;
+        }
         self.shown(&showing.pane, &showing.spot, view);
         self.look().await;
         Ok(Placed::Shown(view))
@@ -210,6 +221,11 @@ impl Task {
         let client = self.client().await?;
         let shot = Shot::take(&self.kernel, &client, spot).await?;
         let panes = shot.window.panes();
+        if panes.iter().any(|id| matches!(shot.owners.of(*id), Owner::Foreign)) {
+            let sentence =
+                "there are panes that are not ours in the window, and those are not moved";
+            return Err(Refusal::new(Code::Conflict, sentence));
+        }
         let roles: Vec<_> = panes.iter().map(|id| (shot.role(&self.kernel, *id), *id)).collect();
         let playing = |role: &paned_policy::layout::Role| {
             roles.iter().find(|(it, _)| it == role).map(|(_, id)| *id)
@@ -248,7 +264,7 @@ impl Task {
         let Ok(client) = self.client().await else { return };
         while let Some(showing) = self.next_ready(&client).await {
             self.waiting.remove(&showing.pane);
-            match self.fit(&client, &showing).await {
+            match self.show(&showing).await {
                 Ok(Placed::Shown(_) | Placed::Waits(_)) => {}
                 Ok(Placed::Skipped(reason)) => self.gave_up(&showing.pane, &reason),
                 Err(refusal) => self.gave_up(&showing.pane, &refusal.sentence),
@@ -264,7 +280,15 @@ impl Task {
                 self.queue.remove(&request.pane);
                 continue;
             };
-            let Ok(shot) = Shot::take(&self.kernel, client, &showing.spot).await else { continue };
+            let Ok(shot) = Shot::take(&self.kernel, client, &showing.spot).await else {
+                let is_over = showing.spot.session().is_some_and(|it| !self.kept.contains_key(it));
+                if is_over {
+                    // Whoever waited for room in a session has all of it.
+                    self.queue.remove(&request.pane);
+                    return Some(showing);
+                }
+                continue;
+            };
             let decision = decide(&shot.window, &shot.owners, &request, &self.limits());
             if !matches!(decision, Decision::Defer { .. }) {
                 self.queue.remove(&request.pane);

@@ -10,6 +10,7 @@ use paned_substrate::tmux::{self, Client, Fact, Facts, Place};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::back::Before;
 use super::look::Seen;
 use super::session::Kept;
 use super::{Ask, Showing};
@@ -20,6 +21,8 @@ use crate::journal::Draft;
 /// How soon sessions come back after their tmux server died, and how much longer each time it dies again.
 const SOON: Duration = Duration::from_millis(100);
 const LATEST: Duration = Duration::from_secs(30);
+/// How long a tmux server of our own that was started for something is kept while that does not come.
+const IDLE: Duration = Duration::from_secs(2);
 
 pub(super) struct Task {
     pub(super) kernel: Kernel,
@@ -31,7 +34,11 @@ pub(super) struct Task {
     pub(super) queue: Queue,
     /// What those in the queue wish, by pane.
     pub(super) waiting: BTreeMap<PaneId, Showing>,
+    /// What was here before our server was started, until we have looked.
+    pub(super) before: Vec<Before>,
     restore_at: Option<Instant>,
+    /// When our tmux server ends for want of anything to show.
+    idle_at: Option<Instant>,
     pause: Duration,
 }
 
@@ -49,21 +56,27 @@ enum Event {
 impl Task {
     pub(super) fn new(kernel: Kernel, place: Place) -> Self {
         let kept = if place.is_own() { kernel.stages().kept() } else { BTreeMap::new() };
-        Self {
+        let stage = kernel.setup().stage.as_ref();
+        let queue = stage.map(|stage| Queue::new(stage.waiting, stage.patience));
+        let mut task = Self {
+            queue: queue.unwrap_or_default(),
             kernel,
             place,
             line: None,
             kept,
             seen: Seen::default(),
-            queue: Queue::default(),
             waiting: BTreeMap::new(),
+            before: Vec::new(),
             restore_at: None,
+            idle_at: None,
             pause: SOON,
-        }
+        };
+        task.before = task.remembered();
+        task
     }
 
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Ask>) {
-        if !self.kept.is_empty() {
+        if !self.kept.is_empty() || !self.before.is_empty() {
             self.reconnect().await;
         }
         loop {
@@ -74,7 +87,11 @@ impl Task {
                 () = until(deadline) => Event::Late,
             };
             match event {
-                Event::Asked(Some(ask)) => self.obey(ask).await,
+                Event::Asked(Some(ask)) => {
+                    self.obey(ask).await;
+                    let is_idle = self.place.is_own() && self.kept.is_empty();
+                    self.idle_at = (is_idle && self.line.is_some()).then(|| Instant::now() + IDLE);
+                }
                 Event::Asked(None) => return,
                 Event::Fact(Some(fact)) => self.hear(fact).await,
                 Event::Fact(None) => self.line = None,
@@ -158,12 +175,19 @@ impl Task {
     /// Whatever has its time.
     async fn late(&mut self) {
         for entry in self.queue.expire(self.kernel.now()) {
-            let reason = format!("it waited for five minutes: {}", entry.reason);
+            let waited = entry.age(self.kernel.now()).as_secs();
+            let reason = format!("it waited for {waited} seconds: {}", entry.reason);
             self.gave_up(&entry.request.pane, &reason);
         }
         if self.restore_at.is_some_and(|at| at <= Instant::now()) {
             self.restore_at = None;
             self.reconnect().await;
+        }
+        if self.idle_at.is_some_and(|at| at <= Instant::now()) {
+            self.idle_at = None;
+            if let Ok(client) = self.client_now() {
+                self.leave_nothing(&client).await;
+            }
         }
     }
 
@@ -175,6 +199,10 @@ impl Task {
         };
         if let Err(refusal) = asked {
             tracing::warn!(%refusal, "cannot bring sessions back yet");
+            self.dark();
+            if !self.place.is_own() {
+                return;
+            }
             self.restore_at = Some(Instant::now() + self.pause);
             self.pause = (self.pause * 2).min(LATEST);
         }
@@ -191,7 +219,7 @@ impl Task {
             // A millisecond more, so that it has passed when we look.
             Instant::now() + Duration::from_millis(at.since(now) + 1)
         });
-        [expires, self.restore_at].into_iter().flatten().min()
+        [expires, self.restore_at, self.idle_at].into_iter().flatten().min()
     }
 
     pub(super) fn draft(&self, name: &str, payload: &serde_json::Value) -> Draft {
