@@ -127,6 +127,32 @@ fn when_their_tmux_dies_the_program_does_not() {
 }
 
 #[test]
+fn a_persons_window_is_looked_after_when_our_server_comes_back() {
+    let mut server = Server::start();
+    let (tmux, theirs) = somebodys();
+    for id in ["stays", "gone", "later"] {
+        server.act("pane:new", beside(&tmux, &theirs[0], id));
+    }
+    server.kill();
+    tmux.run(&["kill-pane", "-t", &tmux.view("gone").unwrap().id]);
+    server.start_again();
+    // It may be another tmux than then, so this is not taken for a wish to end the program.
+    until_state(&server, "gone", "hidden");
+    assert_eq!(server.pane("gone")["status"], "running");
+    assert_eq!(state(&server, "stays"), "shown");
+    tmux.run(&["kill-pane", "-t", &tmux.view("later").unwrap().id]);
+    let is_closed = || server.try_act("pane:get", json!({ "paneId": "later" })).is_err();
+    wait_for("closed as ever", || is_closed().then_some(()));
+    // A tmux that is gone when our server comes back shows nothing.
+    server.kill();
+    kill9(tmux.pid().unwrap());
+    server.start_again();
+    until_state(&server, "stays", "hidden");
+    assert_eq!(server.pane("stays")["status"], "running");
+    assert_eq!(Tmux::of(&server).pid(), None);
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let server = Server::start();
     let (tmux, theirs) = somebodys();

@@ -189,10 +189,35 @@ fn a_pane_closed_over_the_api_is_gone_from_the_persons_terminal() {
 }
 
 #[test]
+fn a_session_that_a_person_renames_is_the_same() {
+    let server = Server::start();
+    let mut events = server.events("*", None);
+    show(&server, "a", "cat");
+    show(&server, "b", "cat");
+    let tmux = Tmux::of(&server);
+    tmux.run(&["rename-session", "-t", "main", "mine"]);
+    events.until(of_session("session:started", "mine"));
+    events.until(of_session("session:stopped", "main"));
+    assert_eq!(server.act("session:list", json!({}))[0]["name"], "mine");
+    assert_eq!(server.pane("b")["view"]["session"], "mine");
+    // A pane taken into a window of its own is still seen, and found.
+    tmux.run(&["break-pane", "-d", "-s", &view(&server, "b").id]);
+    server.act("pane:activate", json!({ "paneId": "b" }));
+    events.until(about("pane:activated", "b"));
+    paned_e2e::kill9(tmux.pid().unwrap());
+    wait_for("both again", || Some((tmux.view("a")?, tmux.view("b")?)));
+    assert_eq!(view(&server, "a").session, "mine");
+    server.act("session:stop", json!({ "name": "mine" }));
+    until_no_tmux(&server);
+}
+
+#[test]
 fn a_title_is_seen_in_tmux() {
     let server = Server::start();
     show(&server, "a", "cat");
     server.act("pane:rename", json!({ "paneId": "a", "title": "my work" }));
     wait_for("the title", || (view(&server, "a").title == "my work").then_some(()));
+    paned_e2e::kill9(Tmux::of(&server).pid().unwrap());
+    wait_for("the title again", || (Tmux::of(&server).view("a")?.title == "my work").then_some(()));
     assert_eq!(server.pane("a")["title"], "my work");
 }

@@ -128,6 +128,21 @@ fn one_can_start_and_stop_as_fast_as_one_likes() {
 }
 
 #[test]
+fn nothing_need_be_said_to_start_a_session() {
+    let server = Server::start();
+    let made = server.act("session:start", json!({}));
+    assert_eq!(
+        (&made["name"], &made["size"]),
+        (&json!("main"), &json!({ "cols": 200, "rows": 50 }))
+    );
+    let pane = made["panes"][0].as_str().unwrap();
+    assert_eq!(server.pane(pane)["argv"], json!(["/bin/sh", "-l"]));
+    server.act("pane:write", json!({ "paneId": pane, "text": "echo a$((20+2))b\n" }));
+    until(&server, pane, "a22b");
+    until_screen(&Tmux::of(&server), &view(&server, pane).id, "a22b");
+}
+
+#[test]
 fn a_name_is_told_from_one_that_begins_like_it() {
     let server = Server::start();
     for name in ["agent-1", "agent-10", "a.b", "-x"] {

@@ -60,6 +60,7 @@ impl Task {
             before.into_iter().filter(|(pane, _)| !self.seen.shown.contains_key(pane)).collect();
         self.hear_focus(&views, is_first);
         if self.place.is_own() {
+            self.follow(&sessions, &views);
             self.hear_people(&sessions, is_first);
         }
         let resized = self.hear_sizes(&sessions);
@@ -105,6 +106,42 @@ impl Task {
             focus.insert(view.session, pane);
         }
         self.seen.focus = focus;
+    }
+
+    /// A person may rename a session, or take a pane into another: where a pane is seen is where it belongs.
+    fn follow(&mut self, sessions: &[Session], views: &[View]) {
+        for view in views {
+            let session = sessions.iter().find(|session| session.id == view.session);
+            let pane = view.shows.as_deref().and_then(|id| id.parse().ok());
+            let (Some(session), Some(pane)) = (session, pane) else { continue };
+            let Ok(pane) = self.kernel.panes().get(&pane) else { continue };
+            let spot = Spot::Session { name: session.name.clone() };
+            let mut state = pane.lock();
+            let Some(wish) = state.record.wish.as_mut().filter(|wish| wish.spot != spot) else {
+                continue;
+            };
+            wish.spot = spot;
+            let name = &session.name;
+            let told =
+                json!({ "paneId": pane.id, "session": name, "tmuxPane": view.id.to_string() });
+            let told = self.draft("pane:shown", &told);
+            self.kernel.journal().record(vec![told], vec![state.record.put()]);
+            drop(state);
+            self.keep(name, session.size);
+        }
+    }
+
+    /// Remembers a session, so that it comes back with its tmux server; tells one that is new.
+    pub(super) fn keep(&mut self, name: &str, size: Size) {
+        let tmux = self.client_now().ok().and_then(|client| client.server());
+        let known = self.kept.get(name);
+        let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
+        let started =
+            known.is_none().then(|| self.draft("session:started", &json!({ "name": name })));
+        let tmux = tmux.map_or(0, |server| server.pid);
+        let kept = Kept { name: name.to_owned(), size, created_at, tmux };
+        self.kernel.journal().record(started.into_iter().collect(), vec![kept.put()]);
+        self.kept.insert(kept.name.clone(), kept);
     }
 
     fn hear_people(&mut self, sessions: &[Session], is_first: bool) {

@@ -10,7 +10,6 @@ use paned_substrate::tmux::{Client, Error, SessionName, TmuxPane};
 use serde_json::json;
 
 use super::scene::Shot;
-use super::session::Kept;
 use super::task::Task;
 use super::wish::Spot;
 use super::{Placed, Showing};
@@ -49,14 +48,7 @@ impl Task {
         client.note_view(made.pane, showing.pane.as_str()).await?;
         client.note_main(made.pane).await?;
         self.entitle(client, &showing.pane, made.pane).await;
-        let tmux = client.server().map_or(0, |server| server.pid);
-        let known = self.kept.get(name.as_str());
-        let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
-        let is_new = known.is_none();
-        let kept = Kept { name: name.to_string(), size: showing.size, created_at, tmux };
-        let started = is_new.then(|| self.draft("session:started", &json!({ "name": kept.name })));
-        self.kernel.journal().record(started.into_iter().collect(), vec![kept.put()]);
-        self.kept.insert(kept.name.clone(), kept);
+        self.keep(name.as_str(), showing.size);
         self.shown(&showing.pane, &showing.spot, made.pane);
         self.look().await;
         Ok(Placed::Shown(made.pane))
