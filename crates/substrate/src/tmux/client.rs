@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::command::Command;
 use super::decode::{Item, Reply};
@@ -55,7 +55,14 @@ struct Request {
 /// When there is no tmux, it is too old, or it cannot be reached.
 pub async fn connect(place: Place) -> Result<(Client, Facts), Error> {
     place.version(DEADLINE).await?;
-    let (wire, server) = open(&place, Start::IfOwn).await?;
+    let (wire, server) = match open(&place, Start::IfOwn).await {
+        Err(Error::NoServer(_)) if place.is_own() => {
+            // The one before is just ending, and took us with it.
+            sleep(Pause::default().next()).await;
+            open(&place, Start::IfOwn).await?
+        }
+        opened => opened?,
+    };
     let (requests, inbox) = mpsc::channel(REQUESTS);
     let (now, seen) = watch::channel(Some(server.clone()));
     let (outbox, facts) = Outbox::new();
