@@ -104,12 +104,18 @@ fn it_is_seen_in_whichever_session_the_person_works() {
     for session in ["work", "elsewhere", "third"] {
         let main = tmux.tiles().into_iter().find(|tile| tile.session == session).unwrap();
         let mut events = server.events("pane:*", None);
-        server
-            .act("pane:new", with(beside(&tmux, &main, session), "onViewClosed", json!("detach")));
-        let view = wait_for("a view", || tmux.view(session));
-        tmux.run(&["kill-pane", "-t", &view.id]);
-        events.until(about("pane:hidden", session));
-        assert_eq!(server.pane(session)["status"], "running");
+        let ids = [format!("{session}-1"), format!("{session}-2")];
+        for id in &ids {
+            let params = with(beside(&tmux, &main, id), "onViewClosed", json!("detach"));
+            server.act("pane:new", params);
+        }
+        // The second goes after the news of the first, so it is news of its own.
+        for id in &ids {
+            let view = wait_for("a view", || tmux.view(id));
+            tmux.run(&["kill-pane", "-t", &view.id]);
+            events.until(about("pane:hidden", id));
+            assert_eq!(server.pane(id)["status"], "running");
+        }
     }
 }
 

@@ -139,6 +139,22 @@ fn a_tmux_server_that_is_stopped_is_waited_for() {
 }
 
 #[test]
+fn nothing_comes_back_of_what_has_ended_meanwhile() {
+    let mut server = Server::start();
+    show(&server, "a", "read x");
+    let tmux = Tmux::of(&server);
+    server.kill();
+    tmux.run(&["send-keys", "-t", &tmux.view("a").unwrap().id, "Enter"]);
+    wait_for("its end", || tmux.view("a").is_none().then_some(()));
+    kill9(tmux.pid().unwrap());
+    server.start_again();
+    until_state(&server, "a", "hidden");
+    wait_for("no session", || (server.act("session:list", json!({})) == json!([])).then_some(()));
+    assert_eq!(count(&server, of_session("session:stopped", "main")), 1);
+    until_no_tmux(&server);
+}
+
+#[test]
 fn the_view_goes_on_while_our_server_is_away() {
     let mut server = Server::start();
     show(&server, "main", "cat");

@@ -188,6 +188,25 @@ fn without_tmux_there_is_a_reason() {
 }
 
 #[test]
+fn a_program_that_ends_at_once_is_no_failure() {
+    let server = Server::start();
+    for number in 0..20 {
+        let id = format!("p{number}");
+        let session = if number % 2 == 0 { "alone" } else { "shared" };
+        server.act("pane:new", in_session(session, &id, "echo here; exit 3"));
+        server.act("pane:wait", json!({ "paneId": id, "exit": true }));
+        until_state(&server, &id, "hidden");
+        assert_eq!(server.pane(&id)["exitCode"], 3);
+        assert_eq!(server.text(&id), "here\r\n");
+        if number == 0 {
+            server.act("pane:new", in_session("shared", "main", "cat"));
+        }
+    }
+    server.act("pane:close", json!({ "paneId": "main" }));
+    until_no_tmux(&server);
+}
+
+#[test]
 fn a_view_goes_when_its_program_does_and_the_last_bytes_are_kept() {
     let server = Server::start();
     let mut events = server.events("*", None);

@@ -130,12 +130,19 @@ pub(super) async fn show(
     match placed {
         Ok(_) => Ok(()),
         // It has ended already, which is no failure to show it.
-        Err(_) if !pane.lock().status().is_live() => Ok(()),
+        Err(_) if has_ended(pane) => Ok(()),
         Err(refusal) => {
             close(kernel, pane).await?;
             Err(refusal)
         }
     }
+}
+
+/// Whether its program is over, which is on the tape before it is in the table.
+fn has_ended(pane: &Pane) -> bool {
+    let state = pane.lock();
+    let is_on_tape = || state.output().is_some_and(|output| output.ending().is_some());
+    !state.status().is_live() || is_on_tape()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What was lost and comes back: a tmux server that died, or our own that was away.
 
 use paned_model::{PaneId, Size, ViewState};
-use paned_substrate::tmux::{SessionId, TmuxPane, View, WindowId};
 use serde_json::json;
 
 use super::look::Seen;
@@ -49,7 +48,7 @@ impl Task {
             // Nothing is concluded from looking until all is back.
             self.seen = Seen::default();
             self.restore().await;
-            self.seen = Seen::nothing_on(server);
+            self.seen.server = Some(server);
             self.look().await;
         }
         self.calm();
@@ -62,17 +61,7 @@ impl Task {
             return;
         }
         for Before { pane, .. } in before.iter().filter(|it| it.state == ViewState::Shown) {
-            let view = View {
-                id: TmuxPane(u32::MAX),
-                window: WindowId(u32::MAX),
-                session: SessionId(u32::MAX),
-                shows: Some(pane.to_string()),
-                main: false,
-                active: false,
-                focused: false,
-                size: Size::default(),
-            };
-            self.seen.shown.insert(pane.clone(), view);
+            self.seen.expect(pane);
         }
     }
 
@@ -130,10 +119,16 @@ impl Task {
     async fn restore(&mut self) {
         let mut kept: Vec<Kept> = self.kept.values().cloned().collect();
         kept.sort_by_key(|kept| kept.created_at);
+        for Before { pane, spot, .. } in self.remembered() {
+            let is_kept = spot.session().is_some_and(|name| self.kept.contains_key(name));
+            if !is_kept || !self.is_live(&pane) {
+                self.set_state(&pane, ViewState::Hidden);
+            }
+        }
         for kept in kept {
             let spot = Spot::Session { name: kept.name.clone() };
             let here = self.remembered().into_iter().filter(|it| it.spot == spot);
-            let panes: Vec<_> = here.map(|it| it.pane).filter(|pane| self.is_live(pane)).collect();
+            let panes: Vec<_> = here.map(|it| it.pane).collect();
             if panes.is_empty() {
                 self.stopped(&kept.name);
             }

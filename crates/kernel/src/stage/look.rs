@@ -27,9 +27,19 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Nothing yet, on this server.
-    pub(super) fn nothing_on(server: u32) -> Self {
-        Self { server: Some(server), ..Self::default() }
+    /// A pane that counts as seen, so that it is missed when it is not there at the next look.
+    pub(super) fn expect(&mut self, pane: &PaneId) {
+        let view = || View {
+            id: TmuxPane(u32::MAX),
+            window: WindowId(u32::MAX),
+            session: SessionId(u32::MAX),
+            shows: Some(pane.to_string()),
+            main: false,
+            active: false,
+            focused: false,
+            size: Size::default(),
+        };
+        self.shown.entry(pane.clone()).or_insert_with(view);
     }
 }
 
@@ -67,14 +77,12 @@ impl Task {
         for (pane, _) in &gone {
             self.vanished(pane);
         }
-        if self.place.is_own() {
-            self.hear_stopped(&sessions);
-        }
+        let stopped = self.place.is_own() && self.hear_stopped(&sessions);
         if !gone.is_empty() || resized {
             let windows: Vec<_> = gone.iter().map(|(_, view)| view.window).collect();
             self.make_room(&client, &windows).await;
         }
-        if !gone.is_empty() {
+        if !gone.is_empty() || stopped {
             self.leave_nothing(&client).await;
         }
     }
@@ -171,7 +179,8 @@ impl Task {
         changed
     }
 
-    fn hear_stopped(&mut self, sessions: &[Session]) {
+    /// Whether any of ours is there no more.
+    fn hear_stopped(&mut self, sessions: &[Session]) -> bool {
         let gone: Vec<_> = self
             .kept
             .keys()
@@ -179,6 +188,7 @@ impl Task {
             .cloned()
             .collect();
         gone.iter().for_each(|name| self.stopped(name));
+        !gone.is_empty()
     }
 
     pub(super) fn stopped(&mut self, name: &str) {
@@ -213,6 +223,7 @@ impl Task {
 
     /// A pane is shown here now.
     pub(super) fn shown(&mut self, id: &PaneId, spot: &Spot, view: TmuxPane) {
+        self.seen.expect(id);
         self.set_state(id, ViewState::Shown);
         let told = json!({ "paneId": id, "session": spot.session(), "tmuxPane": view.to_string() });
         self.kernel.emit("pane:shown", &told);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use paned_model::{PaneId, Refusal};
+use paned_model::{PaneId, Refusal, ViewState};
 use paned_policy::layout::Queue;
 use paned_substrate::tmux::{self, Client, Fact, Facts, Place};
 use tokio::sync::mpsc;
@@ -87,17 +87,23 @@ impl Task {
                 () = until(deadline) => Event::Late,
             };
             match event {
-                Event::Asked(Some(ask)) => {
-                    self.obey(ask).await;
-                    let is_idle = self.place.is_own() && self.kept.is_empty();
-                    self.idle_at = (is_idle && self.line.is_some()).then(|| Instant::now() + IDLE);
-                }
+                Event::Asked(Some(ask)) => self.obey(ask).await,
                 Event::Asked(None) => return,
                 Event::Fact(Some(fact)) => self.hear(fact).await,
                 Event::Fact(None) => self.line = None,
-                Event::Late => self.late().await,
+                Event::Late => {
+                    self.late().await;
+                    continue;
+                }
             }
+            self.rest();
         }
+    }
+
+    /// Something was done; if that leaves our tmux server without anything to show, its time is short.
+    fn rest(&mut self) {
+        let is_idle = self.place.is_own() && self.kept.is_empty() && self.line.is_some();
+        self.idle_at = is_idle.then(|| Instant::now() + IDLE);
     }
 
     /// The connection, made when it is first needed.
@@ -128,7 +134,13 @@ impl Task {
                 let ready = self.client().await.map(drop);
                 let _ = answer.send(ready);
             }
-            Ask::Show(showing, answer) => drop(answer.send(self.show(&showing).await)),
+            Ask::Show(showing, answer) => {
+                let placed = self.show(&showing).await;
+                if placed.is_err() {
+                    self.set_state(&showing.pane, ViewState::Hidden);
+                }
+                let _ = answer.send(placed);
+            }
             Ask::Plan(spot, panes, replace_ok, answer) => {
                 let _ = answer.send(self.plan(&spot, &panes, replace_ok).await);
             }
