@@ -2,9 +2,11 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::PATIENCE;
 use crate::http::{self, Incoming, Request};
 
 /// An open stream of events.
@@ -41,6 +43,7 @@ impl Events {
     /// # Errors
     /// When the stream ends, or nothing comes for too long.
     pub fn try_next(&mut self) -> io::Result<Told> {
+        let end = Instant::now() + PATIENCE;
         loop {
             while let Some((frame, rest)) = self.text.split_once("\n\n") {
                 let (told, rest) = (parse(frame), rest.to_owned());
@@ -48,6 +51,10 @@ impl Events {
                 if let Some(told) = told {
                     return Ok(told);
                 }
+            }
+            // A comment is a sign of life, and nothing more.
+            if end < Instant::now() {
+                return Err(io::ErrorKind::TimedOut.into());
             }
             let mut bytes = Vec::new();
             if !http::chunk(&mut self.read, &mut bytes)? {

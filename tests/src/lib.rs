@@ -12,18 +12,24 @@
 mod dice;
 mod events;
 mod http;
+mod person;
 mod process;
 mod server;
 mod socket;
+mod tmux;
+mod wait;
 
 use std::time::Duration;
 
 pub use dice::Dice;
 pub use events::{Events, Told};
 pub use http::{Reply, Request};
-pub use process::{children_of, gone, is_alive, kill9};
+pub use person::Person;
+pub use process::{children_of, gone, is_alive, kill9, signal};
 pub use server::{Server, binary};
 pub use socket::{Frame, Socket};
+pub use tmux::{Tile, Tmux};
+pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.
 pub const PATIENCE: Duration = Duration::from_secs(30);

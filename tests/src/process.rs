@@ -31,6 +31,11 @@ pub fn kill9(number: u32) {
     let _ = kill_process(pid(number), Signal::KILL);
 }
 
+/// Sends a process of ours any signal.
+pub fn signal(number: u32, signal: Signal) {
+    let _ = kill_process(pid(number), signal);
+}
+
 /// Asks a process of ours to end.
 pub(crate) fn terminate(number: u32) {
     let _ = kill_process(pid(number), Signal::TERM);

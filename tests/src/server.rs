@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::http::{Reply, Request};
 use crate::process::{gone, kill9, terminate};
-use crate::{Events, PATIENCE, Socket};
+use crate::{Events, PATIENCE, Socket, tmux};
 
 /// The `paned` binary beside this test: the same build, the same profile.
 #[must_use]
@@ -25,12 +25,13 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// A real server. Dropping it ends the server and every keeper in its folder.
+/// A real server. Dropping it ends the server, every keeper in its folder, and the tmux server there.
 pub struct Server {
     dir: TempDir,
     child: Child,
     ready: Value,
     args: Vec<String>,
+    env: Vec<(String, String)>,
 }
 
 impl Server {
@@ -47,8 +48,33 @@ impl Server {
     pub fn start_with(args: &[&str]) -> Self {
         let dir = tempfile::Builder::new().prefix("paned-e2e-").tempdir().unwrap();
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let (child, ready) = launch(dir.path(), &args);
-        Self { dir, child, ready, args }
+        Self::launch(dir, args, Vec::new())
+    }
+
+    /// A fresh server with this `config.toml` and more variables.
+    #[must_use]
+    #[track_caller]
+    pub fn start_set(config: &str, env: &[(&str, &str)]) -> Self {
+        let dir = tempfile::Builder::new().prefix("paned-e2e-").tempdir().unwrap();
+        let folder = dir.path().join(".config/paned");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), config).unwrap();
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self::launch(dir, Vec::new(), env.collect())
+    }
+
+    /// A fresh server in a folder whose name begins like this.
+    #[must_use]
+    #[track_caller]
+    pub fn start_in(prefix: &str) -> Self {
+        let dir = tempfile::Builder::new().prefix(prefix).tempdir().unwrap();
+        Self::launch(dir, Vec::new(), Vec::new())
+    }
+
+    #[track_caller]
+    fn launch(dir: TempDir, args: Vec<String>, env: Vec<(String, String)>) -> Self {
+        let (child, ready) = launch(dir.path(), &args, &env);
+        Self { dir, child, ready, args, env }
     }
 
     /// Kills the server the hard way.
@@ -60,7 +86,7 @@ impl Server {
     /// Starts it again over the same folder.
     #[track_caller]
     pub fn start_again(&mut self) {
-        (self.child, self.ready) = launch(self.dir.path(), &self.args);
+        (self.child, self.ready) = launch(self.dir.path(), &self.args, &self.env);
     }
 
     /// The server's process.
@@ -227,12 +253,13 @@ impl Server {
 }
 
 #[track_caller]
-fn launch(dir: &Path, args: &[String]) -> (Child, Value) {
+fn launch(dir: &Path, args: &[String], env: &[(String, String)]) -> (Child, Value) {
     let log = File::options().create(true).append(true).open(dir.join("log")).unwrap();
     let mut command = Command::new(binary());
     command.args(["serve", "--port", "0", "--json"]).args(args).stdin(Stdio::null());
     command.env("PANED_STATE_DIR", dir.join("state")).env("HOME", dir).env("SHELL", "/bin/sh");
     command.env_remove("PANED_CONFIG").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+    command.envs(env.iter().map(|(name, value)| (name, value)));
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -247,6 +274,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        tmux::end(&tmux::stage(&self.state()));
         let keepers = self.keepers();
         // A keeper that is asked ends its pane properly; one that cannot is made to.
         keepers.iter().for_each(|keeper| terminate(*keeper));

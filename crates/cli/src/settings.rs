@@ -33,7 +33,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 20] = [
+const TABLE: [Row; 22] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -53,6 +53,8 @@ const TABLE: [Row; 20] = [
     row("layout.agent_pane_min_width", &["PANED_AGENT_PANE_MIN_WIDTH"], "52"),
     row("layout.min_height", &["PANED_MIN_HEIGHT"], "11"),
     row("subagent.command", &["PANED_SUBAGENT_COMMAND"], "opencode attach {url} --session {id}"),
+    row("layout.waiting", &["PANED_LAYOUT_WAITING"], "20"),
+    row("layout.patience_seconds", &["PANED_LAYOUT_PATIENCE_SECONDS"], "300"),
     row("interactive.visible", &[], ""),
     row("interactive.plain", &[], ""),
     row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
@@ -80,6 +82,9 @@ pub(crate) struct Settings {
     pub(crate) events_kept: u64,
     /// How tmux windows are divided.
     pub(crate) layout: Limits,
+    /// How many panes may wait for room there, and for how long.
+    pub(crate) waiting: u64,
+    pub(crate) patience_seconds: u64,
     /// Which commands need to be seen, and which do not.
     pub(crate) rules: Vec<UserRule>,
     /// The command that shows a sub-agent, in words.
@@ -145,6 +150,8 @@ impl Sources<'_> {
             hook_ms: self.number("limits.hook_ms", 1..=600_000)?,
             events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
             layout: self.layout()?,
+            waiting: self.number("layout.waiting", 0..=1000)?,
+            patience_seconds: self.number("layout.patience_seconds", 1..=86_400)?,
             rules: self.rules()?,
             subagent: self.subagent()?,
             opencode_pty: self.opencode_pty()?,

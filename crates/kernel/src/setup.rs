@@ -36,6 +36,10 @@ pub struct Stage {
     pub attach: Vec<String>,
     /// How windows are divided.
     pub limits: layout::Limits,
+    /// How many panes may wait for room on one tmux server.
+    pub waiting: usize,
+    /// How long each of them waits at most.
+    pub patience: Duration,
     /// Which commands need to be seen, before the rules that everybody has.
     pub rules: Vec<UserRule>,
     /// The command that shows a sub-agent, with `{id}`, `{url}` and `{parent}` to be filled in.

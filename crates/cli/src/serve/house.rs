@@ -109,6 +109,8 @@ fn stage(plan: &Plan) -> Result<Stage> {
         place: Place::own(&plan.state.stage()),
         attach: [program].into_iter().chain(words).collect(),
         limits: plan.settings.layout.clone(),
+        waiting: plan.settings.waiting.try_into()?,
+        patience: Duration::from_secs(plan.settings.patience_seconds),
         rules: plan.settings.rules.clone(),
         subagent: plan.settings.subagent.clone(),
         layouts: plan.state.folder().join("layouts"),

@@ -128,19 +128,21 @@ pub(super) async fn show(
     };
     let placed = kernel.stages().at(kernel, &wish.spot, |answer| Ask::Show(showing, answer)).await;
     match placed {
-        Ok(placed) => {
-            if let Some(wish) = pane.lock().record.wish.as_mut() {
-                wish.state = placed.state();
-            }
-            Ok(())
-        }
+        Ok(_) => Ok(()),
         // It has ended already, which is no failure to show it.
-        Err(_) if !pane.lock().status().is_live() => Ok(()),
+        Err(_) if has_ended(pane) => Ok(()),
         Err(refusal) => {
             close(kernel, pane).await?;
             Err(refusal)
         }
     }
+}
+
+/// Whether its program is over, which is on the tape before it is in the table.
+fn has_ended(pane: &Pane) -> bool {
+    let state = pane.lock();
+    let is_on_tape = || state.output().is_some_and(|output| output.ending().is_some());
+    !state.status().is_live() || is_on_tape()
 }
 
 #[cfg(test)]

@@ -4,119 +4,46 @@ use std::collections::BTreeMap;
 
 use paned_model::{PaneId, Refusal, Size, ViewState};
 use paned_substrate::tmux::query::Session;
-use paned_substrate::tmux::{Error, SessionId, SessionName, TmuxPane, View};
+use paned_substrate::tmux::{Client, Error, SessionId, SessionName, TmuxPane, View, WindowId};
 use serde_json::json;
 
+use super::Placed;
 use super::session::{Kept, SessionInfo};
 use super::task::Task;
 use super::wish::{OnViewClosed, Spot};
-use super::{Placed, Showing};
 use crate::actions;
 
 /// What was seen last.
 #[derive(Default)]
 pub(super) struct Seen {
     /// The process of the tmux server.
-    server: Option<u32>,
+    pub(super) server: Option<u32>,
     /// Whether anything was seen at all: what is there at the first look is no news.
     is_known: bool,
-    shown: BTreeMap<PaneId, View>,
+    pub(super) shown: BTreeMap<PaneId, View>,
     focus: BTreeMap<SessionId, PaneId>,
-    people: BTreeMap<String, usize>,
+    pub(super) people: BTreeMap<String, usize>,
     sizes: BTreeMap<SessionId, Size>,
 }
 
-impl Task {
-    /// We talk to a server: the one from before, or another.
-    pub(super) async fn met(&mut self, server: u32) {
-        let before = self.seen.server.replace(server);
-        let is_same = match before {
-            Some(before) => before == server,
-            None => self.kept.values().all(|kept| kept.tmux == server),
+impl Seen {
+    /// A pane that counts as seen, so that it is missed when it is not there at the next look.
+    pub(super) fn expect(&mut self, pane: &PaneId) {
+        let view = || View {
+            id: TmuxPane(u32::MAX),
+            window: WindowId(u32::MAX),
+            session: SessionId(u32::MAX),
+            shows: Some(pane.to_string()),
+            main: false,
+            active: false,
+            focused: false,
+            size: Size::default(),
         };
-        if is_same {
-            if before.is_none() {
-                self.recall();
-            }
-            self.look().await;
-        } else {
-            self.dark();
-            self.restore().await;
-        }
-        self.calm();
+        self.shown.entry(pane.clone()).or_insert_with(view);
     }
+}
 
-    /// Our server was away: what it showed then counts as seen, so that whatever is gone now was closed.
-    fn recall(&mut self) {
-        for pane in self.kernel.panes().list() {
-            let state = pane.lock();
-            let wish = state.record.wish.as_ref().filter(|wish| self.is_here(&wish.spot));
-            if wish.is_some_and(|wish| wish.state == ViewState::Shown) {
-                let view = View {
-                    id: TmuxPane(u32::MAX),
-                    window: paned_substrate::tmux::WindowId(u32::MAX),
-                    session: SessionId(u32::MAX),
-                    shows: Some(pane.id.to_string()),
-                    main: false,
-                    active: false,
-                    focused: false,
-                    size: Size::default(),
-                };
-                self.seen.shown.insert(pane.id.clone(), view);
-            }
-        }
-    }
-
-    /// Nothing is shown any more, and nobody closed anything.
-    pub(super) fn dark(&mut self) {
-        let server = self.seen.server;
-        let people = std::mem::take(&mut self.seen.people);
-        for (name, _) in people.into_iter().filter(|(_, people)| 0 < *people) {
-            self.kernel.emit("session:detached", &json!({ "name": name, "attached": 0 }));
-        }
-        self.seen = Seen { server, ..Seen::default() };
-        if !self.place.is_own() {
-            let ours = self.kernel.panes().list().into_iter().filter(|pane| {
-                pane.lock().record.wish.as_ref().is_some_and(|wish| self.is_here(&wish.spot))
-            });
-            ours.for_each(|pane| self.set_state(&pane.id, ViewState::Hidden));
-        }
-    }
-
-    /// Brings back into view what was in view before the tmux server died.
-    async fn restore(&mut self) {
-        let mut kept: Vec<Kept> = self.kept.values().cloned().collect();
-        kept.sort_by_key(|kept| kept.created_at);
-        for kept in kept {
-            let spot = Spot::Session { name: kept.name.clone() };
-            let panes = self.kernel.panes().list().into_iter().filter(|pane| {
-                let state = pane.lock();
-                let wish = state.record.wish.as_ref();
-                state.status().is_live()
-                    && wish.is_some_and(|wish| wish.spot == spot && wish.state != ViewState::Hidden)
-            });
-            let panes: Vec<_> = panes.map(|pane| pane.id.clone()).collect();
-            for pane in &panes {
-                let showing = Showing {
-                    pane: pane.clone(),
-                    spot: spot.clone(),
-                    size: kept.size,
-                    is_first: false,
-                    replace_ok: false,
-                    wait_ok: true,
-                };
-                // Looking follows showing, so it never comes back here before it is done.
-                if let Err(refusal) = Box::pin(self.show(&showing)).await {
-                    tracing::warn!(%pane, %refusal, "cannot be shown again");
-                }
-            }
-            if panes.is_empty() {
-                self.stopped(&kept.name);
-            }
-        }
-        self.look().await;
-    }
-
+impl Task {
     /// Asks tmux for everything, and tells what is news.
     pub(super) async fn look(&mut self) {
         let Ok(client) = self.client().await else { return };
@@ -128,45 +55,43 @@ impl Task {
                 return;
             }
         };
+        if client.server().map(|server| server.pid) != self.seen.server {
+            // Another server was started by asking, and shows nothing yet: nobody has closed anything.
+            return;
+        }
         let is_first = !std::mem::replace(&mut self.seen.is_known, true);
         let shown: BTreeMap<PaneId, View> = views
             .iter()
             .filter_map(|view| Some((view.shows.as_deref()?.parse().ok()?, view.clone())))
             .collect();
+        shown.keys().for_each(|pane| self.set_state(pane, ViewState::Shown));
         let before = std::mem::replace(&mut self.seen.shown, shown);
         let gone: Vec<(PaneId, View)> =
             before.into_iter().filter(|(pane, _)| !self.seen.shown.contains_key(pane)).collect();
         self.hear_focus(&views, is_first);
         if self.place.is_own() {
+            self.follow(&sessions, &views);
             self.hear_people(&sessions, is_first);
         }
         let resized = self.hear_sizes(&sessions);
         for (pane, _) in &gone {
             self.vanished(pane);
         }
-        if self.place.is_own() {
-            self.hear_stopped(&sessions);
+        let stopped = self.place.is_own() && self.hear_stopped(&sessions);
+        if !gone.is_empty() || resized {
+            let windows: Vec<_> = gone.iter().map(|(_, view)| view.window).collect();
+            self.make_room(&client, &windows).await;
         }
-        self.make_room(&client, &gone, resized).await;
-        if !gone.is_empty() {
+        if !gone.is_empty() || stopped {
             self.leave_nothing(&client).await;
         }
     }
 
-    /// After a close or a resize there may be room, or too little of it.
-    async fn make_room(
-        &mut self,
-        client: &paned_substrate::tmux::Client,
-        gone: &[(PaneId, View)],
-        resized: bool,
-    ) {
-        if gone.is_empty() && !resized {
-            return;
-        }
+    /// After a close in one of these windows, or a resize, there may be room, or too little of it.
+    async fn make_room(&mut self, client: &Client, windows: &[WindowId]) {
         for spot in self.spots() {
             let Ok(shot) = self.shoot(&spot).await else { continue };
-            let lost_one = gone.iter().any(|(_, view)| view.window == shot.id);
-            if (lost_one || shot.is_cramped(&self.limits()))
+            if (windows.contains(&shot.id) || shot.is_cramped(&self.limits()))
                 && let Err(refusal) = self.settle(client, &spot).await
             {
                 tracing::debug!(%refusal, "cannot even the panes");
@@ -220,6 +145,42 @@ impl Task {
         self.seen.focus = focus;
     }
 
+    /// A person may rename a session, or take a pane into another: where a pane is seen is where it belongs.
+    fn follow(&mut self, sessions: &[Session], views: &[View]) {
+        for view in views {
+            let session = sessions.iter().find(|session| session.id == view.session);
+            let pane = view.shows.as_deref().and_then(|id| id.parse().ok());
+            let (Some(session), Some(pane)) = (session, pane) else { continue };
+            let Ok(pane) = self.kernel.panes().get(&pane) else { continue };
+            let spot = Spot::Session { name: session.name.clone() };
+            let mut state = pane.lock();
+            let Some(wish) = state.record.wish.as_mut().filter(|wish| wish.spot != spot) else {
+                continue;
+            };
+            wish.spot = spot;
+            let name = &session.name;
+            let told =
+                json!({ "paneId": pane.id, "session": name, "tmuxPane": view.id.to_string() });
+            let told = self.draft("pane:shown", &told);
+            self.kernel.journal().record(vec![told], vec![state.record.put()]);
+            drop(state);
+            self.keep(name, session.size);
+        }
+    }
+
+    /// Remembers a session, so that it comes back with its tmux server; tells one that is new.
+    pub(super) fn keep(&mut self, name: &str, size: Size) {
+        let tmux = self.client_now().ok().and_then(|client| client.server());
+        let known = self.kept.get(name);
+        let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
+        let started =
+            known.is_none().then(|| self.draft("session:started", &json!({ "name": name })));
+        let tmux = tmux.map_or(0, |server| server.pid);
+        let kept = Kept { name: name.to_owned(), size, created_at, tmux };
+        self.kernel.journal().record(started.into_iter().collect(), vec![kept.put()]);
+        self.kept.insert(kept.name.clone(), kept);
+    }
+
     fn hear_people(&mut self, sessions: &[Session], is_first: bool) {
         let ours = sessions.iter().filter(|session| self.kept.contains_key(&session.name));
         let people: BTreeMap<_, _> =
@@ -247,7 +208,8 @@ impl Task {
         changed
     }
 
-    fn hear_stopped(&mut self, sessions: &[Session]) {
+    /// Whether any of ours is there no more.
+    fn hear_stopped(&mut self, sessions: &[Session]) -> bool {
         let gone: Vec<_> = self
             .kept
             .keys()
@@ -255,9 +217,10 @@ impl Task {
             .cloned()
             .collect();
         gone.iter().for_each(|name| self.stopped(name));
+        !gone.is_empty()
     }
 
-    fn stopped(&mut self, name: &str) {
+    pub(super) fn stopped(&mut self, name: &str) {
         if self.kept.remove(name).is_some() {
             let told = self.draft("session:stopped", &json!({ "name": name }));
             self.kernel.journal().record(vec![told], vec![Kept::delete(name)]);
@@ -289,6 +252,7 @@ impl Task {
 
     /// A pane is shown here now.
     pub(super) fn shown(&mut self, id: &PaneId, spot: &Spot, view: TmuxPane) {
+        self.seen.expect(id);
         self.set_state(id, ViewState::Shown);
         let told = json!({ "paneId": id, "session": spot.session(), "tmuxPane": view.to_string() });
         self.kernel.emit("pane:shown", &told);
@@ -309,7 +273,7 @@ impl Task {
         self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
-    fn is_here(&self, spot: &Spot) -> bool {
+    pub(super) fn is_here(&self, spot: &Spot) -> bool {
         match spot {
             Spot::Session { .. } => self.place.is_own(),
             Spot::Beside { socket, .. } => socket == self.place.socket(),
@@ -374,7 +338,7 @@ impl Task {
     }
 
     /// Ends a tmux server of our own that has nothing to show, and leaves somebody's alone.
-    async fn leave_nothing(&mut self, client: &paned_substrate::tmux::Client) {
+    pub(super) async fn leave_nothing(&mut self, client: &Client) {
         if !self.place.is_own() {
             if self.seen.shown.is_empty() && self.queue.is_empty() {
                 self.hang_up();
@@ -392,7 +356,7 @@ impl Task {
     pub(super) async fn activate(&mut self, pane: &PaneId) -> Result<(), Refusal> {
         let client = self.client().await?;
         let view = self.view(&client, pane).await?;
-        client.select_pane(view).await?;
+        client.select_pane(view.id).await?;
         self.look().await;
         Ok(())
     }
@@ -407,46 +371,41 @@ impl Task {
         let client = self.client().await?;
         let view = self.view(&client, pane).await?;
         self.hidden(pane);
-        client.kill_pane(view).await?;
+        client.kill_pane(view.id).await?;
         self.look().await;
+        self.make_room(&client, &[view.window]).await;
+        self.leave_nothing(&client).await;
         Ok(())
     }
 
-    async fn view(
-        &self,
-        client: &paned_substrate::tmux::Client,
-        pane: &PaneId,
-    ) -> Result<TmuxPane, Refusal> {
-        let views = client.views().await?;
-        let found = views.iter().find(|view| view.shows.as_deref() == Some(pane.as_str()));
+    async fn view(&self, client: &Client, pane: &PaneId) -> Result<View, Refusal> {
+        let views = client.views().await?.into_iter();
+        let mut found = views.filter(|view| view.shows.as_deref() == Some(pane.as_str()));
         let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
-        found.map(|view| view.id).ok_or_else(missing)
+        found.next().ok_or_else(missing)
     }
 
     /// A pane has ended, is gone, or has another title.
     pub(super) async fn stirred(&mut self, id: &PaneId) {
-        let pane = self.kernel.panes().get(id).ok();
-        let title = pane.as_ref().and_then(|pane| {
-            let state = pane.lock();
-            let is_live = state.status().is_live();
-            is_live.then(|| state.record.title.text().to_owned())
-        });
-        match title {
-            Some(title) => {
-                if let (Some(view), Ok(client)) = (self.seen.shown.get(id), self.client_now()) {
-                    let _: Result<(), Error> = client.set_title(view.id, &title).await;
-                    self.look().await;
-                }
+        let is_live = self.kernel.panes().get(id).is_ok_and(|pane| pane.lock().status().is_live());
+        if !is_live {
+            self.queue.remove(id);
+            self.waiting.remove(id);
+            if self.seen.shown.contains_key(id) {
+                self.look_soon();
             }
-            None => {
-                if self.queue.remove(id).is_some() {
-                    self.waiting.remove(id);
-                }
-                if self.seen.shown.contains_key(id) {
-                    self.look_soon();
-                }
-            }
+        } else if let (Some(view), Ok(client)) = (self.seen.shown.get(id), self.client_now()) {
+            self.entitle(&client, id, view.id).await;
+            self.look().await;
         }
+    }
+
+    /// Gives a tmux pane the title of the pane that it shows.
+    pub(super) async fn entitle(&self, client: &Client, id: &PaneId, view: TmuxPane) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        let title = pane.lock().record.title.text().to_owned();
+        // A view that is gone needs none.
+        let _: Result<(), Error> = client.set_title(view, &title).await;
     }
 }
 

@@ -6,10 +6,12 @@
 //! | `wish` | what is wanted to be shown, remembered with the pane |
 //! | `task` | the task that owns the connection to one tmux server |
 //! | `look` | what has changed there, and what follows from it |
+//! | `back` | what was lost and comes back |
 //! | `place` | query, decide, execute, verify |
 //! | `scene` | a window and whose its panes are |
 //! | `session` | what is remembered of a session |
 
+mod back;
 mod look;
 mod place;
 mod scene;
@@ -21,7 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use paned_model::{Code, PaneId, Refusal, Size};
+use paned_model::{Code, PaneId, Refusal, Size, ViewState};
 use paned_policy::layout::{Decision, Saved};
 use paned_substrate::tmux::{Place, TmuxPane};
 use tokio::sync::{mpsc, oneshot};
@@ -137,6 +139,14 @@ impl Stages {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         if let (false, Ok(place)) = (is_empty, Self::own_place(kernel)) {
             self.open(kernel, place);
+        }
+        for pane in kernel.panes().list() {
+            let wish = pane.lock().record.wish.clone();
+            if let Some(Wish { spot: Spot::Beside { socket, .. }, .. }) =
+                wish.filter(|wish| wish.state != ViewState::Hidden)
+            {
+                self.open(kernel, Place::foreign(&socket, None));
+            }
         }
     }
 

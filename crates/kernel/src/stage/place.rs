@@ -2,15 +2,14 @@
 
 use paned_model::{Code, PaneId, Refusal, ViewState};
 use paned_policy::layout::{
-    Decision, Direction, Limits, Reason, Request, Saved, Step, TmuxId, decide, plan_all, reorder,
-    settle,
+    Decision, Direction, Limits, Owner, Reason, Request, Saved, Step, TmuxId, decide, plan_all,
+    reorder, settle,
 };
 use paned_substrate::tmux::act::{Program, Side, Split};
 use paned_substrate::tmux::{Client, Error, SessionName, TmuxPane};
 use serde_json::json;
 
 use super::scene::Shot;
-use super::session::Kept;
 use super::task::Task;
 use super::wish::Spot;
 use super::{Placed, Showing};
@@ -48,15 +47,8 @@ impl Task {
         let made = client.new_session(name, showing.size, &self.program(&showing.pane)).await?;
         client.note_view(made.pane, showing.pane.as_str()).await?;
         client.note_main(made.pane).await?;
-        self.name_view(client, &showing.pane, made.pane).await;
-        let tmux = client.server().map_or(0, |server| server.pid);
-        let known = self.kept.get(name.as_str());
-        let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
-        let is_new = known.is_none();
-        let kept = Kept { name: name.to_string(), size: showing.size, created_at, tmux };
-        let started = is_new.then(|| self.draft("session:started", &json!({ "name": kept.name })));
-        self.kernel.journal().record(started.into_iter().collect(), vec![kept.put()]);
-        self.kept.insert(kept.name.clone(), kept);
+        self.entitle(client, &showing.pane, made.pane).await;
+        self.keep(name.as_str(), showing.size);
         self.shown(&showing.pane, &showing.spot, made.pane);
         self.look().await;
         Ok(Placed::Shown(made.pane))
@@ -96,8 +88,14 @@ impl Task {
                 let view = view.ok_or_else(|| Failed::unseen(&showing.pane))?;
                 self.verify(client, showing, view).await
             }
-            Decision::Skip { reason: Reason::Shown(id) } => Ok(Placed::Shown(TmuxPane(id.0))),
-            Decision::Skip { reason } => Ok(Placed::Skipped(reason.to_string())),
+            Decision::Skip { reason: Reason::Shown(id) } => {
+                self.set_state(&showing.pane, ViewState::Shown);
+                Ok(Placed::Shown(TmuxPane(id.0)))
+            }
+            Decision::Skip { reason } => {
+                self.set_state(&showing.pane, ViewState::Hidden);
+                Ok(Placed::Skipped(reason.to_string()))
+            }
             Decision::Defer { reason } => self.defer(showing, reason),
         }
     }
@@ -152,9 +150,7 @@ impl Task {
                 let program = self.program(&showing.pane);
                 let new = client.split(tmux(target), split, &program).await?.pane;
                 *made = Some(new);
-                client.note_view(new, showing.pane.as_str()).await?;
-                self.name_view(client, &showing.pane, new).await;
-                Ok(())
+                client.note_view(new, showing.pane.as_str()).await
             }
             (Step::Split { .. }, None) => Ok(()),
             (Step::Close(victim), _) => {
@@ -182,6 +178,10 @@ impl Task {
         if !is_there {
             // Its program has ended already, or a person was quicker.
             return Err(Failed::unseen(&showing.pane));
+        }
+        self.entitle(client, &showing.pane, view).await;
+        if !self.place.is_own() {
+            client.watch().await?;
         }
         self.shown(&showing.pane, &showing.spot, view);
         self.look().await;
@@ -213,6 +213,11 @@ impl Task {
         let client = self.client().await?;
         let shot = Shot::take(&self.kernel, &client, spot).await?;
         let panes = shot.window.panes();
+        if panes.iter().any(|id| matches!(shot.owners.of(*id), Owner::Foreign)) {
+            let sentence =
+                "there are panes that are not ours in the window, and those are not moved";
+            return Err(Refusal::new(Code::Conflict, sentence));
+        }
         let roles: Vec<_> = panes.iter().map(|id| (shot.role(&self.kernel, *id), *id)).collect();
         let playing = |role: &paned_policy::layout::Role| {
             roles.iter().find(|(it, _)| it == role).map(|(_, id)| *id)
@@ -251,7 +256,7 @@ impl Task {
         let Ok(client) = self.client().await else { return };
         while let Some(showing) = self.next_ready(&client).await {
             self.waiting.remove(&showing.pane);
-            match self.fit(&client, &showing).await {
+            match self.show(&showing).await {
                 Ok(Placed::Shown(_) | Placed::Waits(_)) => {}
                 Ok(Placed::Skipped(reason)) => self.gave_up(&showing.pane, &reason),
                 Err(refusal) => self.gave_up(&showing.pane, &refusal.sentence),
@@ -267,7 +272,15 @@ impl Task {
                 self.queue.remove(&request.pane);
                 continue;
             };
-            let Ok(shot) = Shot::take(&self.kernel, client, &showing.spot).await else { continue };
+            let Ok(shot) = Shot::take(&self.kernel, client, &showing.spot).await else {
+                let is_over = showing.spot.session().is_some_and(|it| !self.kept.contains_key(it));
+                if is_over {
+                    // Whoever waited for room in a session has all of it.
+                    self.queue.remove(&request.pane);
+                    return Some(showing);
+                }
+                continue;
+            };
             let decision = decide(&shot.window, &shot.owners, &request, &self.limits());
             if !matches!(decision, Decision::Defer { .. }) {
                 self.queue.remove(&request.pane);
@@ -286,15 +299,6 @@ impl Task {
 
     pub(super) fn limits(&self) -> Limits {
         self.kernel.setup().stage.as_ref().map(|stage| stage.limits.clone()).unwrap_or_default()
-    }
-
-    /// Calls a tmux pane what the pane is called; it shows without, too.
-    async fn name_view(&self, client: &Client, pane: &PaneId, view: TmuxPane) {
-        let Ok(pane) = self.kernel.panes().get(pane) else { return };
-        let title = pane.lock().record.title.text().to_owned();
-        if let Err(error) = client.set_title(view, &title).await {
-            tracing::debug!(%error, "cannot set a title");
-        }
     }
 
     /// What a tmux pane runs to show a pane.

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use paned_model::{PaneId, Refusal};
+use paned_model::{PaneId, Refusal, ViewState};
 use paned_policy::layout::Queue;
 use paned_substrate::tmux::{self, Client, Fact, Facts, Place};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::back::Before;
 use super::look::Seen;
 use super::session::Kept;
 use super::{Ask, Showing};
@@ -20,6 +21,8 @@ use crate::journal::Draft;
 /// How soon sessions come back after their tmux server died, and how much longer each time it dies again.
 const SOON: Duration = Duration::from_millis(100);
 const LATEST: Duration = Duration::from_secs(30);
+/// How long a tmux server of our own that was started for something is kept while that does not come.
+const IDLE: Duration = Duration::from_secs(2);
 
 pub(super) struct Task {
     pub(super) kernel: Kernel,
@@ -31,8 +34,12 @@ pub(super) struct Task {
     pub(super) queue: Queue,
     /// What those in the queue wish, by pane.
     pub(super) waiting: BTreeMap<PaneId, Showing>,
+    /// What was here before our server was started, until we have looked.
+    pub(super) before: Vec<Before>,
     restore_at: Option<Instant>,
     look_at: Option<Instant>,
+    /// When our tmux server ends for want of anything to show.
+    idle_at: Option<Instant>,
     pause: Duration,
 }
 
@@ -50,22 +57,28 @@ enum Event {
 impl Task {
     pub(super) fn new(kernel: Kernel, place: Place) -> Self {
         let kept = if place.is_own() { kernel.stages().kept() } else { BTreeMap::new() };
-        Self {
+        let stage = kernel.setup().stage.as_ref();
+        let queue = stage.map(|stage| Queue::new(stage.waiting, stage.patience));
+        let mut task = Self {
+            queue: queue.unwrap_or_default(),
             kernel,
             place,
             line: None,
             kept,
             seen: Seen::default(),
-            queue: Queue::default(),
             waiting: BTreeMap::new(),
+            before: Vec::new(),
             restore_at: None,
             look_at: None,
+            idle_at: None,
             pause: SOON,
-        }
+        };
+        task.before = task.remembered();
+        task
     }
 
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Ask>) {
-        if !self.kept.is_empty() {
+        if !self.kept.is_empty() || !self.before.is_empty() {
             self.reconnect().await;
         }
         loop {
@@ -80,9 +93,19 @@ impl Task {
                 Event::Asked(None) => return,
                 Event::Fact(Some(fact)) => self.hear(fact).await,
                 Event::Fact(None) => self.line = None,
-                Event::Late => self.late().await,
+                Event::Late => {
+                    self.late().await;
+                    continue;
+                }
             }
+            self.rest();
         }
+    }
+
+    /// Something was done; if that leaves our tmux server without anything to show, its time is short.
+    fn rest(&mut self) {
+        let is_idle = self.place.is_own() && self.kept.is_empty() && self.line.is_some();
+        self.idle_at = is_idle.then(|| Instant::now() + IDLE);
     }
 
     /// The connection, made when it is first needed.
@@ -113,7 +136,13 @@ impl Task {
                 let ready = self.client().await.map(drop);
                 let _ = answer.send(ready);
             }
-            Ask::Show(showing, answer) => drop(answer.send(self.show(&showing).await)),
+            Ask::Show(showing, answer) => {
+                let placed = self.show(&showing).await;
+                if placed.is_err() {
+                    self.set_state(&showing.pane, ViewState::Hidden);
+                }
+                let _ = answer.send(placed);
+            }
             Ask::Plan(spot, panes, replace_ok, answer) => {
                 let _ = answer.send(self.plan(&spot, &panes, replace_ok).await);
             }
@@ -160,7 +189,8 @@ impl Task {
     /// Whatever has its time.
     async fn late(&mut self) {
         for entry in self.queue.expire(self.kernel.now()) {
-            let reason = format!("it waited for five minutes: {}", entry.reason);
+            let waited = entry.age(self.kernel.now()).as_secs();
+            let reason = format!("it waited for {waited} seconds: {}", entry.reason);
             self.gave_up(&entry.request.pane, &reason);
         }
         if self.look_at.is_some_and(|at| at <= Instant::now()) {
@@ -172,6 +202,12 @@ impl Task {
             self.restore_at = None;
             self.reconnect().await;
         }
+        if self.idle_at.is_some_and(|at| at <= Instant::now()) {
+            self.idle_at = None;
+            if let Ok(client) = self.client_now() {
+                self.leave_nothing(&client).await;
+            }
+        }
     }
 
     /// Asking wakes a server of our own; what follows is told as a fact.
@@ -182,6 +218,10 @@ impl Task {
         };
         if let Err(refusal) = asked {
             tracing::warn!(%refusal, "cannot bring sessions back yet");
+            self.dark();
+            if !self.place.is_own() {
+                return;
+            }
             self.restore_at = Some(Instant::now() + self.pause);
             self.pause = (self.pause * 2).min(LATEST);
         }
@@ -203,7 +243,8 @@ impl Task {
             // A millisecond more, so that it has passed when we look.
             Instant::now() + Duration::from_millis(at.since(now) + 1)
         });
-        [expires, self.restore_at, self.look_at].into_iter().flatten().min()
+        let deadlines = [expires, self.restore_at, self.look_at, self.idle_at];
+        deadlines.into_iter().flatten().min()
     }
 
     pub(super) fn draft(&self, name: &str, payload: &serde_json::Value) -> Draft {

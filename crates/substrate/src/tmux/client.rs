@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::command::Command;
 use super::decode::{Item, Reply};
@@ -27,6 +27,11 @@ const REQUESTS: usize = 64;
 /// What tells us of panes in sessions that we are not attached to: each renames the anchor's window, which every
 /// control client hears of. Not done inside the hook, because tmux tells nothing of what hooks do.
 const BELLS: [&str; 3] = ["window-layout-changed[7263]", "pane-exited[7263]", "pane-died[7263]"];
+
+/// What tells us of panes on somebody's server, where we set no hooks: tmux looks once a second, in every session, and
+/// says only what has changed.
+const WATCHED: &str =
+    "paned::#{S:#{W:#{window_active}#{window_layout}#{P:#{pane_id}#{pane_active}}}}";
 
 /// A handle to the connection. When the last is dropped, the connection ends; the server and its panes do not.
 #[derive(Clone, Debug)]
@@ -50,7 +55,14 @@ struct Request {
 /// When there is no tmux, it is too old, or it cannot be reached.
 pub async fn connect(place: Place) -> Result<(Client, Facts), Error> {
     place.version(DEADLINE).await?;
-    let (wire, server) = open(&place, Start::IfOwn).await?;
+    let (wire, server) = match open(&place, Start::IfOwn).await {
+        Err(Error::NoServer(_)) if place.is_own() => {
+            // The one before is just ending, and took us with it.
+            sleep(Pause::default().next()).await;
+            open(&place, Start::IfOwn).await?
+        }
+        opened => opened?,
+    };
     let (requests, inbox) = mpsc::channel(REQUESTS);
     let (now, seen) = watch::channel(Some(server.clone()));
     let (outbox, facts) = Outbox::new();
@@ -88,6 +100,16 @@ impl Client {
             answered.await.unwrap_or_else(|_| Err(gone()))
         };
         timeout(limit, ask).await.unwrap_or(Err(Error::Timeout(limit)))
+    }
+
+    /// Has somebody's server tell what there is within a second, and from then on what changes: what comes and goes
+    /// between two of its looks would not be told. A server of our own tells everything anyway.
+    ///
+    /// # Errors
+    /// When tmux cannot be asked.
+    pub async fn watch(&self) -> Result<(), Error> {
+        let command = Command::new("refresh-client").word("-B").format(WATCHED);
+        self.run(&command).await.map(drop)
     }
 
     /// The server that is connected now.
@@ -317,14 +339,6 @@ fn refusal(replies: &[Reply]) -> Error {
 /// Starts a control client and asks it where it is.
 async fn open(place: &Place, start: Start) -> Result<(Wire, Server), Error> {
     let mut wire = Wire::open(place, start)?;
-    for bell in BELLS.iter().filter(|_| place.is_own()) {
-        wire.say(&format!(
-            "set-hook -gw {bell} 'run-shell -b -C \"rename-window -t ={ANCHOR}: {ANCHOR}\"'\n"
-        ));
-    }
-    // Told where to look, because tmux may not yet know which client this is.
-    let at = if place.is_own() { format!("-t ={ANCHOR}: ") } else { String::new() };
-    wire.say(&format!("display-message -p {at}\"#{{pid}} #{{version}} #{{window_id}}\"\n"));
     let heard = timeout(DEADLINE, introduction(&mut wire, place)).await;
     match heard {
         Ok(Some(server)) => Ok((wire, server)),
@@ -340,7 +354,22 @@ async fn open(place: &Place, start: Start) -> Result<(Wire, Server), Error> {
 }
 
 async fn introduction(wire: &mut Wire, place: &Place) -> Option<Server> {
-    let mut before = if place.is_own() { BELLS.len() } else { 0 };
+    // A server that is just starting may read what we say before it does what the client was started with.
+    while !matches!(wire.hear().await?, Item::Notice(Notice::SessionChanged(..))) {}
+    let mut before = 1;
+    if place.is_own() {
+        before = BELLS.len();
+        for bell in BELLS {
+            wire.say(&format!(
+                "set-hook -gw {bell} 'run-shell -b -C \"rename-window -t ={ANCHOR}: {ANCHOR}\"'\n"
+            ));
+        }
+    } else {
+        wire.say(&format!("refresh-client -B \"{WATCHED}\"\n"));
+    }
+    // Told where to look, because tmux may not yet know which client this is.
+    let at = if place.is_own() { format!("-t ={ANCHOR}: ") } else { String::new() };
+    wire.say(&format!("display-message -p {at}\"#{{pid}} #{{version}} #{{window_id}}\"\n"));
     loop {
         match wire.hear().await? {
             Item::Reply(reply) if reply.header.is_ours() && before == 0 => {

@@ -42,9 +42,9 @@ impl fmt::Display for SessionName {
     }
 }
 
-/// The name to show: what was asked for, also when a person has called it otherwise in tmux since.
+/// The name to show: what was asked for, unless somebody has renamed the session since.
 pub(super) fn shown(tmux_name: &str, asked: String) -> String {
-    if asked.is_empty() { tmux_name.to_owned() } else { asked }
+    if in_tmux(&asked) == tmux_name { asked } else { tmux_name.to_owned() }
 }
 
 /// A name as it was meant: tmux writes `\\` for a backslash in names, `\$` for a `$` that could begin a variable, and
@@ -92,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stays_what_was_asked_for() {
+    fn a_dot_comes_back_until_somebody_renames() {
         assert_eq!(SessionName::new("a.b").unwrap().in_tmux(), "a_b");
         assert_eq!(shown("a_b", "a.b".to_owned()), "a.b");
-        assert_eq!(shown("other", "a.b".to_owned()), "a.b");
+        assert_eq!(shown("other", "a.b".to_owned()), "other");
         assert_eq!(shown("a", String::new()), "a");
     }
 }

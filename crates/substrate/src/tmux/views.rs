@@ -96,7 +96,7 @@ impl Client {
     /// # Errors
     /// When one of them does not exist.
     pub async fn swap(&self, a: TmuxPane, b: TmuxPane) -> Result<(), Error> {
-        let command = Command::new("swap-pane").word("-d").word("-s").argument(a.to_string());
+        let command = Command::new("swap-pane").word("-d").text("-s", a.to_string());
         self.run(&command.target(b)).await.map(drop)
     }
 

@@ -1,0 +1,27 @@
+//! Waits for what nobody tells.
+
+use std::time::{Duration, Instant};
+
+use crate::PATIENCE;
+
+/// How long between two looks.
+const BETWEEN: Duration = Duration::from_millis(5);
+
+/// Looks until there is an answer.
+#[track_caller]
+pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, look)
+}
+
+/// Looks until there is an answer, for so long.
+#[track_caller]
+pub fn wait_within<T>(within: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + within;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < end, "never {what}, in {within:?}");
+        std::thread::sleep(BETWEEN);
+    }
+}
