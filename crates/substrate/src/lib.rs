@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod fake;
+pub mod foreign;
 pub mod native;
 mod output;
 pub mod tmux;
@@ -90,6 +91,8 @@ pub enum Command {
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
     /// Everything before this offset has been looked at.
     Took(u64),
+    /// Watch somebody else's pane no more; its program is left alone. Not answered by a pane of our own.
+    LetGo(oneshot::Sender<()>),
 }
 
 /// A size to set.

@@ -12,6 +12,7 @@ mod layout_plan;
 mod layout_save;
 mod meta;
 mod pane_activate;
+mod pane_adopt;
 mod pane_close;
 mod pane_delete_meta;
 mod pane_get;
@@ -39,6 +40,7 @@ mod session_list;
 mod session_start;
 mod session_stop;
 mod shell_run;
+mod tmux_list;
 mod visible;
 
 use std::sync::Arc;
@@ -65,6 +67,7 @@ pub(crate) fn registry() -> Registry {
         .with::<layout_plan::LayoutPlan>()
         .with::<layout_save::LayoutSave>()
         .with::<pane_activate::PaneActivate>()
+        .with::<pane_adopt::PaneAdopt>()
         .with::<pane_close::PaneClose>()
         .with::<pane_delete_meta::PaneDeleteMeta>()
         .with::<pane_get::PaneGet>()
@@ -92,6 +95,7 @@ pub(crate) fn registry() -> Registry {
         .with::<session_start::SessionStart>()
         .with::<session_stop::SessionStop>()
         .with::<shell_run::ShellRun>()
+        .with::<tmux_list::TmuxList>()
 }
 
 /// Ends a pane's program and forgets the pane, unless some process of it would not go.

@@ -34,6 +34,8 @@ pub(crate) struct Task {
     looked: u64,
     /// Whether no escape sequence was printed since the very beginning.
     plain: bool,
+    /// Whether we are its terminal; an adopted pane has tmux.
+    answers: bool,
     titles: Throttle<()>,
     bells: Throttle<u64>,
     rung: u64,
@@ -55,7 +57,20 @@ impl Task {
         let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
         let signals = Signals::new();
         let plain = looked == 0;
-        Self { kernel, pane, output, commands, signals, looked, plain, titles, bells, rung: 0 }
+        let answers = !pane.is_adopted();
+        Self {
+            kernel,
+            pane,
+            output,
+            commands,
+            signals,
+            looked,
+            plain,
+            answers,
+            titles,
+            bells,
+            rung: 0,
+        }
     }
 
     pub(crate) async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
@@ -143,7 +158,7 @@ impl Task {
         if let Some(title) = title {
             self.retitle(title);
         }
-        if asked {
+        if asked && self.answers {
             self.answer(from).await;
         }
         if 0 < self.rung {
@@ -206,8 +221,7 @@ impl Task {
             self.tell_bells(count);
         }
         let status = if ending.killed { Status::Killed } else { Status::Exited };
-        let end =
-            End { status, exit: Some(ending.exit), timed_out: ending.timed_out, at: ending.at };
+        let end = End { status, exit: ending.exit, timed_out: ending.timed_out, at: ending.at };
         end::record(&self.kernel, &self.pane, end);
     }
 
