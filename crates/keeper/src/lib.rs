@@ -23,4 +23,4 @@ pub mod scribe;
 mod signals;
 pub mod tape;
 mod typing;
-mod watched;
+pub mod watched;

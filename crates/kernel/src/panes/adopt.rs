@@ -77,7 +77,7 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
 fn resume(kernel: &Kernel, record: &Record, state: State) -> State {
     match (state, &record.origin, &kernel.setup().foreign) {
         (State::Alive(link), Some(origin), Some(foreign)) => {
-            State::Alive(foreign.resume(link, origin.spot()))
+            State::Alive(foreign.resume(&record.id, link, origin.spot()))
         }
         (state, _, _) => state,
     }

@@ -1,9 +1,10 @@
 //! What is done to an adopted pane: through tmux, one thing after the other.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use paned_keeper::watched::Watched;
 use paned_model::frame::{Refused, Survivor};
-use rustix::process::{Pid, test_kill_process};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
@@ -14,6 +15,8 @@ use crate::{Command, Typed};
 pub(super) struct Hand {
     pub(super) foreign: Foreign,
     pub(super) spot: Spot,
+    /// The pane's folder.
+    pub(super) folder: PathBuf,
     pub(super) scribe: mpsc::Sender<Command>,
     pub(super) hold: watch::Sender<Hold>,
 }
@@ -41,7 +44,7 @@ impl Hand {
             return Err(Refused::Gone);
         }
         let typed = match self.foreign.inner.servers.open(&self.spot.socket).await {
-            Ok(server) => server.client().type_into(&self.spot.known, bytes).await,
+            Ok(server) => server.client().type_into(&self.spot.known, bytes, &self.folder).await,
             Err(error) => Err(error),
         };
         typed.map(|()| Typed::default()).map_err(|error| match error {
@@ -56,15 +59,14 @@ impl Hand {
     /// Ends the tmux pane; answers its process, should that not go.
     async fn kill(&self, grace: Duration) -> Vec<Survivor> {
         let known = &self.spot.known;
+        let process = Watched::new(known.pid);
         if let Ok(server) = self.foreign.inner.servers.open(&self.spot.socket).await {
             let _ = server.client().kill_known(known).await;
         }
         let mut hold = self.hold.subscribe();
         let _ = timeout(grace, hold.wait_for(|hold| *hold != Hold::Fast)).await;
-        let pid = i32::try_from(known.pid).ok().and_then(Pid::from_raw);
-        let lives = pid.is_some_and(|pid| test_kill_process(pid).is_ok());
-        let survivor = Survivor { pid: known.pid, command: known.pane.to_string() };
-        Some(survivor).filter(|_| lives).into_iter().collect()
+        let survivor = Survivor { pid: known.pid, command: format!("tmux {}", known.pane) };
+        Some(survivor).filter(|_| !process.has_ended()).into_iter().collect()
     }
 
     /// Watches it no more. The pipe is closed while the scribe still has it: then it cannot be somebody else's.

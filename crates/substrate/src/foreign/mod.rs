@@ -110,7 +110,7 @@ impl Foreign {
         let size = size.check().unwrap_or_default();
         let task = Task { pid: known.pid, size, capacity: order.capacity, before };
         match desk.meet(task).await {
-            Ok(link) => Ok(self.resume(link, order.spot)),
+            Ok(link) => Ok(self.resume(&order.id, link, order.spot)),
             Err(error) => {
                 let _ = server.client().close_pipe(&known).await;
                 desk.clear().await;
@@ -121,13 +121,14 @@ impl Foreign {
 
     /// Goes on with an adopted pane whose scribe was found again.
     #[must_use]
-    pub fn resume(&self, scribe: Link, spot: Spot) -> Link {
+    pub fn resume(&self, id: &PaneId, scribe: Link, spot: Spot) -> Link {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let (outbox, facts) = mpsc::channel(FACTS);
         let hold = watch::Sender::new(Hold::Fast);
         let hand = hand::Hand {
             foreign: self.clone(),
             spot: spot.clone(),
+            folder: self.inner.places.folder(id),
             scribe: scribe.commands.clone(),
             hold: hold.clone(),
         };

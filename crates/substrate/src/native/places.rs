@@ -31,7 +31,7 @@ impl Places {
         &self.panes
     }
 
-    pub(super) fn folder(&self, id: &PaneId) -> PathBuf {
+    pub(crate) fn folder(&self, id: &PaneId) -> PathBuf {
         self.panes.join(id.as_str())
     }
 

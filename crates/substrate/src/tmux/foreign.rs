@@ -4,8 +4,11 @@
 //! the same line: unless server, pane and process are still those that were adopted, tmux does none of it.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use paned_model::Size;
@@ -134,15 +137,42 @@ impl Client {
         self.run(&guard(who, "", "").then(close)).await.map(drop).map_err(meant)
     }
 
-    /// Types bytes, whatever they are, also while somebody scrolls there.
+    /// Types bytes, whatever they are, also while somebody scrolls there: in one piece, so that nothing comes between.
+    /// What does not fit into a command goes by way of a file in this folder, which only its owner may enter.
     ///
     /// # Errors
     /// When it is not that pane any more; then nothing was typed.
-    pub async fn type_into(&self, who: &Known, bytes: &[u8]) -> Result<(), Error> {
-        for command in command::input(who.pane, bytes) {
-            self.run(&guard(who, "", "").then(command)).await.map_err(meant)?;
+    pub async fn type_into(&self, who: &Known, bytes: &[u8], by: &Path) -> Result<(), Error> {
+        let pieces = command::input(who.pane, bytes);
+        if let ([piece], false) = (&pieces[..], bytes.contains(&0)) {
+            let piece = guard(who, "", "").then(piece.clone());
+            return self.run(&piece).await.map(drop).map_err(meant);
         }
-        Ok(())
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let file = by.join("typed");
+        let written = write_private(&file, bytes);
+        let typed = match written {
+            Ok(()) => self.type_file(who, &file).await,
+            Err(error) => Err(Error::Refused(format!("{}: {error}", file.display()))),
+        };
+        let _ = fs::remove_file(&file);
+        typed
+    }
+
+    async fn type_file(&self, who: &Known, file: &Path) -> Result<(), Error> {
+        let load = Command::new("load-buffer").text("-b", command::BUFFER);
+        let load = load.named(file.as_os_str().as_bytes());
+        let paste = Command::new("paste-buffer").word("-d").word("-r").text("-b", command::BUFFER);
+        // Again after it was loaded, which tmux does not do in the same breath.
+        let load = guard(who, "", "").then(load).then(guard(who, "", ""));
+        let typed = self.run(&load.then(paste.target(who.pane))).await.map(drop).map_err(meant);
+        if typed.is_err() {
+            let delete = Command::new("delete-buffer").text("-b", command::BUFFER);
+            let _ = self.run(&delete).await;
+        }
+        typed
     }
 
     /// Ends a pane and its program.
@@ -197,6 +227,13 @@ fn guard(who: &Known, more: &str, expect: &str) -> Command {
     let asks = format!("#{{pid}}/#{{pane_id}}/#{{pane_pid}}/#{{pane_dead}}{more}");
     let holds = format!("#{{==:{asks},{server}/{pane}/{pid}/0{expect}}}");
     Command::new("if-shell").word("-F").target(*pane).argument(holds).argument("").argument(STOP)
+}
+
+/// Writes a file that only its owner can read.
+fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let _ = fs::remove_file(file);
+    let mut open = fs::OpenOptions::new();
+    open.write(true).create_new(true).mode(0o600).open(file)?.write_all(bytes)
 }
 
 /// Lists one pane, or none.

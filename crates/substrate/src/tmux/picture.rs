@@ -95,10 +95,14 @@ pub(super) fn draw(lines: &[Vec<u8>], below: &[Vec<u8>], moment: &Moment) -> Vec
     bytes
 }
 
-/// Draws a screen. Empty lines at its end are not drawn: they would be lines of the log.
+/// Draws a screen. Empty lines at its end, below the cursor, are not drawn: they would be lines of the log.
 fn place(bytes: &mut Vec<u8>, screen: &[Vec<u8>], cursor: (u32, u32)) {
+    // A screen of its own that was never left has no place to go back to.
+    let cursor = if cursor.0 == u32::MAX { (0, 0) } else { cursor };
     bytes.extend_from_slice(b"\x1b[H\x1b[2J");
-    let last = screen.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    let text = screen.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    // Down to the cursor, so that what is printed next begins a line of its own where it does here.
+    let last = text.max((cursor.1 as usize).saturating_add(1)).min(screen.len());
     for (at, line) in screen[..last].iter().enumerate() {
         if 0 < at {
             bytes.extend_from_slice(b"\r\n");
@@ -132,8 +136,6 @@ fn width(line: &[u8]) -> Option<usize> {
 }
 
 fn move_to(bytes: &mut Vec<u8>, (column, row): (u32, u32)) {
-    // A screen of its own that was never left has no place to go back to.
-    let (column, row) = if column == u32::MAX { (0, 0) } else { (column, row) };
     let to = format!("\x1b[{};{}H", row.saturating_add(1), column.saturating_add(1));
     bytes.extend_from_slice(to.as_bytes());
 }
@@ -172,7 +174,7 @@ mod tests {
             region: (0, 1),
             ..moment()
         };
-        let expect = "\x1b)0\x1b[H\x1b[2Jsh\x1b[m\x1b[1;1H\x1b[?1049h\x1b[H\x1b[2Jvi\x1b[m\x1b[2;3H\x1b[1;2r\x1b[2;3H\x1b[?25l";
+        let expect = "\x1b)0\x1b[H\x1b[2Jsh\x1b[m\x1b[1;1H\x1b[?1049h\x1b[H\x1b[2Jvi\x1b[m\r\n\x1b[m  \x1b[2;3H\x1b[1;2r\x1b[2;3H\x1b[?25l";
         check(&own, &["vi", "", ""], &["sh", "", ""], expect);
     }
 }
