@@ -22,7 +22,8 @@ fn hostile_bytes_arrive_as_they_are_and_at_no_other_pane() {
     bytes.extend([b'x'; 100_000]);
     bytes.extend(b"\n;");
     let (server, tmux) = (Server::start(), Tmux::start(&takes(bytes.len())));
-    let neighbour = tmux.split("stty raw -echo; tmux wait-for -S cat; exec cat > neighbour");
+    let neighbour =
+        tmux.split("stty raw -echo; : > neighbour; tmux wait-for -S cat; exec cat >> neighbour");
     tmux.wait("cat");
     tmux.adopt(&server, "%0", "a");
     until(&server, "a", "up");

@@ -93,7 +93,7 @@ fn a_tmux_server_that_is_killed_is_told_soon_and_its_successor_gets_nothing() {
     assert!(took < Duration::from_secs(2), "{took:?}");
     println!("tmux killed: {name} told after {took:?}");
     assert_eq!(told["exitCode"], json!(null));
-    tmux.start_again("stty raw -echo; tmux wait-for -S up; exec cat > successor");
+    tmux.start_again("stty raw -echo; : > successor; tmux wait-for -S up; exec cat >> successor");
     tmux.wait("up");
     assert_eq!(refused(&server, "pane:write", json!({ "paneId": "a", "text": "x" })).0, "gone");
     assert_eq!(std::fs::read(tmux.file("successor")).unwrap(), b"");

@@ -19,7 +19,8 @@ fn a_shell_is_read_searched_waited_for_and_typed_into() {
     let tail = server.act("pane:read", json!({ "paneId": "a", "tail": 2 }));
     assert_eq!(tail["lines"][0]["text"], "sum 42", "{tail}");
     server.act("pane:keys", json!({ "paneId": "a", "keys": ["up", "enter"] }));
-    shows(&server, "a", |rows| rows.iter().filter(|row| *row == "sum 42").count() == 2);
+    let again = ["sum 42", "ready>"];
+    shows(&server, "a", |rows| rows[3..5] == again);
     assert_eq!(shows(&server, "a", |_| true)[..], tmux.screen()[..]);
 }
 

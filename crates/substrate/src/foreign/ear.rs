@@ -35,6 +35,15 @@ struct Line {
     news: watch::Receiver<News>,
 }
 
+impl Line {
+    /// What has happened before counts as news.
+    fn new(server: Arc<Server>) -> Self {
+        let mut news = server.news();
+        news.mark_changed();
+        Self { server, news }
+    }
+}
+
 enum Event {
     Scribe(Option<Fact>),
     News(bool),
@@ -42,8 +51,15 @@ enum Event {
 }
 
 impl Ear {
-    pub(super) async fn run(mut self, mut scribe: mpsc::Receiver<Fact>) {
-        let mut line = self.connect().await;
+    pub(super) async fn run(
+        mut self,
+        mut scribe: mpsc::Receiver<Fact>,
+        server: Option<Arc<Server>>,
+    ) {
+        let mut line = match server {
+            Some(server) => Some(Line::new(server)),
+            None => self.connect().await,
+        };
         loop {
             let event = tokio::select! {
                 fact = scribe.recv() => Event::Scribe(fact),
@@ -64,11 +80,9 @@ impl Ear {
         }
     }
 
-    async fn connect(&mut self) -> Option<Line> {
-        let server = self.foreign.inner.servers.open(&self.spot.socket).await.ok()?;
-        let mut line = Line { news: server.news(), server };
-        line.news.mark_changed();
-        Some(line)
+    async fn connect(&self) -> Option<Line> {
+        let server = self.foreign.inner.servers.open(&self.spot.socket).await;
+        server.ok().map(Line::new)
     }
 
     /// Looks whether its size is another.

@@ -110,7 +110,7 @@ impl Foreign {
         let size = size.check().unwrap_or_default();
         let task = Task { pid: known.pid, size, capacity: order.capacity, before };
         match desk.meet(task).await {
-            Ok(link) => Ok(self.resume(&order.id, link, order.spot)),
+            Ok(link) => Ok(self.hold(&order.id, link, order.spot, Some(server))),
             Err(error) => {
                 let _ = server.client().close_pipe(&known).await;
                 desk.clear().await;
@@ -122,6 +122,11 @@ impl Foreign {
     /// Goes on with an adopted pane whose scribe was found again.
     #[must_use]
     pub fn resume(&self, id: &PaneId, scribe: Link, spot: Spot) -> Link {
+        self.hold(id, scribe, spot, None)
+    }
+
+    /// Starts the tasks that look after an adopted pane, over a connection that is there or is made.
+    fn hold(&self, id: &PaneId, scribe: Link, spot: Spot, server: Option<Arc<Server>>) -> Link {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let (outbox, facts) = mpsc::channel(FACTS);
         let hold = watch::Sender::new(Hold::Fast);
@@ -142,7 +147,7 @@ impl Foreign {
             connections: 0,
         };
         tokio::spawn(hand.run(inbox));
-        tokio::spawn(ear.run(scribe.facts));
+        tokio::spawn(ear.run(scribe.facts, server));
         let (pid, started, output) = (scribe.pid, scribe.started, scribe.output);
         Link { pid, started, output, commands, facts }
     }
