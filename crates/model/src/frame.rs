@@ -434,6 +434,12 @@ mod tests {
                 force: true,
             }),
             ToKeeper::Release(Release { holder: "me".into() }),
+            ToKeeper::Adopt(Box::new(Adopt {
+                tape: "/t".into(),
+                pid: 7,
+                size: Size::default(),
+                capacity: 9,
+            })),
             ToKeeper::Kill(Kill { id: 10, grace_ms: 3000 }),
             ToKeeper::Took(u64::MAX),
         ]

@@ -1,7 +1,8 @@
 //! The outside: what panes live on.
 //!
 //! [`Substrate`] is what the rest of the house compiles against; [`native`] keeps panes in keepers on this
-//! machine, [`fake`] in memory for tests. [`tmux`] is a stage to show panes on. This room acts and reports facts;
+//! machine, [`fake`] in memory for tests. [`tmux`] is a stage to show panes on, and [`foreign`] the way to panes that
+//! others have there. This room acts and reports facts;
 //! it judges nothing and holds no table: the kernel does.
 #![forbid(unsafe_code)]
 

@@ -134,3 +134,16 @@ fn nothing_is_lost_while_our_server_is_dead() {
     let list = server.act("tmux:list", json!({ "tmux": tmux.socket() })).to_string();
     assert!(list.contains("\"paned\":\"c\""), "{list}");
 }
+
+#[test]
+fn a_person_s_own_pipe_takes_the_pane_from_us_and_is_left_alone() {
+    let (server, tmux) = (Server::start(), Tmux::start("exec cat"));
+    tmux.adopt(&server, "%0", "a");
+    let (name, _, took) = ends(&server, || drop(tmux.act(&["pipe-pane", "-t", "%0", "cat"])));
+    assert_eq!(name, "pane:lost");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert_eq!(tmux.say("#{pane_pipe} #{pane_dead}"), "1 0");
+    assert_eq!(refused(&server, "pane:write", json!({ "paneId": "a", "text": "x" })).0, "gone");
+    server.act("pane:close", json!({ "paneId": "a" }));
+    assert_eq!(tmux.say("#{pane_pipe} #{pane_dead}"), "1 0");
+}
