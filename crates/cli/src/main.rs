@@ -17,7 +17,9 @@ mod serve;
 mod settings;
 mod state;
 
+use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -30,8 +32,12 @@ use crate::out::Out;
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // Before anything else has threads or memory: keepers are forks of this process.
-    if args.next().is_some_and(|command| command == "nursery") {
-        return nursery(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
+    match args.next() {
+        Some(command) if command == "nursery" => {
+            return nursery(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
+        }
+        Some(command) if command == "scribe" => return scribe(args.next()),
+        _ => {}
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -48,6 +54,14 @@ fn nursery(files: Option<u64>) -> ExitCode {
     match paned_keeper::nursery::run(files) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// `paned scribe SOCKET`: what tmux starts to write down what an adopted pane prints.
+fn scribe(socket: Option<OsString>) -> ExitCode {
+    match socket.map(|socket| paned_keeper::scribe::run(Path::new(&socket))) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(_)) | None => ExitCode::FAILURE,
     }
 }
 

@@ -57,7 +57,7 @@ fn try_bear(
     Ok(Newborn { master: pty.master, child, tape, listener, socket: socket.to_owned(), started })
 }
 
-fn listen(socket: &Path) -> io::Result<UnixListener> {
+pub(crate) fn listen(socket: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(socket)?;
     fs::set_permissions(socket, Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;

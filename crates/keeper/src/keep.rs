@@ -21,9 +21,9 @@ use crate::pty::Pty;
 use crate::{birth, procs, signals};
 
 /// More connections than this are not taken; a pane has one server and a few people who look on.
-const MAX_PEERS: usize = 64;
+pub(crate) const MAX_PEERS: usize = 64;
 /// How long a keeper whose work is done waits for slow listeners.
-const GOODBYE: Duration = Duration::from_secs(2);
+pub(crate) const GOODBYE: Duration = Duration::from_secs(2);
 
 /// Runs a keeper whose first client is at the other end of `birth`, until its pane is over.
 pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
@@ -197,8 +197,8 @@ impl Keeper {
                 self.introduce(id, hello.role);
                 return self.greet(id);
             }
-            // A pane is born once.
-            ToKeeper::Birth(_) => return,
+            // A pane is born once, and has one keeper.
+            ToKeeper::Birth(_) | ToKeeper::Adopt(_) => return,
             ToKeeper::Input(request, bytes) => Some(self.pane.accept(request, &bytes)),
             ToKeeper::Resize(resize) => Some(self.resize(id, &resize)),
             ToKeeper::Kill(kill) => {
@@ -320,12 +320,12 @@ impl Keeper {
 
 /// Whether a client runs as our user. The socket's mode says so already; this holds if it was changed.
 #[cfg(target_os = "linux")]
-fn is_ours(stream: &UnixStream) -> bool {
+pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     let peer = rustix::net::sockopt::socket_peercred(stream.as_fd());
     peer.is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_ours(_: &UnixStream) -> bool {
+pub(crate) fn is_ours(_: &UnixStream) -> bool {
     true
 }

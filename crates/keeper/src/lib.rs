@@ -19,6 +19,8 @@ mod pane;
 mod peer;
 mod procs;
 pub mod pty;
+pub mod scribe;
 mod signals;
 pub mod tape;
 mod typing;
+pub mod watched;

@@ -287,7 +287,8 @@ impl Pane {
             return None;
         }
         let killed = self.killed.as_ref().is_some_and(|killed| killed.survivors.is_empty());
-        let ending = Ending { exit, killed, timed_out: self.timed_out, at: clock::now() };
+        let ending =
+            Ending { exit: Some(exit), killed, timed_out: self.timed_out, at: clock::now() };
         self.tape.set_ending(ending);
         self.end = End::Ended(ending);
         Some(ending)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
+use paned_substrate::foreign::Foreign;
 use paned_substrate::tmux::Place;
 
 /// How the house is set up.
@@ -23,6 +24,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Where panes are shown in tmux, if anywhere.
     pub stage: Option<Stage>,
+    /// The way to panes of other people's tmux, if there is one.
+    pub foreign: Option<Foreign>,
     /// The clock.
     pub now: fn() -> Time,
 }

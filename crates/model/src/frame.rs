@@ -44,6 +44,20 @@ pub struct Birth {
     pub grace_ms: u64,
 }
 
+/// Everything a scribe needs to write down what a pane of somebody's tmux prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Adopt {
+    /// The tape file to make.
+    pub tape: String,
+    /// The pane's process.
+    pub pid: u32,
+    /// How large its terminal is.
+    pub size: Size,
+    /// How many bytes of output to keep.
+    pub capacity: u64,
+}
+
 /// Who is at the other end of a keeper's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,6 +78,9 @@ pub enum ToKeeper {
     Hello(Hello),
     /// Bring this pane to life. Only on the connection a keeper is born with.
     Birth(Box<Birth>),
+    /// Write down what somebody else's pane prints. Only to a scribe, first; what was typed to it before this is
+    /// what the pane had printed until then.
+    Adopt(Box<Adopt>),
     /// Type these bytes.
     Input(RequestId, Vec<u8>),
     /// Set the terminal's size.
@@ -175,8 +192,8 @@ pub struct Stillborn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ending {
-    /// The program's own code or signal.
-    pub exit: Exit,
+    /// The program's own code or signal, where anybody knows it.
+    pub exit: Option<Exit>,
     /// Whether we ended it and every process of it is gone.
     pub killed: bool,
     /// Whether its time-out ended it.
@@ -241,6 +258,7 @@ const RESIZE: u8 = 4;
 const KILL: u8 = 5;
 const TOOK: u8 = 6;
 const RELEASE: u8 = 7;
+const ADOPT: u8 = 8;
 const WELCOME: u8 = 65;
 const STILLBORN: u8 = 66;
 const WROTE: u8 = 67;
@@ -266,6 +284,7 @@ impl Message for ToKeeper {
         match self {
             Self::Hello(hello) => json(to, HELLO, hello),
             Self::Birth(birth) => json(to, BIRTH, birth),
+            Self::Adopt(adopt) => json(to, ADOPT, adopt),
             Self::Input(id, bytes) => frame(to, INPUT, &[&id.to_le_bytes(), bytes]),
             Self::Resize(resize) => json(to, RESIZE, resize),
             Self::Kill(kill) => json(to, KILL, kill),
@@ -278,6 +297,7 @@ impl Message for ToKeeper {
         Ok(Some(match kind {
             HELLO => Self::Hello(parse(body)?),
             BIRTH => Self::Birth(parse(body)?),
+            ADOPT => Self::Adopt(parse(body)?),
             INPUT => {
                 let (id, bytes) = body.split_at_checked(8).ok_or(BadFrame)?;
                 Self::Input(number(id)?, bytes.to_vec())
@@ -414,6 +434,12 @@ mod tests {
                 force: true,
             }),
             ToKeeper::Release(Release { holder: "me".into() }),
+            ToKeeper::Adopt(Box::new(Adopt {
+                tape: "/t".into(),
+                pid: 7,
+                size: Size::default(),
+                capacity: 9,
+            })),
             ToKeeper::Kill(Kill { id: 10, grace_ms: 3000 }),
             ToKeeper::Took(u64::MAX),
         ]

@@ -15,5 +15,7 @@ pub use code::{Code, Refusal};
 pub use event::{Event, Include};
 pub use grant::{Grant, GrantId, PaneSet, Scope};
 pub use id::{EventId, Offset, PaneId};
-pub use pane::{Exit, Guarantee, Meta, PaneInfo, PaneView, Size, Status, Substrate, ViewState};
+pub use pane::{
+    Adopted, Exit, Guarantee, Meta, PaneInfo, PaneView, Size, Status, Substrate, ViewState,
+};
 pub use time::Time;

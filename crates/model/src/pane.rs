@@ -138,6 +138,16 @@ pub struct PaneView {
     pub state: ViewState,
 }
 
+/// A pane of somebody's tmux that was adopted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Adopted {
+    /// The socket of the tmux server that it is on.
+    pub socket: String,
+    /// What it is called there, as in `%3`.
+    pub pane: String,
+}
+
 /// Whether a pane can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -291,6 +301,9 @@ pub struct PaneInfo {
     /// Where it is to be seen in tmux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<PaneView>,
+    /// Whose it is, when it was not started by us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
     /// How far this record can be trusted.
     pub guarantee: Guarantee,
     /// Free data.

@@ -1,12 +1,14 @@
 //! The outside: what panes live on.
 //!
 //! [`Ground`] is what the kernel compiles against; [`native`] keeps panes in keepers on this machine, [`fake`] in
-//! memory for tests. [`tmux`] is a stage to show panes on. [`Substrate`] is the larger contract for programs that use this
+//! memory for tests. [`tmux`] is a stage to show panes on, and [`foreign`] the way to panes that others
+//! have there. [`Substrate`] is the larger contract for programs that use this
 //! crate as a library: [`sessions`] on keepers, on tmux or in memory. This room acts and reports facts; it judges
 //! nothing and holds no table: the kernel does.
 #![forbid(unsafe_code)]
 
 pub mod fake;
+pub mod foreign;
 pub mod native;
 mod output;
 pub mod sessions;
@@ -93,6 +95,8 @@ pub enum Command {
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
     /// Everything before this offset has been looked at.
     Took(u64),
+    /// Watch somebody else's pane no more; its program is left alone. Not answered by a pane of our own.
+    LetGo(oneshot::Sender<()>),
 }
 
 /// A size to set.

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_keeper::tape::Reader;
-use paned_model::{Code, PaneId, Refusal};
+use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
 
 use self::detach::DetachKey;
@@ -157,8 +157,8 @@ fn report(pane: &PaneId, ended: Ended) -> Value {
     json!({
         "paneId": pane,
         "detached": false,
-        "exitCode": ended.exit.code(),
-        "exitSignal": ended.exit.signal(),
+        "exitCode": ended.exit.and_then(Exit::code),
+        "exitSignal": ended.exit.and_then(Exit::signal),
         "timedOut": ended.timed_out,
     })
 }

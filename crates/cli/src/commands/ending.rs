@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use paned_model::frame::Ending;
-use paned_model::{Exit, PaneInfo};
+use paned_model::{Code, Exit, PaneInfo};
 
 /// What `timeout` answers when time ran out.
 const TIMED_OUT: u8 = 124;
@@ -13,7 +13,8 @@ const SIGNALLED: u8 = 128;
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
-    pub(super) exit: Exit,
+    /// Nothing where nobody knows, as with somebody else's pane in tmux.
+    pub(super) exit: Option<Exit>,
     pub(super) timed_out: bool,
 }
 
@@ -22,22 +23,24 @@ impl Ended {
     pub(super) fn of(pane: &PaneInfo) -> Option<Self> {
         let signal = pane.exit_signal.as_deref().and_then(signal).map(Exit::Signal);
         let exit = signal.or(pane.exit_code.map(Exit::Code))?;
-        Some(Self { exit, timed_out: pane.timed_out })
+        Some(Self { exit: Some(exit), timed_out: pane.timed_out })
     }
 
-    /// The exit code: the program's own, 128 and the signal, or 124 when time ran out.
+    /// The exit code: the program's own, 128 and the signal, or 124 when time ran out; gone when nobody knows.
     pub(super) fn code(self) -> u8 {
         match self.exit {
             _ if self.timed_out => TIMED_OUT,
-            Exit::Code(code) => code,
-            Exit::Signal(signal) => SIGNALLED.saturating_add(signal),
+            Some(Exit::Code(code)) => code,
+            Some(Exit::Signal(signal)) => SIGNALLED.saturating_add(signal),
+            None => Code::Gone.exit(),
         }
     }
 
     /// How it ended, in a few words.
     pub(super) fn words(self) -> String {
         let late = if self.timed_out { ", its time ran out" } else { "" };
-        format!("{}{late}", self.exit)
+        let how = self.exit.map_or_else(|| "nobody knows how".to_owned(), |exit| exit.to_string());
+        format!("{how}{late}")
     }
 }
 
@@ -64,7 +67,7 @@ mod tests {
 
     #[track_caller]
     fn check(exit: Exit, timed_out: bool, code: u8) {
-        assert_eq!(Ended { exit, timed_out }.code(), code);
+        assert_eq!(Ended { exit: Some(exit), timed_out }.code(), code);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The house, built and lived in once: journal, panes, kernel, faces. The only place that knows them all.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use anyhow::{Context as _, Result};
 use paned_keeper::clock;
 use paned_kernel::journal::{Journal, Opened};
 use paned_kernel::{Address, Kernel, Limits, Setup, Stage, Started, Wish};
+use paned_substrate::foreign::Foreign;
 use paned_substrate::native::{Native, Nursery};
 use paned_substrate::tmux::Place;
 use tokio::runtime::Builder;
@@ -71,8 +73,12 @@ async fn serve(
     Ok(wish)
 }
 
+fn program() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot tell which program this is")
+}
+
 fn native(plan: &Plan, kept: &Kept) -> Result<Native> {
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let program = program()?;
     let mut args = vec!["nursery".into()];
     if let Some(files) = kept.files {
         args.extend(["--files".into(), files.to_string().into()]);
@@ -95,13 +101,14 @@ fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
         stage: Some(stage(plan)?),
+        foreign: Some(Foreign::new(plan.state.folder(), program()?)),
         now: clock::now,
     })
 }
 
 /// Where panes are shown in tmux. Whether there is one is found out when somebody wants that.
 fn stage(plan: &Plan) -> Result<Stage> {
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let program = program()?;
     let folder = plan.state.folder().to_string_lossy().into_owned();
     let words = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
     let program = program.to_string_lossy().into_owned();

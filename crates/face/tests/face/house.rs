@@ -176,6 +176,7 @@ async fn kernel(token_file: PathBuf, ground: Arc<dyn Ground>) -> Kernel {
         token_file: Some(token_file),
         limits: paned_kernel::Limits::default(),
         stage: None,
+        foreign: None,
         now,
     };
     let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };

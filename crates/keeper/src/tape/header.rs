@@ -48,6 +48,7 @@ const KILLED: u64 = 1 << 16;
 const TIMED_OUT: u64 = 1 << 17;
 const BY_CODE: u64 = 1 << 24;
 const BY_SIGNAL: u64 = 2 << 24;
+const UNKNOWN: u64 = BY_CODE | BY_SIGNAL;
 
 /// The mapped first page of a tape.
 #[derive(Debug)]
@@ -113,8 +114,9 @@ impl Header {
 
     pub(super) fn set_ending(&self, ending: Ending) {
         let exit = match ending.exit {
-            Exit::Code(code) => BY_CODE | u64::from(code),
-            Exit::Signal(signal) => BY_SIGNAL | u64::from(signal),
+            Some(Exit::Code(code)) => BY_CODE | u64::from(code),
+            Some(Exit::Signal(signal)) => BY_SIGNAL | u64::from(signal),
+            None => UNKNOWN,
         };
         let killed = if ending.killed { KILLED } else { 0 };
         let timed_out = if ending.timed_out { TIMED_OUT } else { 0 };
@@ -126,8 +128,9 @@ impl Header {
         let packed = self.get(Word::Ending);
         let value = packed.to_le_bytes()[0];
         let exit = match packed & (BY_CODE | BY_SIGNAL) {
-            BY_CODE => Exit::Code(value),
-            BY_SIGNAL => Exit::Signal(value),
+            BY_CODE => Some(Exit::Code(value)),
+            BY_SIGNAL => Some(Exit::Signal(value)),
+            UNKNOWN => None,
             _ => return None,
         };
         Some(Ending {

@@ -176,7 +176,7 @@ fn the_ending_and_the_size_come_back() {
     let mut case = Case::new(MIN_CAPACITY);
     assert_eq!(case.reader().ending(), None);
     for (killed, timed_out) in [(false, false), (true, false), (true, true)] {
-        for exit in [Exit::Code(0), Exit::Code(255), Exit::Signal(9)] {
+        for exit in [Some(Exit::Code(0)), Some(Exit::Code(255)), Some(Exit::Signal(9)), None] {
             let ending = Ending { exit, killed, timed_out, at: Time(99) };
             case.writer.set_ending(ending);
             assert_eq!(case.reader().ending(), Some(ending));

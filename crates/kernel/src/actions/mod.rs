@@ -12,6 +12,7 @@ mod layout_plan;
 mod layout_save;
 mod meta;
 mod pane_activate;
+mod pane_adopt;
 mod pane_close;
 mod pane_delete_meta;
 mod pane_get;
@@ -41,6 +42,7 @@ mod session_stop;
 mod shell_run;
 mod subagent_closed;
 mod subagent_opened;
+mod tmux_list;
 mod visible;
 
 use std::sync::Arc;
@@ -67,6 +69,7 @@ pub(crate) fn registry() -> Registry {
         .with::<layout_plan::LayoutPlan>()
         .with::<layout_save::LayoutSave>()
         .with::<pane_activate::PaneActivate>()
+        .with::<pane_adopt::PaneAdopt>()
         .with::<pane_close::PaneClose>()
         .with::<pane_delete_meta::PaneDeleteMeta>()
         .with::<pane_get::PaneGet>()
@@ -96,6 +99,7 @@ pub(crate) fn registry() -> Registry {
         .with::<shell_run::ShellRun>()
         .with::<subagent_closed::SubagentClosed>()
         .with::<subagent_opened::SubagentOpened>()
+        .with::<tmux_list::TmuxList>()
 }
 
 /// Ends a pane's program and forgets the pane, unless some process of it would not go.

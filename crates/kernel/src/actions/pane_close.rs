@@ -3,14 +3,21 @@
 use std::time::Duration;
 
 use paned_model::frame::Survivor;
-use paned_model::{Code, PaneId, Refusal, Scope};
+use paned_model::{Code, PaneId, Refusal, Scope, Status};
+use paned_substrate::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::pane_kill::kill;
 use super::pane_remove::forget;
+use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
+
+/// How long it may take to let a pane go.
+const LETTING_GO: Duration = Duration::from_secs(10);
 
 pub(super) struct PaneClose;
 
@@ -33,7 +40,7 @@ pub(super) struct Closed {
 
 impl Action for PaneClose {
     const NAME: &'static str = "pane:close";
-    const DOC: &'static str = "End a pane's program and forget the pane.";
+    const DOC: &'static str = "End a pane's program and forget the pane. One that was adopted is let go, and its program left alone.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: Kind = Kind::Change;
     type Params = Params;
@@ -46,6 +53,11 @@ impl Action for PaneClose {
     async fn run(context: Context, Params { pane_id, force }: Params) -> Result<Closed, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
+        if pane.is_adopted() {
+            let_go(&pane).await?;
+            forget(kernel, &pane).await?;
+            return Ok(Closed { survivors: Vec::new() });
+        }
         let grace = if force { Duration::ZERO } else { kernel.limits().grace };
         let (_, survivors) = kill(kernel, &pane, grace).await?;
         if !survivors.is_empty() && !force {
@@ -59,4 +71,18 @@ impl Action for PaneClose {
         forget(kernel, &pane).await?;
         Ok(Closed { survivors })
     }
+}
+
+/// Watches somebody else's pane no more. One that cannot be reached is not watched either.
+async fn let_go(pane: &Pane) -> Result<(), Refusal> {
+    let commands = match pane.commands() {
+        Ok(commands) => commands,
+        Err(busy) if pane.lock().status() == Status::Starting => return Err(busy),
+        Err(_) => return Ok(()),
+    };
+    let (reply, answer) = oneshot::channel();
+    if commands.send(Command::LetGo(reply)).await.is_ok() {
+        let _ = timeout(LETTING_GO, answer).await;
+    }
+    Ok(())
 }

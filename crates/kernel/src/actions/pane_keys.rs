@@ -57,7 +57,8 @@ impl Action for PaneKeys {
             return Err(Refusal::new(Code::Limit, sentence));
         }
         let modes = context.kernel.modes(&pane).await?;
-        let once: Vec<u8> = keys.iter().flat_map(|key| key.encode(&modes)).collect();
+        let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
+        let once: Vec<u8> = keys.iter().flat_map(|key| encode(key, &modes)).collect();
         let bytes = once.repeat(params.repeat);
         let count = bytes.len();
         write(&context.kernel, &pane, bytes).await?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use paned_model::{
     Grant, GrantId, Meta, PaneId, PaneInfo, PaneSet, Refusal, Scope, Size, Substrate,
 };
-use paned_substrate::Order;
+use paned_substrate::{Link, Order};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -27,7 +27,7 @@ use crate::registry::{Action, Context, Kind};
 use crate::stage::{OnViewClosed, USUAL, Wish};
 use crate::{Caller, Kernel};
 
-const LONGEST_TITLE: usize = 256;
+pub(super) const LONGEST_TITLE: usize = 256;
 
 pub(super) struct PaneNew;
 
@@ -130,12 +130,17 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Re
             return Err(error.into());
         }
     };
+    welcome(kernel, pane, link);
+    Ok(())
+}
+
+/// A pane is there: tells so, and looks after it from now on.
+pub(super) fn welcome(kernel: &Kernel, pane: &Arc<Pane>, link: Link) {
     pane.link(&link);
     let created = draft("pane:created", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
     let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
     tokio::spawn(task.run(link.facts));
-    Ok(())
 }
 
 impl Params {
@@ -196,6 +201,7 @@ impl Plan {
             pid: None,
             modes: String::new(),
             wish,
+            origin: None,
             created_at: kernel.now(),
             grant,
             end: None,
@@ -222,7 +228,7 @@ impl Plan {
     }
 }
 
-fn fresh_id(kernel: &Kernel) -> PaneId {
+pub(super) fn fresh_id(kernel: &Kernel) -> PaneId {
     let ids = std::iter::repeat_with(|| format!("p-{}", random_name(6)));
     let mut ids = ids.filter_map(|id| id.parse().ok());
     ids.find(|id| !kernel.panes().contains(id)).expect("random names do not run out")

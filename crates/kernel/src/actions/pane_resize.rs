@@ -54,6 +54,11 @@ impl Action for PaneResize {
         if !status.is_live() {
             return Err(gone(&pane.id, status));
         }
+        if pane.is_adopted() {
+            let sentence =
+                format!("the pane `{}` is a pane of tmux, which decides how large it is", pane.id);
+            return Err(Refusal::new(Code::Conflict, sentence));
+        }
         let presence = context.caller.presence.as_deref();
         if let Some(presence) = presence {
             presence.note(&pane.id);

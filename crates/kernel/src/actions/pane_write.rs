@@ -93,6 +93,11 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
             Code::Limit,
             format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
         )),
+        (Ok(()), Ok(Err(Refused::Failed))) if pane.is_adopted() => {
+            let sentence =
+                format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
+            Err(Refusal::new(Code::Unavailable, sentence))
+        }
         (Ok(()), Ok(Err(Refused::Gone | Refused::Failed | Refused::Held)) | Err(_))
         | (Err(_), _) => Err(gone(&pane.id, pane.lock().status())),
     }

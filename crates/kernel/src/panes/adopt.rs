@@ -39,7 +39,8 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
         record.pid = Some(link.pid);
     }
     kernel.grants().insert(record.grant.clone());
-    let (reach, ending, link) = match found.state {
+    let state = resume(kernel, &record, found.state);
+    let (reach, ending, link) = match state {
         State::Alive(link) => (reach(&link), None, Some(link)),
         State::Ended(output, ending) => {
             (Reach::Unlinked { output: Some(output) }, Some(ended(ending)), None)
@@ -72,6 +73,16 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     lives
 }
 
+/// The scribe of an adopted pane was found; tmux is the way to all else.
+fn resume(kernel: &Kernel, record: &Record, state: State) -> State {
+    match (state, &record.origin, &kernel.setup().foreign) {
+        (State::Alive(link), Some(origin), Some(foreign)) => {
+            State::Alive(foreign.resume(&record.id, link, origin.spot()))
+        }
+        (state, _, _) => state,
+    }
+}
+
 fn reach(link: &Link) -> Reach {
     let (output, commands) = (link.output.clone(), link.commands.clone());
     Reach::Linked { output, commands }
@@ -79,7 +90,7 @@ fn reach(link: &Link) -> Reach {
 
 fn ended(ending: Ending) -> End {
     let status = if ending.killed { Status::Killed } else { Status::Exited };
-    End { status, exit: Some(ending.exit), timed_out: ending.timed_out, at: ending.at }
+    End { status, exit: ending.exit, timed_out: ending.timed_out, at: ending.at }
 }
 
 /// The record as it lies beside the tape: for a pane that the journal does not know.

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{
-    Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size, Status, Substrate, Time,
+    Adopted, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size, Status,
+    Substrate, Time,
 };
 use paned_substrate::{Command, Link, Output};
 use serde_json::json;
@@ -147,6 +148,11 @@ impl Pane {
         })
     }
 
+    /// Whether it is a pane of somebody's tmux.
+    pub(crate) fn is_adopted(&self) -> bool {
+        self.lock().record.origin.is_some()
+    }
+
     /// How to tell it something.
     pub(crate) fn commands(&self) -> Result<mpsc::Sender<Command>, Refusal> {
         let state = self.lock();
@@ -205,9 +211,16 @@ impl State {
             timed_out: end.is_some_and(|end| end.timed_out),
             created_at: record.created_at,
             ended_at: end.map(|end| end.at),
-            substrate: if record.wish.is_some() { Substrate::Tmux } else { Substrate::Pty },
+            substrate: match (&record.wish, &record.origin) {
+                (None, None) => Substrate::Pty,
+                (Some(_), _) | (_, Some(_)) => Substrate::Tmux,
+            },
             view: record.wish.as_ref().map(PaneView::from),
-            guarantee: Guarantee::Exact,
+            adopted: record.origin.as_ref().map(Adopted::from),
+            guarantee: match record.origin {
+                None => Guarantee::Exact,
+                Some(_) => Guarantee::BestEffort,
+            },
             meta: record.meta.clone(),
             tags: record.tags.clone(),
             persist: record.persist,

@@ -7,6 +7,8 @@ use crate::grants::Stored;
 use crate::journal::Change;
 use crate::stage::Wish;
 
+use super::origin::Origin;
+
 /// The kind of a pane's record in the journal.
 pub(crate) const KIND: &str = "pane";
 
@@ -36,6 +38,9 @@ pub(crate) struct Record {
     /// Where it is to be seen in tmux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wish: Option<Wish>,
+    /// Where it came from, when it was adopted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<Origin>,
     pub(crate) created_at: Time,
     /// The grant its program was given.
     pub(crate) grant: Stored,

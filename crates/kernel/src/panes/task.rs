@@ -34,6 +34,8 @@ pub(crate) struct Task {
     looked: u64,
     /// Whether no escape sequence was printed since the very beginning.
     plain: bool,
+    /// Whether we are its terminal; an adopted pane has tmux.
+    answers: bool,
     titles: Throttle<()>,
     modes: Throttle<()>,
     bells: Throttle<u64>,
@@ -56,6 +58,7 @@ impl Task {
         let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
         let (modes, signals) = (Throttle::new(OFTEN), in_modes(&pane));
         let plain = looked == 0;
+        let answers = !pane.is_adopted();
         Self {
             kernel,
             pane,
@@ -64,6 +67,7 @@ impl Task {
             signals,
             looked,
             plain,
+            answers,
             titles,
             modes,
             bells,
@@ -163,7 +167,7 @@ impl Task {
         if let Some(title) = title {
             self.retitle(title);
         }
-        if asked {
+        if asked && self.answers {
             self.answer(from).await;
         }
         if 0 < self.rung {
@@ -235,8 +239,7 @@ impl Task {
             self.tell_bells(count);
         }
         let status = if ending.killed { Status::Killed } else { Status::Exited };
-        let end =
-            End { status, exit: Some(ending.exit), timed_out: ending.timed_out, at: ending.at };
+        let end = End { status, exit: ending.exit, timed_out: ending.timed_out, at: ending.at };
         end::record(&self.kernel, &self.pane, end);
     }
 

@@ -23,6 +23,7 @@ pub(crate) fn setup() -> Setup {
         token_file: None,
         limits: Limits { panes: 5, hook: Duration::from_secs(5), ..Limits::default() },
         stage: None,
+        foreign: None,
         now: || Time(1_000),
     }
 }

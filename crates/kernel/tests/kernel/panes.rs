@@ -292,3 +292,13 @@ async fn a_look_at_a_long_plain_output_shows_what_parsing_all_of_it_would() {
         assert_eq!((view.rows, view.cursor), (whole.view().rows, whole.view().cursor), "{end:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn without_a_way_to_tmux_nothing_is_adopted_or_listed() {
+    let house = House::new().await;
+    let adopt = json!({ "tmux": "/tmp/none", "pane": "%0" });
+    for (name, params) in [("pane:adopt", adopt), ("tmux:list", json!({}))] {
+        let (code, sentence) = code(house.act(name, params).await);
+        assert_eq!(code, Code::Unavailable, "{sentence}");
+    }
+}

@@ -184,6 +184,8 @@ impl Task {
                 self.waiting.insert(id, Waiting::Consent(reply));
                 ToKeeper::Resize(Resize { id, size, holder, force })
             }
+            // It is nobody else's: dropping the answer says so.
+            Command::LetGo(_) => return,
             Command::Release(holder) => ToKeeper::Release(Release { holder }),
             Command::Kill(grace, reply) => {
                 self.waiting.insert(id, Waiting::Survivors(reply));

@@ -10,6 +10,7 @@ mod adopt;
 pub(crate) mod link;
 mod nursery;
 mod places;
+pub(crate) mod scribe;
 
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;

@@ -307,7 +307,8 @@ impl Queue {
         let ok = reply.ok;
         waiting.replies.push(reply);
         if ok && waiting.replies.len() < waiting.parts {
-            if let Some(lines) = waiting.counts.then(|| sum(&waiting.replies[0].lines)).flatten() {
+            let counts = waiting.counts && waiting.replies.len() == 1;
+            if let Some(lines) = counts.then(|| sum(&waiting.replies[0].lines)).flatten() {
                 wire.expect_lines(lines);
             }
             return;

@@ -15,7 +15,7 @@ const PIECE: usize = 512;
 /// Most bytes of one paste.
 const PASTE: usize = 16 << 10;
 /// Where pastes wait for a moment; no automatic name looks like this.
-const BUFFER: &str = "paned-paste";
+pub(super) const BUFFER: &str = "paned-paste";
 
 /// What a command is done to. An id, never a name: tmux matches names by prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

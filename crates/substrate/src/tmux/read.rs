@@ -47,34 +47,37 @@ impl Client {
         self.capture(pane, 0, style).await
     }
 
-    /// Some lines of history and the whole screen. How many that will be is asked first and in the same breath, so
-    /// that no text of the pane is taken for the end of the answer.
     async fn capture(
         &self,
         pane: TmuxPane,
         history: usize,
         style: Style,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let least =
-            format!("#{{?#{{e|<|:{history},#{{history_size}}}},{history},#{{history_size}}}}");
-        // Not `display-message`, which does not mind a pane that is not there.
-        let count = Command::new("list-panes").target(pane);
-        let count = count.word("-f").format(&format!("#{{==:#{{pane_id}},{pane}}}"));
-        let count = count.word("-F").format(&format!("{least} #{{pane_height}}"));
-        let mut capture = Command::new("capture-pane").word("-p").target(pane);
-        if style == Style::Coloured {
-            capture = capture.word("-e");
-        }
-        if 0 < history {
-            let first = i64::try_from(history).unwrap_or(i64::MAX);
-            capture = capture.number("-S", -first);
-        }
-        let mut replies = self.run(&count.then(capture).counted()).await?;
+        let mut replies = self.run(&capture(pane, history, style)).await?;
         match replies.pop() {
             Some(reply) if !reply.cut => Ok(reply.lines),
             _ => Err(Error::InvalidLines("that is more than can be taken at once".to_owned())),
         }
     }
+}
+
+/// Some lines of history and the whole screen: two parts. How many lines that will be is asked first and in the same
+/// breath, so that no text of the pane is taken for the end of the answer.
+pub(super) fn capture(pane: TmuxPane, history: usize, style: Style) -> Command {
+    let least = format!("#{{?#{{e|<|:{history},#{{history_size}}}},{history},#{{history_size}}}}");
+    // Not `display-message`, which does not mind a pane that is not there.
+    let count = Command::new("list-panes").target(pane);
+    let count = count.word("-f").format(&format!("#{{==:#{{pane_id}},{pane}}}"));
+    let count = count.word("-F").format(&format!("{least} #{{pane_height}}"));
+    let mut capture = Command::new("capture-pane").word("-p").target(pane);
+    if style == Style::Coloured {
+        capture = capture.word("-e");
+    }
+    if 0 < history {
+        let first = i64::try_from(history).unwrap_or(i64::MAX);
+        capture = capture.number("-S", -first);
+    }
+    count.then(capture).counted()
 }
 
 /// Whether nothing is to be seen: spaces and colours alone.

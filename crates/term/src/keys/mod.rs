@@ -8,6 +8,7 @@ mod name;
 mod near;
 #[cfg(test)]
 mod tests;
+mod tmux;
 
 pub use name::{UnknownKey, names};
 
@@ -55,6 +56,12 @@ impl Key {
             return kitty::encode(*self, modes.kitty_keyboard);
         }
         legacy::encode(*self, modes.application_cursor)
+    }
+
+    /// The bytes that tmux gives to a program in one of its panes, whatever it asked of its keyboard: tmux alone knows.
+    #[must_use]
+    pub fn encode_in_tmux(&self, modes: &Modes) -> Vec<u8> {
+        tmux::encode(*self, modes.application_cursor)
     }
 
     /// The key that types this character, where it is one.

@@ -78,7 +78,8 @@ fn escape(rest: &[u8]) -> Read<'_> {
     match rest {
         [b'[', body @ ..] => csi(body),
         [b']', body @ ..] => string(body, true),
-        [b'P' | b'X' | b'^' | b'_', body @ ..] => string(body, false),
+        // `k` is a title, as programs in screen and tmux write it.
+        [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => string(body, false),
         [b'7', tail @ ..] => (Some(Step::Save), tail),
         [b'8', tail @ ..] => (Some(Step::Restore), tail),
         _ => {

@@ -50,6 +50,7 @@ fn escape_sequences_go() {
     check("\x1b[1;38:5:3mred\x1b[0m and \x1b[4mmore\x1b[m", "red and more");
     check("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b", "alinkb");
     check("a\x1bPq#0;\x07x\x1b\\b\x1b_G\x1b\\c\x1bXs\x18d", "abcd");
+    check("\x1bktitle\x1b\\a", "a");
     check("a\x1b(Bb\x1b=c\x1b[?25ld\x1b[>4;1me\x1b[2 qf", "abcdef");
     check("a\x1b[3;4Hb\x1b[2Ac\x1b[6n", "abc");
 }

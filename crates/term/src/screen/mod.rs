@@ -4,6 +4,7 @@
 //! anything the program wrote itself, such as a title.
 
 mod dump;
+mod foreign;
 mod parts;
 mod pen;
 pub mod picture;
@@ -39,6 +40,8 @@ pub struct Screen {
     parser: Processor<Hold>,
     /// The beginning of a character whose rest has not come.
     partial: Vec<u8>,
+    /// Whether the last byte began an escape sequence.
+    escaped: bool,
     /// Bytes since the last one that ends every string.
     unbroken: usize,
     revision: u64,
@@ -70,6 +73,7 @@ impl Screen {
             tap: Tap::new(at_least(size)),
             parser: Processor::new(),
             partial: Vec::new(),
+            escaped: false,
             unbroken: 0,
             revision: 0,
         }
@@ -77,7 +81,7 @@ impl Screen {
 
     /// Draws the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
-        let bytes = self.join(bytes);
+        let bytes = foreign::hide_titles(self.join(bytes), &mut self.escaped);
         // The parser loses characters when one before them is cut, so it never sees a cut one.
         let (whole, partial) = bytes.split_at(bytes.len() - cut_char(&bytes));
         self.partial.extend_from_slice(partial);

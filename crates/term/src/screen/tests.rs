@@ -34,6 +34,17 @@ fn check_replies(output: &str, expect: &str) {
 }
 
 #[test]
+fn a_title_as_screen_and_tmux_have_it_is_not_drawn_however_it_is_cut() {
+    let output = b"a\x1bkti\xc3\xa9le\x1b\\b\x1b[1mk";
+    for cut in 0..output.len() {
+        let mut screen = Screen::new(SMALL);
+        screen.feed(&output[..cut]);
+        screen.feed(&output[cut..]);
+        assert_eq!(screen.view().rows[0], "abk", "cut at {cut}");
+    }
+}
+
+#[test]
 fn rows_are_text_without_blanks_at_the_end() {
     check("a  b  \r\n\r\n  c", "a  b||  c");
     check("a\tb\x1b[41m   ", "a       b");

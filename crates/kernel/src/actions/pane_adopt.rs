@@ -1,0 +1,199 @@
+//! `pane:adopt`
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use paned_model::{Code, Grant, GrantId, Meta, PaneId, PaneInfo, PaneSet, Refusal, Scope};
+use paned_substrate::foreign::{Foreign, Order, Spot};
+use paned_substrate::tmux::TmuxPane;
+use paned_substrate::tmux::foreign::{Glimpse, Known};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::pane_new::{LONGEST_TITLE, check_title, fresh_id, welcome};
+use super::{meta, visible};
+use crate::Kernel;
+use crate::grants::{Stored, random_name};
+use crate::panes::origin::Origin;
+use crate::panes::pane::Reach;
+use crate::panes::record::Title;
+use crate::panes::{Pane, Record};
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct PaneAdopt;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The tmux server: `$TMUX`, or the path of its socket. `tmux:list` shows them.
+    tmux: String,
+    /// The pane there: `$TMUX_PANE`, as in `%3`.
+    pane: String,
+    /// Its name with us; one is made up when left out.
+    id: Option<PaneId>,
+    /// What to call it; the program's own title, or its command, when left out.
+    title: Option<String>,
+    /// Free data.
+    #[serde(default)]
+    meta: Meta,
+    /// Free labels.
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+impl Action for PaneAdopt {
+    const NAME: &'static str = "pane:adopt";
+    const DOC: &'static str = "Watch and drive a pane of somebody's tmux, as well as that can be done. `pane:close` lets it go again, \
+         and leaves its program alone.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = PaneInfo;
+
+    async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
+        let kernel = &context.kernel;
+        let foreign = foreign(kernel)?;
+        let socket = socket(&params.tmux)?;
+        let pane = TmuxPane::parse(params.pane.as_bytes())
+            .ok_or_else(|| Refusal::invalid("`pane` is the name of a tmux pane, as in `%3`"))?;
+        meta::check(&params.meta, kernel.limits().meta)?;
+        let title = params.title.clone().map(check_title).transpose()?;
+        let server = foreign.server(&socket).await?;
+        let glimpse = server.client().glimpse(pane).await?;
+        let glimpse = glimpse.ok_or_else(|| {
+            let socket = socket.display();
+            Refusal::not_found(format!(
+                "no pane `{pane}` on the tmux at {socket}; `tmux:list` shows them"
+            ))
+        })?;
+        let known = check(kernel, pane, &glimpse)?;
+        let spot = Spot { socket, known };
+        let record = record(&context, params, title, &glimpse, &spot);
+        let adopted = Arc::new(Pane::new(record, glimpse.size, Reach::Starting));
+        kernel.panes().insert(adopted.clone(), kernel.limits().panes)?;
+        take(kernel, foreign, &adopted, spot).await?;
+        Ok(adopted.info())
+    }
+}
+
+/// The way to other people's panes.
+pub(super) fn foreign(kernel: &Kernel) -> Result<&Foreign, Refusal> {
+    kernel.setup().foreign.as_ref().ok_or_else(|| {
+        Refusal::new(Code::Unavailable, "this server was set up without a way to tmux")
+    })
+}
+
+/// The one path of a socket, however it was said.
+pub(super) fn socket(tmux: &str) -> Result<PathBuf, Refusal> {
+    let socket = Path::new(visible::socket(tmux)?);
+    Ok(socket.canonicalize().unwrap_or_else(|_| socket.to_owned()))
+}
+
+/// The pane of ours that is this pane of somebody's, if one is.
+pub(super) fn adopted_as(kernel: &Kernel, server: u32, pane: TmuxPane) -> Option<PaneId> {
+    let is = |ours: &Arc<Pane>| {
+        let state = ours.lock();
+        let origin = state.record.origin.as_ref();
+        state.status().is_live() && origin.is_some_and(|origin| origin.is(server, pane))
+    };
+    kernel.panes().list().iter().find(|ours| is(ours)).map(|ours| ours.id.clone())
+}
+
+/// Whether it can be adopted.
+fn check(kernel: &Kernel, pane: TmuxPane, glimpse: &Glimpse) -> Result<Known, Refusal> {
+    let conflict = |sentence: String| Err(Refusal::new(Code::Conflict, sentence));
+    let Some(known) = glimpse.known.filter(|_| glimpse.ended.is_none()) else {
+        let sentence = format!("the program in tmux pane `{pane}` has ended");
+        return Err(Refusal::new(Code::Gone, sentence));
+    };
+    if let Some(shows) = &glimpse.shows {
+        return conflict(format!("the tmux pane `{pane}` shows the pane `{shows}`; use that"));
+    }
+    if let Some(id) = adopted_as(kernel, known.server, pane) {
+        return conflict(format!("the tmux pane `{pane}` is adopted already, as `{id}`"));
+    }
+    if glimpse.piped {
+        return conflict(format!(
+            "the output of tmux pane `{pane}` goes to somebody's `pipe-pane` already, and a pane has only one; \
+             `tmux pipe-pane -t {pane}` ends it"
+        ));
+    }
+    Ok(known)
+}
+
+fn record(
+    context: &Context,
+    params: Params,
+    title: Option<String>,
+    glimpse: &Glimpse,
+    spot: &Spot,
+) -> Record {
+    let kernel = &context.kernel;
+    let id = params.id.unwrap_or_else(|| fresh_id(kernel));
+    let told = [&glimpse.started, &glimpse.command].into_iter().find(|text| !text.is_empty());
+    let command = told.map_or("", |text| unquoted(text)).to_owned();
+    let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
+    let parent = context.caller.pane.clone();
+    Record {
+        title: title.map_or(Title::Command(line), Title::Given),
+        grant: no_grant(kernel, &id),
+        id,
+        argv: vec![command],
+        cwd: glimpse.cwd.to_string_lossy().into_owned(),
+        meta: params.meta,
+        tags: params.tags,
+        persist: false,
+        notify_on_exit: false,
+        parent: parent.filter(|parent| kernel.panes().contains(parent)),
+        modes: String::new(),
+        pid: Some(spot.known.pid),
+        wish: None,
+        origin: Some(Origin::new(spot.clone())),
+        created_at: kernel.now(),
+        end: None,
+    }
+}
+
+/// tmux quotes a command of several words.
+fn unquoted(text: &str) -> &str {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains(['"', '\\'])).unwrap_or(text)
+}
+
+/// A program that we did not start is given nothing: a grant for nothing, whose token nobody has.
+fn no_grant(kernel: &Kernel, id: &PaneId) -> Stored {
+    let (stored, _token) = Stored::new(Grant {
+        id: GrantId(random_name(10)),
+        label: format!("pane {id}"),
+        scopes: BTreeSet::new(),
+        panes: PaneSet::Only(BTreeSet::new()),
+        pane: Some(id.clone()),
+        created_at: kernel.now(),
+        expires_at: None,
+    });
+    stored
+}
+
+/// Takes it over, or leaves it as it was.
+async fn take(
+    kernel: &Kernel,
+    foreign: &Foreign,
+    pane: &Arc<Pane>,
+    spot: Spot,
+) -> Result<(), Refusal> {
+    let record = pane.lock().record.json();
+    let (id, capacity) = (pane.id.clone(), kernel.limits().tape);
+    match foreign.adopt(Order { id, spot, capacity, record }).await {
+        Ok(link) => {
+            let size = link.output.size();
+            pane.lock().size = size;
+            welcome(kernel, pane, link);
+            Ok(())
+        }
+        Err(refusal) => {
+            kernel.panes().remove(pane);
+            Err(refusal)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! `tmux:list`
+
+use std::path::PathBuf;
+
+use paned_model::{PaneId, Refusal, Scope, Size};
+use paned_substrate::foreign::list::{self, Place, Survey};
+use paned_substrate::tmux::query;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pane_adopt::{adopted_as, foreign, socket};
+use crate::Kernel;
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct TmuxList;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// One more server to look at: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+/// A tmux server of this user's.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Server {
+    /// Its socket.
+    socket: String,
+    /// Whether it is the one that panes are shown on.
+    own: bool,
+    /// Its process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    /// Its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    /// Why nothing can be said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Its sessions.
+    sessions: Vec<Session>,
+}
+
+/// A session.
+#[derive(Serialize, JsonSchema)]
+struct Session {
+    /// Its tmux id, as in `$1`.
+    id: String,
+    /// Its name.
+    name: String,
+    /// How many people look at it.
+    attached: usize,
+    /// Its windows.
+    windows: Vec<Window>,
+}
+
+/// A window. One that belongs to several sessions is in each.
+#[derive(Serialize, JsonSchema)]
+struct Window {
+    /// Its tmux id, as in `@2`.
+    id: String,
+    /// Its place in the session.
+    index: u32,
+    /// Its name.
+    name: String,
+    /// Whether it is the one to be seen.
+    active: bool,
+    /// How large it is.
+    size: Size,
+    /// Its panes.
+    panes: Vec<Pane>,
+}
+
+/// A pane.
+#[derive(Serialize, JsonSchema)]
+struct Pane {
+    /// Its tmux id, as in `%3`: what `pane:adopt` takes.
+    id: String,
+    /// Its place in the window.
+    index: u32,
+    /// How large it is.
+    size: Size,
+    /// Its title.
+    title: String,
+    /// The program in front.
+    command: String,
+    /// Where that is.
+    cwd: String,
+    /// The process that it was started with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    /// Whether it has the focus in its window.
+    active: bool,
+    /// Whether its program has ended.
+    dead: bool,
+    /// The pane of ours that it shows, or is adopted as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paned: Option<PaneId>,
+}
+
+impl Action for TmuxList {
+    const NAME: &'static str = "tmux:list";
+    const DOC: &'static str = "Show every tmux server of this user's, with its sessions, windows and panes. None is started for it.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: Kind = Kind::Question;
+    type Params = Params;
+    type Answer = Vec<Server>;
+
+    async fn run(context: Context, Params { tmux }: Params) -> Result<Vec<Server>, Refusal> {
+        let kernel = &context.kernel;
+        let named = tmux.as_deref().map(socket).transpose()?;
+        let places = foreign(kernel)?.survey(sockets(kernel, named)).await;
+        Ok(places.into_iter().map(|place| server(kernel, place)).collect())
+    }
+}
+
+/// Where to look, each place once.
+fn sockets(kernel: &Kernel, named: Option<PathBuf>) -> Vec<PathBuf> {
+    let tmpdir = kernel.setup().env.iter().find(|(name, _)| name == "TMUX_TMPDIR");
+    let usual = list::sockets(tmpdir.map(|(_, folder)| folder.as_str()));
+    let own = own(kernel).filter(|socket| socket.exists());
+    let mut sockets: Vec<PathBuf> = usual.into_iter().chain(own).chain(named).collect();
+    for socket in &mut sockets {
+        *socket = socket.canonicalize().unwrap_or_else(|_| socket.clone());
+    }
+    sockets.sort();
+    sockets.dedup();
+    sockets
+}
+
+fn own(kernel: &Kernel) -> Option<PathBuf> {
+    kernel.setup().stage.as_ref().map(|stage| stage.place.socket().to_owned())
+}
+
+fn server(kernel: &Kernel, Place { socket, found }: Place) -> Server {
+    let own = own(kernel).is_some_and(|own| own.canonicalize().is_ok_and(|own| own == socket));
+    let socket = socket.to_string_lossy().into_owned();
+    match found {
+        Err(error) => {
+            let (pid, version, sessions) = (None, None, Vec::new());
+            Server { socket, own, pid, version, error: Some(error.to_string()), sessions }
+        }
+        Ok(survey) => {
+            let sessions = survey.sessions.iter().map(|it| session(kernel, &survey, it)).collect();
+            let (pid, version) = (Some(survey.pid), Some(survey.version));
+            Server { socket, own, pid, version, error: None, sessions }
+        }
+    }
+}
+
+fn session(kernel: &Kernel, survey: &Survey, session: &query::Session) -> Session {
+    let windows = survey.windows.iter().filter(|window| window.session == session.id);
+    Session {
+        id: session.id.to_string(),
+        name: session.name.clone(),
+        attached: session.people,
+        windows: windows.map(|it| window(kernel, survey, it)).collect(),
+    }
+}
+
+fn window(kernel: &Kernel, survey: &Survey, window: &query::Window) -> Window {
+    let here = |pane: &&query::Pane| pane.window == window.id && pane.session == window.session;
+    let panes = survey.panes.iter().filter(here);
+    Window {
+        id: window.id.to_string(),
+        index: window.index,
+        name: window.name.clone(),
+        active: window.active,
+        size: window.size,
+        panes: panes.map(|it| pane(kernel, survey, it)).collect(),
+    }
+}
+
+fn pane(kernel: &Kernel, survey: &Survey, pane: &query::Pane) -> Pane {
+    let view = survey.views.iter().find(|view| view.id == pane.id);
+    let shows = view.and_then(|view| view.shows.as_deref()?.parse().ok());
+    let shows = shows.filter(|shows| kernel.panes().contains(shows));
+    Pane {
+        id: pane.id.to_string(),
+        index: pane.index,
+        size: pane.size,
+        title: pane.title.clone(),
+        command: pane.command.clone(),
+        cwd: pane.cwd.to_string_lossy().into_owned(),
+        pid: pane.pid,
+        active: pane.active,
+        dead: pane.life != query::Life::Alive,
+        paned: shows.or_else(|| adopted_as(kernel, survey.pid, pane.id)),
+    }
+}

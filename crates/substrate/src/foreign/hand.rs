@@ -1,0 +1,92 @@
+//! What is done to an adopted pane: through tmux, one thing after the other.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use paned_keeper::watched::Watched;
+use paned_model::frame::{Refused, Survivor};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+use super::{Foreign, Hold, Spot};
+use crate::tmux::Error;
+use crate::{Command, Typed};
+
+pub(super) struct Hand {
+    pub(super) foreign: Foreign,
+    pub(super) spot: Spot,
+    /// The pane's folder.
+    pub(super) folder: PathBuf,
+    pub(super) scribe: mpsc::Sender<Command>,
+    pub(super) hold: watch::Sender<Hold>,
+}
+
+impl Hand {
+    pub(super) async fn run(self, mut inbox: mpsc::Receiver<Command>) {
+        while let Some(command) = inbox.recv().await {
+            match command {
+                Command::Took(_) => drop(self.scribe.send(command).await),
+                Command::Input(bytes, reply) => drop(reply.send(self.type_in(&bytes).await)),
+                // tmux decides how large its panes are.
+                Command::Resize(_, reply) => drop(reply.send(Err(Refused::Held))),
+                Command::Release(_) => {}
+                Command::Kill(grace, reply) => drop(reply.send(self.kill(grace).await)),
+                Command::LetGo(reply) => {
+                    self.let_go().await;
+                    let _ = reply.send(());
+                }
+            }
+        }
+    }
+
+    async fn type_in(&self, bytes: &[u8]) -> Result<Typed, Refused> {
+        if *self.hold.borrow() != Hold::Fast {
+            return Err(Refused::Gone);
+        }
+        let typed = match self.foreign.inner.servers.open(&self.spot.socket).await {
+            Ok(server) => server.client().type_into(&self.spot.known, bytes, &self.folder).await,
+            Err(error) => Err(error),
+        };
+        typed.map(|()| Typed::default()).map_err(|error| match error {
+            Error::SessionNotFound(_) => Refused::Gone,
+            error => {
+                tracing::warn!(pane = %self.spot.known.pane, %error, "tmux did not take what was typed");
+                Refused::Failed
+            }
+        })
+    }
+
+    /// Ends the tmux pane; answers its process, should that not go.
+    async fn kill(&self, grace: Duration) -> Vec<Survivor> {
+        let known = &self.spot.known;
+        let process = Watched::new(known.pid);
+        if let Ok(server) = self.foreign.inner.servers.open(&self.spot.socket).await {
+            let _ = server.client().kill_known(known).await;
+        }
+        let mut hold = self.hold.subscribe();
+        let _ = timeout(grace, hold.wait_for(|hold| *hold != Hold::Fast)).await;
+        let survivor = Survivor { pid: known.pid, command: format!("tmux {}", known.pane) };
+        Some(survivor).filter(|_| !process.has_ended()).into_iter().collect()
+    }
+
+    /// Watches it no more. The pipe is closed while the scribe still has it: then it cannot be somebody else's.
+    async fn let_go(&self) {
+        self.hold.send_if_modified(|hold| {
+            let held = *hold == Hold::Fast;
+            if held {
+                *hold = Hold::LetGo;
+            }
+            held
+        });
+        if !self.scribe.is_closed()
+            && let Ok(server) = self.foreign.inner.servers.open(&self.spot.socket).await
+        {
+            let _ = server.client().close_pipe(&self.spot.known).await;
+            let _ = server.client().unwatch_size(self.spot.known.pane).await;
+        }
+        let (reply, answer) = oneshot::channel();
+        if self.scribe.send(Command::Kill(Duration::ZERO, reply)).await.is_ok() {
+            let _ = answer.await;
+        }
+    }
+}
