@@ -13,6 +13,7 @@ mod show;
 mod terminal;
 mod wire;
 
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -95,12 +96,24 @@ fn find(context: &Context, args: &Args) -> Result<(PathBuf, Reader)> {
         let sentence = format!("no pane `{pane}` in {}", state.folder().display());
         return Err(Refusal::not_found(sentence).into());
     }
+    refuse_adopted(&folder)?;
     let tape = Reader::open(&folder.join("tape"));
     let tape = tape.map_err(|error| Refusal::new(Code::Unavailable, error.to_string()))?;
     match tape.ending() {
         Some(ending) => Err(gone(pane, &Ended::from(ending).words()).into()),
         None => Ok((state.keeper_socket(pane), tape)),
     }
+}
+
+/// Somebody's tmux pane has a terminal already, and takes input only through that.
+fn refuse_adopted(folder: &Path) -> Result<()> {
+    let record = fs::read(folder.join("pane.json")).unwrap_or_default();
+    let record: Value = serde_json::from_slice(&record).unwrap_or_default();
+    let Some(socket) = record.pointer("/origin/socket").and_then(Value::as_str) else {
+        return Ok(());
+    };
+    let sentence = format!("it is a pane of somebody's tmux; `tmux -S {socket} attach` shows it");
+    Err(Refusal::new(Code::Conflict, sentence).into())
 }
 
 fn gone(pane: &PaneId, how: &str) -> Refusal {

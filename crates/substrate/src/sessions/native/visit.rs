@@ -232,7 +232,8 @@ mod tests {
         assert!(timeout(Duration::ZERO, &mut kill).await.is_err(), "it was answered too early");
         let exit = paned_model::Exit::Signal(15);
         let at = paned_model::Time(1);
-        let ending = paned_model::frame::Ending { exit: Some(exit), killed: true, timed_out: false, at };
+        let ending =
+            paned_model::frame::Ending { exit: Some(exit), killed: true, timed_out: false, at };
         let mut bytes = Vec::new();
         FromKeeper::Exited(ending).encode(&mut bytes);
         keeper.write_all(&bytes).await.unwrap();
