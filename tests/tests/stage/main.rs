@@ -11,6 +11,7 @@ mod orders;
 mod people;
 mod queue;
 mod sessions;
+mod subagents;
 
 use std::time::Duration;
 
