@@ -63,7 +63,10 @@ impl Wire {
             if let Some(message) = self.frames.take().map_err(io::Error::other)? {
                 return Ok(message);
             }
-            self.flush_now()?;
+            if self.flush_now().is_err() {
+                // Nobody hears us any more. What was said before still counts, and the end comes after it.
+                self.unsent.clear();
+            }
             self.receive().await?;
         }
     }
