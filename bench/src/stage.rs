@@ -95,7 +95,9 @@ impl Control {
     /// The tmux pane that shows a pane of ours.
     pub(crate) fn view(&self, pane: &str) -> Result<TmuxPane, Error> {
         let views = self.run(async |client| client.views().await)?;
-        let view = views.iter().find(|view| view.shows.as_deref() == Some(pane));
+        let view = views
+            .iter()
+            .find(|view| view.shows.as_ref().is_some_and(|shows| shows.as_str() == pane));
         let missing = || Error::Odd { what: "what tmux shows", found: format!("{views:?}") };
         view.map(|view| view.id).ok_or_else(missing)
     }

@@ -11,7 +11,6 @@ mod picture;
 mod session;
 mod show;
 mod terminal;
-mod wire;
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -27,12 +26,12 @@ use self::detach::DetachKey;
 use self::session::{Outcome, Session, Wishes};
 use self::show::Show;
 use self::terminal::Terminal;
-use self::wire::Wire;
 use super::ending::Ended;
 use super::window::Signals;
 use crate::client;
 use crate::context::Context;
 use crate::settings::process_env;
+use paned_substrate::native::Wire;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,7 +124,7 @@ fn gone(pane: &PaneId, how: &str) -> Refusal {
 
 async fn attach(args: &Args, socket: &Path, tape: Reader) -> Result<Outcome> {
     let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
-    let wire = Wire::connect(socket).await.map_err(lost)?;
+    let wire = Wire::visit(socket).await.map_err(lost)?;
     let wishes = Wishes {
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,

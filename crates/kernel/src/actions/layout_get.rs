@@ -89,7 +89,7 @@ pub(super) fn window(kernel: &Kernel, shot: &Shot) -> Window {
         Some(Tile {
             tmux_pane: id.to_string(),
             owner,
-            pane: view.and_then(|view| view.shows.as_deref()?.parse().ok()),
+            pane: view.and_then(|view| view.shows.clone()),
             active: shot.window.active == Some(id),
             left: tile.left,
             top: tile.top,

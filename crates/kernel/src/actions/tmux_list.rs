@@ -173,7 +173,7 @@ fn window(kernel: &Kernel, survey: &Survey, window: &query::Window) -> Window {
 
 fn pane(kernel: &Kernel, survey: &Survey, pane: &query::Pane) -> Pane {
     let view = survey.views.iter().find(|view| view.id == pane.id);
-    let shows = view.and_then(|view| view.shows.as_deref()?.parse().ok());
+    let shows = view.and_then(|view| view.shows.clone());
     let shows = shows.filter(|shows| kernel.panes().contains(shows));
     Pane {
         id: pane.id.to_string(),

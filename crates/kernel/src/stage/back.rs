@@ -90,7 +90,7 @@ impl Task {
         }
     }
 
-    fn is_live(&self, pane: &PaneId) -> bool {
+    pub(super) fn is_live(&self, pane: &PaneId) -> bool {
         self.kernel.panes().get(pane).is_ok_and(|pane| pane.lock().status().is_live())
     }
 

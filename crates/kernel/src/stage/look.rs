@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use paned_model::{PaneId, Refusal, Size, ViewState};
+use paned_model::{PaneId, Size, ViewState};
 use paned_substrate::tmux::query::Session;
-use paned_substrate::tmux::{Client, Error, SessionId, SessionName, TmuxPane, View, WindowId};
+use paned_substrate::tmux::{Client, Error, SessionId, TmuxPane, View, WindowId};
 use serde_json::json;
 
-use super::Placed;
-use super::session::{Kept, SessionInfo};
+use super::session::Kept;
 use super::task::Task;
 use super::wish::{OnViewClosed, Spot};
 use crate::actions;
+use crate::dispatch::draft;
 
 /// What was seen last.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Seen {
             id: TmuxPane(u32::MAX),
             window: WindowId(u32::MAX),
             session: SessionId(u32::MAX),
-            shows: Some(pane.to_string()),
+            shows: Some(pane.clone()),
             main: false,
             active: false,
             focused: false,
@@ -60,10 +60,8 @@ impl Task {
             return;
         }
         let is_first = !std::mem::replace(&mut self.seen.is_known, true);
-        let shown: BTreeMap<PaneId, View> = views
-            .iter()
-            .filter_map(|view| Some((view.shows.as_deref()?.parse().ok()?, view.clone())))
-            .collect();
+        let shown: BTreeMap<PaneId, View> =
+            views.iter().filter_map(|view| Some((view.shows.clone()?, view.clone()))).collect();
         shown.keys().for_each(|pane| self.set_state(pane, ViewState::Shown));
         let before = std::mem::replace(&mut self.seen.shown, shown);
         let gone: Vec<(PaneId, View)> =
@@ -88,7 +86,7 @@ impl Task {
     }
 
     /// After a close in one of these windows, or a resize, there may be room, or too little of it.
-    async fn make_room(&mut self, client: &Client, windows: &[WindowId]) {
+    pub(super) async fn make_room(&mut self, client: &Client, windows: &[WindowId]) {
         for spot in self.spots() {
             let Ok(shot) = self.shoot(&spot).await else { continue };
             if (windows.contains(&shot.id) || shot.is_cramped(&self.limits()))
@@ -120,9 +118,7 @@ impl Task {
 
     /// Closes what is still shown although its program has ended: some people have tmux keep such panes.
     pub(super) async fn close_ended(&mut self) {
-        let panes = self.kernel.panes();
-        let is_live = |id| panes.get(id).is_ok_and(|pane| pane.lock().status().is_live());
-        let ended = self.seen.shown.iter().filter(|(id, _)| !is_live(id));
+        let ended = self.seen.shown.iter().filter(|(id, _)| !self.is_live(id));
         let ended: Vec<TmuxPane> = ended.map(|(_, view)| view.id).collect();
         let Ok(client) = self.client_now() else { return };
         for view in &ended {
@@ -136,7 +132,7 @@ impl Task {
     fn hear_focus(&mut self, views: &[View], is_first: bool) {
         let mut focus = BTreeMap::new();
         for view in views.iter().filter(|view| view.focused) {
-            let Some(pane) = view.shows.as_deref().and_then(|id| id.parse().ok()) else { continue };
+            let Some(pane) = view.shows.clone() else { continue };
             if self.seen.focus.get(&view.session) != Some(&pane) && !is_first {
                 self.kernel.emit("pane:activated", &json!({ "paneId": pane }));
             }
@@ -149,9 +145,8 @@ impl Task {
     fn follow(&mut self, sessions: &[Session], views: &[View]) {
         for view in views {
             let session = sessions.iter().find(|session| session.id == view.session);
-            let pane = view.shows.as_deref().and_then(|id| id.parse().ok());
-            let (Some(session), Some(pane)) = (session, pane) else { continue };
-            let Ok(pane) = self.kernel.panes().get(&pane) else { continue };
+            let (Some(session), Some(shows)) = (session, &view.shows) else { continue };
+            let Ok(pane) = self.kernel.panes().get(shows) else { continue };
             let spot = Spot::Session { name: session.name.clone() };
             let mut state = pane.lock();
             let Some(wish) = state.record.wish.as_mut().filter(|wish| wish.spot != spot) else {
@@ -161,7 +156,7 @@ impl Task {
             let name = &session.name;
             let told =
                 json!({ "paneId": pane.id, "session": name, "tmuxPane": view.id.to_string() });
-            let told = self.draft("pane:shown", &told);
+            let told = draft("pane:shown", &told);
             self.kernel.journal().record(vec![told], vec![state.record.put()]);
             drop(state);
             self.keep(name, session.size);
@@ -173,8 +168,7 @@ impl Task {
         let tmux = self.client_now().ok().and_then(|client| client.server());
         let known = self.kept.get(name);
         let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
-        let started =
-            known.is_none().then(|| self.draft("session:started", &json!({ "name": name })));
+        let started = known.is_none().then(|| draft("session:started", &json!({ "name": name })));
         let tmux = tmux.map_or(0, |server| server.pid);
         let kept = Kept { name: name.to_owned(), size, created_at, tmux };
         self.kernel.journal().record(started.into_iter().collect(), vec![kept.put()]);
@@ -222,7 +216,7 @@ impl Task {
 
     pub(super) fn stopped(&mut self, name: &str) {
         if self.kept.remove(name).is_some() {
-            let told = self.draft("session:stopped", &json!({ "name": name }));
+            let told = draft("session:stopped", &json!({ "name": name }));
             self.kernel.journal().record(vec![told], vec![Kept::delete(name)]);
         }
         self.seen.people.remove(name);
@@ -280,63 +274,6 @@ impl Task {
         }
     }
 
-    /// Every session of ours.
-    pub(super) async fn sessions(&mut self) -> Result<Vec<SessionInfo>, Refusal> {
-        // Asking would start a server for nothing.
-        if self.kept.is_empty() {
-            return Ok(Vec::new());
-        }
-        let client = self.client().await?;
-        let (sessions, views) = (client.sessions().await?, client.views().await?);
-        let ours = sessions.into_iter().filter(|session| self.kept.contains_key(&session.name));
-        let info = |session: Session| SessionInfo {
-            panes: views
-                .iter()
-                .filter(|view| view.session == session.id)
-                .filter_map(|view| view.shows.as_deref()?.parse().ok())
-                .collect(),
-            socket: self.place.socket().to_owned(),
-            target: session.id.to_string(),
-            attached: session.people,
-            size: session.size,
-            name: session.name,
-        };
-        Ok(ours.map(info).collect())
-    }
-
-    /// Ends a session; answers whom it showed. They are told to be hidden, and ended by whoever asked.
-    pub(super) async fn stop(&mut self, name: &str) -> Result<Vec<PaneId>, Refusal> {
-        let missing =
-            || Refusal::not_found(format!("no session `{name}`; `session:list` shows them"));
-        if !self.kept.contains_key(name) {
-            return Err(missing());
-        }
-        let client = self.client().await?;
-        let session = client.session(&SessionName::new(name)?).await?;
-        let views = client.views().await?;
-        let panes: Vec<PaneId> = views
-            .iter()
-            .filter(|view| view.session == session.id)
-            .filter_map(|view| view.shows.as_deref()?.parse().ok())
-            .collect();
-        let waiting: Vec<PaneId> = self
-            .waiting
-            .values()
-            .filter(|showing| showing.spot.session() == Some(name))
-            .map(|showing| showing.pane.clone())
-            .collect();
-        for pane in &waiting {
-            self.queue.remove(pane);
-            self.gave_up(pane, "the session was stopped");
-        }
-        panes.iter().for_each(|pane| self.hidden(pane));
-        self.stopped(name);
-        client.kill_session(session.id).await?;
-        self.look().await;
-        self.leave_nothing(&client).await;
-        Ok(panes.into_iter().chain(waiting).collect())
-    }
-
     /// Ends a tmux server of our own that has nothing to show, and leaves somebody's alone.
     pub(super) async fn leave_nothing(&mut self, client: &Client) {
         if !self.place.is_own() {
@@ -352,43 +289,9 @@ impl Task {
         }
     }
 
-    /// Gives a pane the focus.
-    pub(super) async fn activate(&mut self, pane: &PaneId) -> Result<(), Refusal> {
-        let client = self.client().await?;
-        let view = self.view(&client, pane).await?;
-        client.select_pane(view.id).await?;
-        self.look().await;
-        Ok(())
-    }
-
-    /// Shows a pane no more.
-    pub(super) async fn hide(&mut self, pane: &PaneId) -> Result<(), Refusal> {
-        if self.queue.remove(pane).is_some() {
-            self.waiting.remove(pane);
-            self.set_state(pane, ViewState::Hidden);
-            return Ok(());
-        }
-        let client = self.client().await?;
-        let view = self.view(&client, pane).await?;
-        self.hidden(pane);
-        client.kill_pane(view.id).await?;
-        self.look().await;
-        self.make_room(&client, &[view.window]).await;
-        self.leave_nothing(&client).await;
-        Ok(())
-    }
-
-    async fn view(&self, client: &Client, pane: &PaneId) -> Result<View, Refusal> {
-        let views = client.views().await?.into_iter();
-        let mut found = views.filter(|view| view.shows.as_deref() == Some(pane.as_str()));
-        let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
-        found.next().ok_or_else(missing)
-    }
-
     /// A pane has ended, is gone, or has another title.
     pub(super) async fn stirred(&mut self, id: &PaneId) {
-        let is_live = self.kernel.panes().get(id).is_ok_and(|pane| pane.lock().status().is_live());
-        if !is_live {
+        if !self.is_live(id) {
             self.queue.remove(id);
             self.waiting.remove(id);
             if self.seen.shown.contains_key(id) {
@@ -406,17 +309,5 @@ impl Task {
         let title = pane.lock().record.title.text().to_owned();
         // A view that is gone needs none.
         let _: Result<(), Error> = client.set_title(view, &title).await;
-    }
-}
-
-/// Whether a pane came into view.
-impl Placed {
-    /// As it is told with the pane.
-    pub(crate) fn state(&self) -> ViewState {
-        match self {
-            Self::Shown(_) => ViewState::Shown,
-            Self::Waits(_) => ViewState::Waiting,
-            Self::Skipped(_) => ViewState::Hidden,
-        }
     }
 }

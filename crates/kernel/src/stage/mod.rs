@@ -7,6 +7,7 @@
 //! | `task` | the task that owns the connection to one tmux server |
 //! | `look` | what has changed there, and what follows from it |
 //! | `back` | what was lost and comes back |
+//! | `requests` | what is asked of it by name |
 //! | `place` | query, decide, execute, verify |
 //! | `scene` | a window and whose its panes are |
 //! | `session` | what is remembered of a session |
@@ -14,6 +15,7 @@
 mod back;
 mod look;
 mod place;
+mod requests;
 mod scene;
 mod session;
 mod task;
@@ -56,6 +58,17 @@ pub(crate) enum Placed {
     Waits(String),
     /// It is not shown.
     Skipped(String),
+}
+
+impl Placed {
+    /// As it is told with the pane.
+    pub(crate) fn state(&self) -> ViewState {
+        match self {
+            Self::Shown(_) => ViewState::Shown,
+            Self::Waits(_) => ViewState::Waiting,
+            Self::Skipped(_) => ViewState::Hidden,
+        }
+    }
 }
 
 /// A pane to be shown.

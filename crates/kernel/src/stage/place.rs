@@ -45,7 +45,7 @@ impl Task {
         showing: &Showing,
     ) -> Result<Placed, Refusal> {
         let made = client.new_session(name, showing.size, &self.program(&showing.pane)).await?;
-        client.note_view(made.pane, showing.pane.as_str()).await?;
+        client.note_view(made.pane, &showing.pane).await?;
         client.note_main(made.pane).await?;
         self.entitle(client, &showing.pane, made.pane).await;
         self.keep(name.as_str(), showing.size);
@@ -150,7 +150,7 @@ impl Task {
                 let program = self.program(&showing.pane);
                 let new = client.split(tmux(target), split, &program).await?.pane;
                 *made = Some(new);
-                client.note_view(new, showing.pane.as_str()).await
+                client.note_view(new, &showing.pane).await
             }
             (Step::Split { .. }, None) => Ok(()),
             (Step::Close(victim), _) => {

@@ -45,7 +45,7 @@ impl Shot {
 
     /// The tmux pane that shows this one.
     pub(crate) fn view_of(&self, pane: &PaneId) -> Option<&View> {
-        self.views.iter().find(|view| view.shows.as_deref() == Some(pane.as_str()))
+        self.views.iter().find(|view| view.shows.as_ref() == Some(pane))
     }
 
     /// What a pane of the window is, for a layout that is kept.
@@ -106,7 +106,7 @@ fn owners(kernel: &Kernel, views: &[View], main: Option<TmuxId>) -> Owners {
     let mut owners = Owners::default();
     for view in views {
         let id = TmuxId(view.id.0);
-        let shown = view.shows.as_ref().and_then(|id| kernel.panes().get(&id.parse().ok()?).ok());
+        let shown = view.shows.as_ref().and_then(|id| kernel.panes().get(id).ok());
         match shown {
             _ if Some(id) == main => owners.set(id, Owner::Main),
             Some(pane) => owners.set(id, Owner::Ours(ours(&pane))),

@@ -15,8 +15,6 @@ use super::look::Seen;
 use super::session::Kept;
 use super::{Ask, Showing};
 use crate::Kernel;
-use crate::dispatch::draft;
-use crate::journal::Draft;
 
 /// How soon sessions come back after their tmux server died, and how much longer each time it dies again.
 const SOON: Duration = Duration::from_millis(100);
@@ -245,10 +243,6 @@ impl Task {
         });
         let deadlines = [expires, self.restore_at, self.look_at, self.idle_at];
         deadlines.into_iter().flatten().min()
-    }
-
-    pub(super) fn draft(&self, name: &str, payload: &serde_json::Value) -> Draft {
-        draft(name, payload)
     }
 }
 

@@ -12,9 +12,10 @@ use paned_model::frame::{Hello, Role, ToKeeper, VERSION};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::link::{self, Wire};
+use super::link;
 use super::places::Places;
 use super::welcome;
+use super::wire::Wire;
 use crate::{Error, Found, Link, State};
 
 /// How long a keeper may take to answer. One that does not is as good as gone.

@@ -1,18 +1,15 @@
 //! The connection to one keeper, and the task that owns it.
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind};
-use std::os::unix::net::UnixStream as StdStream;
+use std::io;
 use std::sync::Arc;
 
 use paned_model::frame::{
-    Done, Frames, FromKeeper, Kill, Message, Refused, Release, RequestId, Resize, Survivor,
-    ToKeeper, Welcome,
+    Done, FromKeeper, Kill, Refused, Release, RequestId, Resize, Survivor, ToKeeper, Welcome,
 };
-use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
+use super::wire::Wire;
 use crate::{Command, Fact, Link, Output, Resizing, Typed};
 
 /// One wake-up, one ending and one loss always fit; of sizes that change faster than they are heard, some
@@ -21,74 +18,6 @@ const FACTS: usize = 16;
 /// How many of these are kept for what must not go unheard.
 const URGENT: usize = 4;
 const COMMANDS: usize = 64;
-
-/// Frames over a socket.
-#[derive(Debug)]
-pub(crate) struct Wire {
-    stream: UnixStream,
-    frames: Frames,
-    unsent: Vec<u8>,
-}
-
-impl Wire {
-    pub(super) fn new(stream: StdStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        Ok(Self::over(UnixStream::from_std(stream)?))
-    }
-
-    pub(crate) fn over(stream: UnixStream) -> Self {
-        Self { stream, frames: Frames::default(), unsent: Vec::new() }
-    }
-
-    /// Puts a message on the way; [`Wire::hear`] sends it.
-    pub(crate) fn say(&mut self, message: &ToKeeper) {
-        message.encode(&mut self.unsent);
-    }
-
-    /// Sends what the socket takes without waiting.
-    pub(super) fn flush_now(&mut self) -> io::Result<()> {
-        while !self.unsent.is_empty() {
-            match self.stream.try_write(&self.unsent) {
-                Ok(sent) => drop(self.unsent.drain(..sent)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// The next message; sends meanwhile. May be dropped and called again: nothing is lost.
-    pub(crate) async fn hear(&mut self) -> io::Result<FromKeeper> {
-        loop {
-            if let Some(message) = self.frames.take().map_err(io::Error::other)? {
-                return Ok(message);
-            }
-            if self.flush_now().is_err() {
-                // Nobody hears us any more. What was said before still counts, and the end comes after it.
-                self.unsent.clear();
-            }
-            self.receive().await?;
-        }
-    }
-
-    /// Waits until there is something to hear, or until what is unsent may be sent.
-    async fn receive(&mut self) -> io::Result<()> {
-        let mut bytes = [0; 4096];
-        let (mut from, to) = self.stream.split();
-        let got = tokio::select! {
-            // A read that does not fill its room is known to be the last: there is no second one to find out.
-            got = from.read(&mut bytes) => got?,
-            ready = to.writable(), if !self.unsent.is_empty() => return ready,
-        };
-        match got {
-            0 => Err(ErrorKind::UnexpectedEof.into()),
-            got => {
-                self.frames.push(&bytes[..got]);
-                Ok(())
-            }
-        }
-    }
-}
 
 /// Starts the task that owns the connection.
 pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Link {

@@ -7,10 +7,11 @@
 //! ```
 
 mod adopt;
-pub(crate) mod link;
+mod link;
 mod nursery;
 mod places;
 pub(crate) mod scribe;
+mod wire;
 
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
@@ -23,9 +24,9 @@ use paned_model::frame::{Birth, FromKeeper, Kill, ToKeeper, Welcome};
 use tokio::time::timeout;
 
 use crate::{Boxed, Error, Found, Ground, Link, Order};
-use link::Wire;
 pub use nursery::Nursery;
 pub use places::{Places, short_folder};
+pub use wire::Wire;
 
 /// How long a keeper may take to come to life.
 const BIRTH: Duration = Duration::from_secs(10);

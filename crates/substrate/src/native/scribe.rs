@@ -13,9 +13,10 @@ use paned_model::frame::{Adopt, ToKeeper};
 use tokio::net::UnixListener;
 use tokio::time::timeout;
 
-use super::link::{self, Wire};
+use super::link;
 use super::places::Places;
 use super::welcome;
+use super::wire::Wire;
 use crate::{Error, Link};
 
 /// How long a scribe may take to come, and to begin.

@@ -1,7 +1,7 @@
 //! Panes of ours that are shown on a server: each is noted on the tmux pane that shows it, so that whoever asks
 //! tmux knows.
 
-use paned_model::Size;
+use paned_model::{PaneId, Size};
 
 use super::client::Client;
 use super::command::Command;
@@ -34,7 +34,7 @@ pub struct View {
     /// Its session.
     pub session: SessionId,
     /// The pane of ours, if it shows one.
-    pub shows: Option<String>,
+    pub shows: Option<PaneId>,
     /// Whether others are put beside it.
     pub main: bool,
     /// Whether it has the focus within its window.
@@ -57,7 +57,8 @@ impl Client {
         let read = |row: &mut super::rows::Row| {
             let (id, window) = (row.need(TmuxPane::parse)?, row.need(WindowId::parse)?);
             let session = row.need(SessionId::parse)?;
-            let shows = Some(row.text()).filter(|shows| !shows.is_empty());
+            // A note that is no name is none of ours.
+            let shows = row.text().parse().ok();
             let (main, active, window_active) = (row.is_set(), row.is_set(), row.is_set());
             let (cols, rows) = (row.number().unwrap_or(0), row.number().unwrap_or(0));
             let (focused, size) = (active && window_active, Size { cols, rows });
@@ -70,8 +71,8 @@ impl Client {
     ///
     /// # Errors
     /// When there is no such pane.
-    pub async fn note_view(&self, view: TmuxPane, shows: &str) -> Result<(), Error> {
-        self.note(view, NOTE, shows).await
+    pub async fn note_view(&self, view: TmuxPane, shows: &PaneId) -> Result<(), Error> {
+        self.note(view, NOTE, shows.as_str()).await
     }
 
     /// Notes that others are put beside this tmux pane.

@@ -11,7 +11,7 @@ use super::super::window::{Asked, Caught, Signals};
 use super::detach::DetachKey;
 use super::show::Show;
 use super::terminal::Terminal;
-use super::wire::Wire;
+use paned_substrate::native::Wire;
 
 /// How much is typed in one go.
 const TYPED: usize = 64 << 10;

@@ -1,17 +1,14 @@
 //! A visit to a keeper: one connection that asks something and leaves. It never is the pane's server, so it disturbs
 //! nobody who is, and a program never waits for it.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
-use paned_model::frame::{
-    Done, FromKeeper, Hello, Kill, Refused, RequestId, Resize, Role, ToKeeper, VERSION,
-};
+use paned_model::frame::{Done, FromKeeper, Kill, Refused, RequestId, Resize, ToKeeper};
 use paned_model::{PaneId, Size};
-use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use crate::native::link::Wire;
-use crate::native::{Places, welcome};
+use crate::native::{Places, Wire};
 use crate::sessions::Error;
 
 /// How long a keeper may take to answer.
@@ -33,13 +30,10 @@ pub(super) struct Visit {
 impl Visit {
     /// Goes to a pane's keeper; none if nobody is there.
     pub(super) async fn to(places: &Places, id: &PaneId) -> Result<Option<Self>, Error> {
-        let Ok(stream) = UnixStream::connect(places.socket(id)).await else { return Ok(None) };
-        let mut wire = Wire::over(stream);
-        wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }));
-        match timeout(ANSWER, welcome(&mut wire)).await {
-            Ok(Ok(_)) => Ok(Some(Self::over(wire))),
-            Ok(Err(_)) => Ok(None),
-            Err(_) => Err(slow()),
+        match Wire::visit(&places.socket(id)).await {
+            Ok(wire) => Ok(Some(Self::over(wire))),
+            Err(error) if error.kind() == ErrorKind::TimedOut => Err(slow()),
+            Err(_) => Ok(None),
         }
     }
 
@@ -168,6 +162,8 @@ fn check(done: Option<&Done>) -> Result<(), Error> {
 mod tests {
     use paned_model::frame::{Frames, Message as _};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use tokio::net::UnixStream;
 
     use super::*;
 

@@ -1,0 +1,98 @@
+//! What is asked of a stage by name: its sessions, an end, the focus, a pane out of sight.
+
+use paned_model::{PaneId, Refusal, ViewState};
+use paned_substrate::tmux::query::Session;
+use paned_substrate::tmux::{Client, SessionId, SessionName, View};
+
+use super::session::SessionInfo;
+use super::task::Task;
+
+impl Task {
+    /// Every session of ours.
+    pub(super) async fn sessions(&mut self) -> Result<Vec<SessionInfo>, Refusal> {
+        // Asking would start a server for nothing.
+        if self.kept.is_empty() {
+            return Ok(Vec::new());
+        }
+        let client = self.client().await?;
+        let (sessions, views) = (client.sessions().await?, client.views().await?);
+        let ours = sessions.into_iter().filter(|session| self.kept.contains_key(&session.name));
+        let info = |session: Session| SessionInfo {
+            panes: shown_in(&views, session.id),
+            socket: self.place.socket().to_owned(),
+            target: session.id.to_string(),
+            attached: session.people,
+            size: session.size,
+            name: session.name,
+        };
+        Ok(ours.map(info).collect())
+    }
+
+    /// Ends a session; answers whom it showed. They are told to be hidden, and ended by whoever asked.
+    pub(super) async fn stop(&mut self, name: &str) -> Result<Vec<PaneId>, Refusal> {
+        let missing =
+            || Refusal::not_found(format!("no session `{name}`; `session:list` shows them"));
+        if !self.kept.contains_key(name) {
+            return Err(missing());
+        }
+        let client = self.client().await?;
+        let session = client.session(&SessionName::new(name)?).await?;
+        let views = client.views().await?;
+        let panes = shown_in(&views, session.id);
+        let waiting: Vec<PaneId> = self
+            .waiting
+            .values()
+            .filter(|showing| showing.spot.session() == Some(name))
+            .map(|showing| showing.pane.clone())
+            .collect();
+        for pane in &waiting {
+            self.queue.remove(pane);
+            self.gave_up(pane, "the session was stopped");
+        }
+        panes.iter().for_each(|pane| self.hidden(pane));
+        self.stopped(name);
+        client.kill_session(session.id).await?;
+        self.look().await;
+        self.leave_nothing(&client).await;
+        Ok(panes.into_iter().chain(waiting).collect())
+    }
+
+    /// Gives a pane the focus.
+    pub(super) async fn activate(&mut self, pane: &PaneId) -> Result<(), Refusal> {
+        let client = self.client().await?;
+        let view = self.view(&client, pane).await?;
+        client.select_pane(view.id).await?;
+        self.look().await;
+        Ok(())
+    }
+
+    /// Shows a pane no more.
+    pub(super) async fn hide(&mut self, pane: &PaneId) -> Result<(), Refusal> {
+        if self.queue.remove(pane).is_some() {
+            self.waiting.remove(pane);
+            self.set_state(pane, ViewState::Hidden);
+            return Ok(());
+        }
+        let client = self.client().await?;
+        let view = self.view(&client, pane).await?;
+        self.hidden(pane);
+        client.kill_pane(view.id).await?;
+        self.look().await;
+        self.make_room(&client, &[view.window]).await;
+        self.leave_nothing(&client).await;
+        Ok(())
+    }
+
+    async fn view(&self, client: &Client, pane: &PaneId) -> Result<View, Refusal> {
+        let views = client.views().await?.into_iter();
+        let mut found = views.filter(|view| view.shows.as_ref() == Some(pane));
+        let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
+        found.next().ok_or_else(missing)
+    }
+}
+
+/// The panes that a session shows.
+fn shown_in(views: &[View], session: SessionId) -> Vec<PaneId> {
+    let here = views.iter().filter(|view| view.session == session);
+    here.filter_map(|view| view.shows.clone()).collect()
+}
