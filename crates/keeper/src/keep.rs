@@ -225,7 +225,8 @@ impl Keeper {
     /// Sets the size, if it is theirs to set, and tells the others.
     fn resize(&mut self, id: PeerId, resize: &Resize) -> Done {
         let Ok(holder_changed) = self.lease.ask(id, resize.holder.as_deref(), resize.force) else {
-            return Done { refused: Some(Refused::Held), ..Done::well(resize.id) };
+            let holder = self.lease.holder().map(str::to_owned);
+            return Done { refused: Some(Refused::Held), holder, ..Done::well(resize.id) };
         };
         let done = self.pane.resize(resize.id, resize.size);
         let others = self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some());

@@ -214,6 +214,9 @@ pub struct Done {
     /// Who outlived a kill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Survivor>,
+    /// Who holds the size that was not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
     /// Whether a typed line is longer than the terminal's line editor takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub long_line: bool,
@@ -223,7 +226,7 @@ impl Done {
     /// It was done, and there is nothing to add.
     #[must_use]
     pub fn well(id: RequestId) -> Self {
-        Self { id, refused: None, survivors: Vec::new(), long_line: false }
+        Self { id, refused: None, survivors: Vec::new(), holder: None, long_line: false }
     }
 }
 

@@ -9,8 +9,8 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::mpsc;
 
 use crate::{
-    Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, Order, Output, Resizing, State,
-    Typed,
+    Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order, Output,
+    Resizing, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -156,7 +156,7 @@ impl FakePane {
                 let _ = reply.send(gone.map(|()| Typed::default()));
             }
             Command::Resize(resizing, reply) => {
-                let _ = reply.send(gone.and_then(|()| inner.resize(resizing)));
+                let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
             }
             Command::Release(holder) => {
                 if inner.holder.take_if(|held| *held == holder).is_some() {
@@ -184,10 +184,10 @@ impl Inner {
         }
     }
 
-    fn resize(&mut self, resizing: Resizing) -> Result<(), Refused> {
+    fn resize(&mut self, resizing: Resizing) -> Result<(), NotResized> {
         let Resizing { size, holder, force } = resizing;
         if self.holder.is_some() && self.holder != holder && !force {
-            return Err(Refused::Held);
+            return Err(NotResized { why: Refused::Held, holder: self.holder.clone() });
         }
         self.size = Some(size);
         if self.holder != holder {

@@ -88,7 +88,7 @@ pub enum Command {
     /// Type these bytes.
     Input(Vec<u8>, oneshot::Sender<Result<Typed, Refused>>),
     /// Set the terminal's size.
-    Resize(Resizing, oneshot::Sender<Result<(), Refused>>),
+    Resize(Resizing, oneshot::Sender<Result<(), NotResized>>),
     /// This holder of the size lets it go.
     Release(String),
     /// End the program and all that it started; answers who is left.
@@ -108,6 +108,21 @@ pub struct Resizing {
     pub holder: Option<String>,
     /// Whether to take it from whoever holds it.
     pub force: bool,
+}
+
+/// Why a size was not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotResized {
+    /// What the keeper said.
+    pub why: Refused,
+    /// Who holds the size, where that is why.
+    pub holder: Option<String>,
+}
+
+impl From<Refused> for NotResized {
+    fn from(why: Refused) -> Self {
+        Self { why, holder: None }
+    }
 }
 
 /// How typing went.

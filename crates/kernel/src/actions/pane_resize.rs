@@ -2,7 +2,7 @@
 
 use paned_model::frame::Refused;
 use paned_model::{Code, PaneId, Refusal, Scope, Size};
-use paned_substrate::{Command, Resizing};
+use paned_substrate::{Command, NotResized, Resizing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -69,7 +69,7 @@ impl Action for PaneResize {
         let sent = pane.commands()?.send(Command::Resize(resizing, reply)).await;
         match answer.await {
             Ok(Ok(())) if sent.is_ok() => {}
-            Ok(Err(Refused::Held)) => return Err(held(&pane)),
+            Ok(Err(NotResized { why: Refused::Held, holder })) => return Err(held(&pane, holder)),
             _ => return Err(gone(&pane.id, pane.lock().status())),
         }
         let changed = pane.resized(&context.kernel, size);
@@ -77,12 +77,13 @@ impl Action for PaneResize {
     }
 }
 
-fn held(pane: &Pane) -> Refusal {
-    let (state, id) = (pane.lock(), &pane.id);
-    let holder = state.held_by.as_deref().unwrap_or("somebody else");
+/// Its keeper knows who holds the size, and its tape what it is, before the table does.
+fn held(pane: &Pane, holder: Option<String>) -> Refusal {
+    let (id, output) = (&pane.id, pane.output());
+    let size = output.map_or_else(|| pane.lock().size, |output| output.size());
+    let holder = holder.unwrap_or_else(|| "somebody else".to_owned());
     let sentence = format!(
-        "the size of pane `{id}` is {} and held by {holder} until they leave; `force` takes it from them",
-        state.size,
+        "the size of pane `{id}` is {size} and held by {holder} until they leave; `force` takes it from them",
     );
     Refusal::new(Code::Conflict, sentence)
 }

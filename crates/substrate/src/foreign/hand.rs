@@ -28,7 +28,7 @@ impl Hand {
                 Command::Took(_) => drop(self.scribe.send(command).await),
                 Command::Input(bytes, reply) => drop(reply.send(self.type_in(&bytes).await)),
                 // tmux decides how large its panes are.
-                Command::Resize(_, reply) => drop(reply.send(Err(Refused::Held))),
+                Command::Resize(_, reply) => drop(reply.send(Err(Refused::Held.into()))),
                 Command::Release(_) => {}
                 Command::Kill(grace, reply) => drop(reply.send(self.kill(grace).await)),
                 Command::LetGo(reply) => {

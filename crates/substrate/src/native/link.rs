@@ -10,7 +10,7 @@ use paned_model::frame::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::wire::Wire;
-use crate::{Command, Fact, Link, Output, Resizing, Typed};
+use crate::{Command, Fact, Link, NotResized, Output, Resizing, Typed};
 
 /// One wake-up, one ending and one loss always fit; of sizes that change faster than they are heard, some
 /// go unheard, and the tape has the last.
@@ -47,7 +47,7 @@ struct Task {
 /// Somebody who waits for an answer.
 enum Waiting {
     Typing(oneshot::Sender<Result<Typed, Refused>>),
-    Consent(oneshot::Sender<Result<(), Refused>>),
+    Consent(oneshot::Sender<Result<(), NotResized>>),
     Survivors(oneshot::Sender<Vec<Survivor>>),
 }
 
@@ -136,7 +136,9 @@ impl Task {
                 let _ = reply.send(done.refused.map_or(Ok(typed), Err));
             }
             Some(Waiting::Consent(reply)) => {
-                let _ = reply.send(done.refused.map_or(Ok(()), Err));
+                let holder = done.holder;
+                let _ =
+                    reply.send(done.refused.map_or(Ok(()), |why| Err(NotResized { why, holder })));
             }
             Some(Waiting::Survivors(reply)) => {
                 let _ = reply.send(done.survivors);
