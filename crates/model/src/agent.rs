@@ -3,7 +3,7 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Time;
 
@@ -203,6 +203,7 @@ pub struct AgentInfo {
     /// Where the word came from.
     pub source: Source,
     /// How sure that is, 0 to 1.
+    #[serde(serialize_with = "hundredths")]
     pub confidence: f32,
     /// How much of its context is used, in per cent, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,6 +211,14 @@ pub struct AgentInfo {
     /// How many messages wait to be handed to it.
     #[serde(default)]
     pub queued: usize,
+}
+
+/// Writes a share as people would, 0.8 and not 0.800000011920929.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn hundredths<S: Serializer>(share: &f32, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((f64::from(*share) * 100.0).round() / 100.0)
 }
 
 /// What became of a message to an agent.
@@ -248,5 +257,18 @@ impl Delivery {
     #[must_use]
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Queued | Self::Held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_written_as_people_would() {
+        #[derive(Serialize)]
+        struct Sure(#[serde(serialize_with = "hundredths")] f32);
+        assert_eq!(serde_json::to_value(Sure(0.8)).unwrap(), serde_json::json!(0.8));
+        assert_eq!(serde_json::to_string(&Sure(0.966)).unwrap(), "0.97");
     }
 }
