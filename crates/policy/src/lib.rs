@@ -8,3 +8,4 @@ pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod permit;
+pub mod retire;
