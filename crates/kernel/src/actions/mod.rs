@@ -4,6 +4,7 @@ mod agent;
 mod agent_cleanup;
 mod agent_create;
 mod agent_explain;
+mod agent_last;
 mod agent_list;
 mod agent_profiles;
 mod agent_record;
@@ -74,6 +75,7 @@ pub(crate) fn registry() -> Registry {
         .with::<agent_cleanup::AgentCleanup>()
         .with::<agent_create::AgentCreate>()
         .with::<agent_explain::AgentExplain>()
+        .with::<agent_last::AgentLast>()
         .with::<agent_list::AgentList>()
         .with::<agent_profiles::AgentProfiles>()
         .with::<agent_record::AgentRecord>()

@@ -40,6 +40,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 pub(crate) use self::after::ended;
+pub(crate) use self::last::{From, last};
 pub(crate) use self::record::{AgentRecord, Made, Restart};
 pub(crate) use self::recording::{Recording, record};
 pub(crate) use self::room::{candidate, retire};
@@ -54,8 +55,6 @@ use crate::panes::Pane;
 
 /// How much may be asked of one agent before some of it is done.
 const ASKS: usize = 64;
-/// Profiles of programs that many panes run and few want to be followed: only by name.
-const PLAIN: [&str; 2] = ["shell", "repl"];
 
 /// Every living agent by its pane, and the profiles they are judged by.
 pub(crate) struct Agents {
@@ -139,7 +138,7 @@ impl Agents {
         let library = self.profiles().library;
         let said = meta.get("agent.runtime").and_then(Value::as_str);
         let named = said.and_then(|name| library.get(name));
-        let started = || library.for_command(argv).filter(|found| !is_plain(found));
+        let started = || library.for_command(argv);
         let profile = named.or_else(started)?;
         Some(AgentRecord::new(&profile.name, kernel.now()))
     }
@@ -179,8 +178,4 @@ impl Agents {
             living.remove(pane);
         }
     }
-}
-
-fn is_plain(profile: &Profile) -> bool {
-    PLAIN.contains(&profile.name.as_str())
 }

@@ -77,7 +77,7 @@ fn write(
 }
 
 /// The bytes between two offsets that are still kept.
-fn bytes(output: &dyn Output, from: u64, to: u64) -> Vec<u8> {
+pub(super) fn bytes(output: &dyn Output, from: u64, to: u64) -> Vec<u8> {
     let mut from = from.max(output.first());
     let mut all = Vec::new();
     while from < to {

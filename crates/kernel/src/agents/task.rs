@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use paned_model::{AgentState, Exit, Time};
 use paned_policy::agent::{Change, Composer, Engine, Look, Observation, Profile, Reason, Report};
+use paned_policy::transcript::Answer;
 use paned_substrate::Output;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -26,6 +27,9 @@ const REST: u32 = 10;
 const TICK: Duration = Duration::from_millis(10);
 /// The most that is read for titles and marks after one look; of more, the last.
 const PIECE: u64 = 1 << 20;
+
+/// The fields in which hooks tell an agent's answer.
+const ANSWERS: [&str; 3] = ["last_assistant_message", "last-assistant-message", "prompt_response"];
 
 /// What can be asked of an agent's task.
 pub(crate) enum Ask {
@@ -49,6 +53,8 @@ pub(crate) struct Looked {
     pub(crate) seen: Seen,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) composer: Composer,
+    /// The last answer that its hook told.
+    pub(crate) said: Option<Answer>,
 }
 
 /// A screen that was looked at.
@@ -77,6 +83,7 @@ pub(super) struct Task {
     courier: Courier,
     turns: Turns,
     log: Log,
+    said: Option<Answer>,
     seen: watch::Sender<Seen>,
     sight: Option<Sight>,
     /// Everything printed before this was heard.
@@ -112,6 +119,7 @@ impl Task {
             courier: Courier::default(),
             turns: Turns::default(),
             log: Log::default(),
+            said: None,
             heard: output.end().saturating_sub(PIECE).max(output.first()),
             due: Some(now + GATHER),
             held: None,
@@ -169,6 +177,7 @@ impl Task {
                 let _ = reply.send(self.everything());
             }
             Ask::Report(report, heard) => {
+                self.note_answer(&report);
                 self.observe(&Observation::Report(report));
                 let _ = heard.send(());
             }
@@ -263,8 +272,7 @@ impl Task {
 
     /// Goes on with another profile, from the screen as it is.
     async fn judge_by(&mut self, profile: Arc<Profile>) {
-        self.before = Some(self.seen.borrow().info.state);
-        self.engine = Engine::new(profile, self.kernel.now());
+        self.engine = self.engine.with_profile(profile, self.kernel.now());
         self.look().await;
     }
 
@@ -281,8 +289,12 @@ impl Task {
             }
         }
         let profile = &self.engine.profile().name;
-        let info = seen::info(profile, &judged, self.courier.queued());
+        let info = seen::info(profile, &judged, self.engine.kind(), self.courier.queued());
+        let begun = self.turns.begun;
         self.turns.note(info.state, info.kind);
+        if begun < self.turns.begun {
+            self.said = None;
+        }
         self.log.does(self.kernel.now(), info.state, info.kind);
         let news = Seen { info, turns: self.turns };
         if *self.seen.borrow() != news {
@@ -302,6 +314,15 @@ impl Task {
             seen: self.seen.borrow().clone(),
             reasons: self.engine.explain(self.kernel.now()),
             composer: composer.unwrap_or(Composer::Hidden),
+            said: self.said.clone(),
+        }
+    }
+
+    /// Keeps the answer that a hook tells at the end of a turn; what comes next makes it old.
+    fn note_answer(&mut self, report: &Report) {
+        let told = report.fields.iter().find(|(key, _)| ANSWERS.contains(&key.as_str()));
+        if let Some((_, text)) = told.filter(|(_, text)| !text.trim().is_empty()) {
+            self.said = Some(Answer { text: text.clone(), at: Some(self.kernel.now()) });
         }
     }
 
