@@ -72,8 +72,8 @@ impl Look {
     pub fn last_turn(&self, profile: &Profile) -> (&[String], bool) {
         let anatomy = anatomy::Anatomy::of(self, profile);
         let end = anatomy.composer.as_ref().map_or(anatomy.end, |composer| composer.start);
-        let rows = self.view.rows.get(anatomy.turn()..end).unwrap_or_default();
-        (rows, 0 < anatomy.turn())
+        let turn = anatomy::turn(self, profile, end);
+        (self.view.rows.get(turn..end).unwrap_or_default(), 0 < turn)
     }
 
     pub(super) fn row(&self, row: usize) -> &str {
