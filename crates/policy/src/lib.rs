@@ -8,3 +8,5 @@ pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod permit;
+pub mod retire;
+pub mod transcript;
