@@ -26,7 +26,7 @@ pub use events::{Events, Told};
 pub use http::{Reply, Request};
 pub use person::Person;
 pub use process::{children_of, gone, is_alive, kill9, signal};
-pub use server::{Server, binary};
+pub use server::{Server, binary, said};
 pub use socket::{Frame, Socket};
 pub use tmux::{Tile, Tmux};
 pub use wait::{wait_for, wait_within};

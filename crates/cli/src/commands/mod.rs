@@ -33,6 +33,7 @@ pub(crate) mod search;
 pub(crate) mod send;
 pub(crate) mod server;
 pub(crate) mod session;
+mod span;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod version;
