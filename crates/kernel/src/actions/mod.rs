@@ -6,6 +6,7 @@ mod agent_create;
 mod agent_explain;
 mod agent_list;
 mod agent_profiles;
+mod agent_record;
 mod agent_restart;
 mod agent_set_state;
 mod agent_start;
@@ -75,6 +76,7 @@ pub(crate) fn registry() -> Registry {
         .with::<agent_explain::AgentExplain>()
         .with::<agent_list::AgentList>()
         .with::<agent_profiles::AgentProfiles>()
+        .with::<agent_record::AgentRecord>()
         .with::<agent_restart::AgentRestart>()
         .with::<agent_set_state::AgentSetState>()
         .with::<agent_state::AgentState>()

@@ -10,12 +10,18 @@
 //! | `tell` | how that becomes table, journal, meta |
 //! | `room` | how many there may be, and who makes room |
 //! | `after` | what follows an agent's end |
+//! | `log`, `cast`, `recording` | what happened and when, and a recording made of it |
+//! | `last` | the last answer, from a transcript or from the screen |
 //! | `worktree`, `git` | a git worktree of an agent's own |
 
 mod after;
+mod cast;
 mod courier;
 mod git;
+mod last;
+mod log;
 mod record;
+mod recording;
 mod room;
 mod seen;
 mod shelf;
@@ -35,6 +41,7 @@ use tokio::time::Instant;
 
 pub(crate) use self::after::ended;
 pub(crate) use self::record::{AgentRecord, Made, Restart};
+pub(crate) use self::recording::{Recording, record};
 pub(crate) use self::room::{candidate, retire};
 pub(crate) use self::seen::{Seen, Turns};
 pub(crate) use self::shelf::Profiles;

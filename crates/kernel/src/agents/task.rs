@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::courier::{Courier, Errand, Scene};
+use super::log::{Log, Recalled};
 use super::seen::{self, Seen, Turns};
 use super::tell;
 use crate::Kernel;
@@ -36,6 +37,8 @@ pub(crate) enum Ask {
     Typed(Vec<u8>),
     /// It is judged by another profile from now on.
     Profile(Arc<Profile>),
+    /// What happened since then.
+    Recall(Time, oneshot::Sender<Recalled>),
     /// Something is to be typed.
     #[expect(dead_code, reason = "nothing is carried yet")]
     Carry(Errand),
@@ -73,6 +76,7 @@ pub(super) struct Task {
     engine: Engine,
     courier: Courier,
     turns: Turns,
+    log: Log,
     seen: watch::Sender<Seen>,
     sight: Option<Sight>,
     /// Everything printed before this was heard.
@@ -107,6 +111,7 @@ impl Task {
             engine: Engine::new(profile, kernel.now()),
             courier: Courier::default(),
             turns: Turns::default(),
+            log: Log::default(),
             heard: output.end().saturating_sub(PIECE).max(output.first()),
             due: Some(now + GATHER),
             held: None,
@@ -152,6 +157,7 @@ impl Task {
 
     /// It printed, or has another size: the screen is looked at soon.
     fn stir(&mut self) {
+        self.log.printed(self.kernel.now(), self.output.end(), self.output.size());
         let soon = (Instant::now() + GATHER).max(self.rested);
         self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
     }
@@ -168,6 +174,9 @@ impl Task {
             }
             Ask::Typed(bytes) => self.typed(bytes),
             Ask::Profile(profile) => self.judge_by(profile).await,
+            Ask::Recall(since, reply) => {
+                let _ = reply.send(self.log.since(since));
+            }
             Ask::Carry(errand) => self.courier.take(errand),
         }
         self.carry().await;
@@ -240,6 +249,7 @@ impl Task {
     }
 
     fn typed(&mut self, bytes: Vec<u8>) {
+        self.log.typed(self.kernel.now(), self.output.end(), &bytes);
         if bytes.contains(&b'\r') {
             self.turns.expect(self.kernel.now());
         }
@@ -273,6 +283,7 @@ impl Task {
         let profile = &self.engine.profile().name;
         let info = seen::info(profile, &judged, self.courier.queued());
         self.turns.note(info.state, info.kind);
+        self.log.does(self.kernel.now(), info.state, info.kind);
         let news = Seen { info, turns: self.turns };
         if *self.seen.borrow() != news {
             tell::tell(
