@@ -113,8 +113,18 @@ impl Model {
         mark: usize,
         look: impl FnMut(&[Fact]) -> Option<T>,
     ) -> T {
-        let found = self.truth.wait(within, mark, look);
+        let found = self.has_within(within, mark, look);
         found.unwrap_or_else(|| panic!("never {what}, in {within:?}: {:#?}", self.facts()))
+    }
+
+    /// The same, without a complaint when nothing comes.
+    pub fn has_within<T>(
+        &self,
+        within: Duration,
+        mark: usize,
+        look: impl FnMut(&[Fact]) -> Option<T>,
+    ) -> Option<T> {
+        self.truth.wait(within, mark, look)
     }
 }
 

@@ -207,7 +207,8 @@ impl Drive {
         let seen = self.watch.seen.lock().unwrap();
         let marks = |shot: &Shot| {
             let ready = composer == Composer::Drafted || self.looks.is_ready(&shot.rows);
-            (looks::count(&shot.rows, self.looks.busy), ready)
+            let title = self.looks.titled.then(|| shot.title.clone());
+            (looks::count(&shot.rows, self.looks.busy), ready, title)
         };
         let now = marks(seen.shots.last().unwrap());
         let same = seen.shots.iter().rev().take_while(|shot| marks(shot) == now);

@@ -9,6 +9,8 @@ pub(super) struct Looks {
     pub(super) ready: &'static [&'static str],
     /// In how many of the last rows that are not blank.
     pub(super) within: usize,
+    /// Whether its title says what it does.
+    pub(super) titled: bool,
     /// Stands on the screen while it works.
     pub(super) busy: &'static [&'static str],
     /// Stands on the screen while it asks whether it may run a command.
@@ -35,6 +37,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Codex => Looks {
             ready: &["›"],
             within: 6,
+            titled: true,
             busy: &["esc to interrupt"],
             permission: &["Would you like to run"],
             allow: &["y"],
@@ -46,6 +49,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Opencode => Looks {
             ready: &["commands"],
             within: 6,
+            titled: false,
             busy: &["esc interrupt", "esc again"],
             permission: &["Permission required"],
             allow: &["\r"],
@@ -57,6 +61,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Aider => Looks {
             ready: &["diff>"],
             within: 1,
+            titled: false,
             busy: &["Waiting for"],
             permission: &["(Y)es/(N)o"],
             allow: &["y", "\r"],
@@ -68,6 +73,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Gemini => Looks {
             ready: &["Type your message"],
             within: 6,
+            titled: true,
             busy: &["esc to cancel"],
             permission: &["Allow execution of"],
             allow: &["\r"],
@@ -79,6 +85,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Qwen => Looks {
             ready: &["Type your message", "> "],
             within: 6,
+            titled: true,
             busy: &["esc to cancel"],
             permission: &["Allow execution of"],
             allow: &["\r"],
@@ -90,6 +97,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Pi => Looks {
             ready: &["128k"],
             within: 6,
+            titled: false,
             busy: &["Working..."],
             permission: &["Run this command?"],
             allow: &["\r"],
@@ -101,6 +109,7 @@ pub(super) fn of(cli: Cli) -> Looks {
         Cli::Goose => Looks {
             ready: &["Enter to send"],
             within: 6,
+            titled: false,
             busy: &["Ctrl+C to interrupt"],
             permission: &["do you allow"],
             allow: &["\r"],

@@ -9,7 +9,9 @@ mod cases;
 mod drive;
 mod files;
 mod looks;
+mod probe;
 mod tty;
 mod watch;
 
 pub use cases::{cases, record};
+pub use probe::{Verdict, probe};
