@@ -11,6 +11,7 @@
 
 mod dice;
 mod events;
+mod fake;
 mod http;
 pub mod model;
 mod person;
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 pub use dice::Dice;
 pub use events::{Events, Told};
+pub use fake::FakeAgent;
 pub use http::{Reply, Request};
 pub use model::Model;
 pub use person::Person;

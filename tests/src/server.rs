@@ -22,7 +22,11 @@ pub fn binary() -> PathBuf {
     // A test is one folder deeper than a program.
     let folders = own.ancestors().skip(1).take(2).map(|folder| folder.join("paned"));
     let binary = folders.into_iter().find(|file| file.is_file()).unwrap_or_default();
-    assert!(binary.exists(), "there is no `paned` beside {}; run `cargo build` first", own.display());
+    assert!(
+        binary.exists(),
+        "there is no `paned` beside {}; run `cargo build` first",
+        own.display()
+    );
     binary
 }
 

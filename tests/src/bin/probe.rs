@@ -2,7 +2,11 @@
 //!
 //! The steps are those of `paned_e2e::record::probe`. It exits 0 when the text arrived once, exactly as it is.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to the person who runs it")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it talks to the person who runs it"
+)]
 
 use std::process::ExitCode;
 
@@ -23,7 +27,12 @@ fn main() -> ExitCode {
         Ok(verdict) => {
             let exact = verdict.prompts == [text.as_str()];
             let word = if exact { "exact" } else { "not exact" };
-            println!("{} {text:?} by {}: {word}: {:?}", cli.name(), steps.join(" "), verdict.prompts);
+            println!(
+                "{} {text:?} by {}: {word}: {:?}",
+                cli.name(),
+                steps.join(" "),
+                verdict.prompts
+            );
             if !exact {
                 println!("{}", verdict.screen.trim_end());
             }

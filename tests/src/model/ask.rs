@@ -73,7 +73,9 @@ impl Ask {
 
     /// Whether it is a call beside the turn: programs give their tools with every turn and with nothing else.
     pub(super) fn is_aside(&self) -> bool {
-        self.model.ends_with("small") || (self.tools.is_empty() && !self.bare) || self.shape.is_some()
+        self.model.ends_with("small")
+            || (self.tools.is_empty() && !self.bare)
+            || self.shape.is_some()
     }
 
     /// What the person said, if that is what is new.
@@ -115,7 +117,10 @@ fn news(messages: &[&Value]) -> Vec<News> {
     let is_answer = |message: &&Value| {
         let kind = message["type"].as_str().unwrap_or_default();
         matches!(message["role"].as_str(), Some("assistant" | "model"))
-            || matches!(kind, "function_call" | "custom_tool_call" | "local_shell_call" | "reasoning")
+            || matches!(
+                kind,
+                "function_call" | "custom_tool_call" | "local_shell_call" | "reasoning"
+            )
     };
     let from = messages.iter().rposition(is_answer).map_or(0, |last| last + 1);
     messages[from..].iter().flat_map(|message| read(message)).collect()
@@ -130,7 +135,8 @@ fn read(message: &Value) -> Vec<News> {
     match message["role"].as_str() {
         Some("tool" | "function") => vec![News::Result(text(&message["content"]))],
         Some("user") => {
-            let parts = if message["parts"].is_array() { &message["parts"] } else { &message["content"] };
+            let parts =
+                if message["parts"].is_array() { &message["parts"] } else { &message["content"] };
             match parts {
                 Value::Array(parts) => parts.iter().filter_map(part).collect(),
                 other => vec![News::Said(text(other))],

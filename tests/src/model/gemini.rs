@@ -23,7 +23,8 @@ fn content(part: &Value, is_last: bool) -> Value {
     if is_last {
         candidate["finishReason"] = json!("STOP");
     }
-    let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120 });
+    let usage =
+        json!({ "promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120 });
     json!({ "candidates": [candidate], "usageMetadata": usage })
 }
 

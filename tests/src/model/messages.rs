@@ -27,8 +27,10 @@ pub(super) fn frames(part: &Part<'_>, said: &Said) -> String {
         }
         Part::Call => {
             let Some(call) = &said.call else { return String::new() };
-            let block = json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": {} });
-            let delta = json!({ "type": "input_json_delta", "partial_json": call.args.to_string() });
+            let block =
+                json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": {} });
+            let delta =
+                json!({ "type": "input_json_delta", "partial_json": call.args.to_string() });
             event(json!({ "index": 0, "content_block": block }), "content_block_start")
                 + &event(json!({ "index": 0, "delta": delta }), "content_block_delta")
         }
@@ -48,7 +50,9 @@ fn reason(said: &Said) -> &'static str {
 
 pub(super) fn whole(said: &Said) -> Value {
     let block = match &said.call {
-        Some(call) => json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.args }),
+        Some(call) => {
+            json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.args })
+        }
         None => json!({ "type": "text", "text": said.text }),
     };
     json!({ "id": said.id, "type": "message", "role": "assistant", "model": said.model, "content": [block],

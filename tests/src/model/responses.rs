@@ -14,7 +14,8 @@ pub(super) fn frames(part: &Part<'_>, said: &Said) -> String {
             let empty = json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress",
                 "content": [] });
             let part = json!({ "type": "output_text", "text": "", "annotations": [] });
-            let open = event(json!({ "response": response(said, "in_progress") }), "response.created");
+            let open =
+                event(json!({ "response": response(said, "in_progress") }), "response.created");
             if said.call.is_some() {
                 return open;
             }
@@ -28,10 +29,9 @@ pub(super) fn frames(part: &Part<'_>, said: &Said) -> String {
             json!({ "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": words }),
             "response.output_text.delta",
         ),
-        Part::Call => event(
-            json!({ "output_index": 0, "item": item(said) }),
-            "response.output_item.added",
-        ),
+        Part::Call => {
+            event(json!({ "output_index": 0, "item": item(said) }), "response.output_item.added")
+        }
         Part::Close => {
             event(json!({ "output_index": 0, "item": item(said) }), "response.output_item.done")
                 + &event(json!({ "response": response(said, "completed") }), "response.completed")
@@ -41,8 +41,10 @@ pub(super) fn frames(part: &Part<'_>, said: &Said) -> String {
 
 fn item(said: &Said) -> Value {
     match &said.call {
-        Some(call) => json!({ "type": "function_call", "id": "fc_1", "call_id": call.id, "name": call.name,
-            "arguments": call.args.to_string(), "status": "completed" }),
+        Some(call) => {
+            json!({ "type": "function_call", "id": "fc_1", "call_id": call.id, "name": call.name,
+            "arguments": call.args.to_string(), "status": "completed" })
+        }
         None => {
             let part = json!({ "type": "output_text", "text": said.text, "annotations": [] });
             json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",

@@ -97,7 +97,10 @@ mod tests {
             "required": ["command"] });
         let tools = [Tool { name: "shell".into(), schema }];
         let (name, args) = shell(&tools, "touch x").unwrap();
-        assert_eq!((name.as_str(), args), ("shell", json!({ "command": ["bash", "-lc", "touch x"] })));
+        assert_eq!(
+            (name.as_str(), args),
+            ("shell", json!({ "command": ["bash", "-lc", "touch x"] }))
+        );
     }
 
     #[test]

@@ -13,12 +13,15 @@ pub(super) fn words(order: &Order, prompt: &str) -> Vec<String> {
             said.extend(block.as_deref().map(|command| format!("\n\n```bash\n{command}\n```\n")));
             said
         }
-        Order::Prose { cli, .. } => {
-            prose(cli).iter().flat_map(|line| [spaced(line), vec!["\n\n".to_owned()]].concat()).collect()
-        }
+        Order::Prose { cli, .. } => prose(cli)
+            .iter()
+            .flat_map(|line| [spaced(line), vec!["\n\n".to_owned()]].concat())
+            .collect(),
         Order::Tool { command, .. } => vec![format!("I run this.\n\n```bash\n{command}\n```\n")],
         Order::Quote => spaced(&quote(prompt)),
-        Order::Question | Order::Error { .. } | Order::Hang => spaced("There is nothing to ask with."),
+        Order::Question | Order::Error { .. } | Order::Hang => {
+            spaced("There is nothing to ask with.")
+        }
     }
 }
 
@@ -71,7 +74,9 @@ fn own(cli: &str) -> &'static [&'static str] {
             "Press enter to confirm or esc to cancel",
             "• Working (4s • esc to interrupt)",
         ],
-        "opencode" => &["△ Permission required", "Allow once  Allow always  Reject", "esc interrupt"],
+        "opencode" => {
+            &["△ Permission required", "Allow once  Allow always  Reject", "esc interrupt"]
+        }
         "gemini" => &[
             "● 1. Allow once",
             "3. No, suggest changes (esc)",
@@ -84,7 +89,9 @@ fn own(cli: &str) -> &'static [&'static str] {
             "⠏ Thinking... (4s · esc to cancel)",
         ],
         "aider" => &["Waiting for openai/fake", "Add file to the chat? (Y)es/(N)o [Yes]:", "diff>"],
-        "pi" => &["Run this command?", "→ Yes", "⠋ Working...", "enter select  escape/ctrl+c cancel"],
+        "pi" => {
+            &["Run this command?", "→ Yes", "⠋ Working...", "enter select  escape/ctrl+c cancel"]
+        }
         "goose" => &[
             "◆ Goose would like to call the above tool, do you allow?",
             "● Allow (Allow the tool call once)",

@@ -46,7 +46,9 @@ impl<'a> Wire<'a> {
         let mut words = first.split(' ').map(str::to_owned);
         let (Some(method), Some(path)) = (words.next(), words.next()) else { return Ok(None) };
         let (mut length, mut chunked) = (0, false);
-        while let Some((name, value)) = self.line()?.as_deref().and_then(|line| line.split_once(':')) {
+        while let Some((name, value)) =
+            self.line()?.as_deref().and_then(|line| line.split_once(':'))
+        {
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.trim().parse().map_err(io::Error::other)?,
                 "transfer-encoding" => chunked = value.to_ascii_lowercase().contains("chunked"),

@@ -30,15 +30,8 @@ pub enum Cli {
 
 impl Cli {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Codex,
-        Self::Opencode,
-        Self::Aider,
-        Self::Gemini,
-        Self::Qwen,
-        Self::Pi,
-        Self::Goose,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Codex, Self::Opencode, Self::Aider, Self::Gemini, Self::Qwen, Self::Pi, Self::Goose];
 
     /// What it is called, here, in `scripts/agents` and on the command line.
     #[must_use]

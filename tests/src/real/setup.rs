@@ -45,9 +45,7 @@ enabled = false
 }
 
 fn opencode(real: &mut Real, url: &str) {
-    let model = |name: &str| {
-        json!({ "name": name, "tool_call": true, "limit": { "context": 128_000, "output": 8192 } })
-    };
+    let model = |name: &str| json!({ "name": name, "tool_call": true, "limit": { "context": 128_000, "output": 8192 } });
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible",
         "name": "Fake",
@@ -134,7 +132,9 @@ fn pi(real: &mut Real, url: &str) {
         "retry": { "enabled": true, "maxRetries": 1, "baseDelayMs": 500 } });
     real.file(".pi/agent/settings.json", &settings.to_string());
     real.file(".pi/agent/extensions/ask.ts", ASK);
-    for (name, value) in [("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")] {
+    for (name, value) in
+        [("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")]
+    {
         real.set(name, value);
     }
 }

@@ -39,7 +39,8 @@ pub fn cases() -> Vec<&'static str> {
 /// With a sentence, when there is no such case.
 pub fn record(cli: Cli, case: &str, size: Size, folder: &Path) -> Result<(), String> {
     let story = CASES.iter().find(|(name, _)| *name == case).map(|(_, story)| story);
-    let story = story.ok_or_else(|| format!("no case `{case}`; there are {}", cases().join(", ")))?;
+    let story =
+        story.ok_or_else(|| format!("no case `{case}`; there are {}", cases().join(", ")))?;
     let mut drive = Drive::begin(cli, size);
     drive.pause(0.5);
     story(&mut drive);
@@ -171,7 +172,10 @@ fn queue(drive: &mut Drive) {
         drive.pause(0.02);
     }
     let sent = drive.model.prompts().iter().any(|prompt| prompt.text == second);
-    drive.note("m", if sent { "the second prompt was sent" } else { "the second prompt was not sent" });
+    drive.note(
+        "m",
+        if sent { "the second prompt was sent" } else { "the second prompt was not sent" },
+    );
     drive.rest("ready", "reply+screen", if sent { Composer::Empty } else { Composer::Drafted });
 }
 

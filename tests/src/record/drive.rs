@@ -157,9 +157,8 @@ impl Drive {
         self.pause(0.4);
         let at = self.types("\r", "enter");
         self.label(at, "busy", "enter");
-        self.model.wait_within(LONG, "the prompt", self.turn, |facts| {
-            turns(facts).next().map(|_| ())
-        });
+        self.model
+            .wait_within(LONG, "the prompt", self.turn, |facts| turns(facts).next().map(|_| ()));
     }
 
     /// Waits until the screen has come to rest and the model is not asked; labels when that began.
@@ -185,7 +184,7 @@ impl Drive {
         }
         let reply = self.last_end();
         let after = reply.max(self.labels.last().map_or(self.start, |label| label.at));
-        let at = self.since(after, composer);
+        let at = self.since(after);
         self.label(at, state, source);
         if after == reply && reply != self.start {
             let after = round(reply.duration_since(self.start));
@@ -203,10 +202,10 @@ impl Drive {
     }
 
     /// From when on the marks on the screen were as they are now. Other words that look like them stay where they are.
-    fn since(&self, after: Instant, composer: Composer) -> Instant {
+    fn since(&self, after: Instant) -> Instant {
         let seen = self.watch.seen.lock().unwrap();
         let marks = |shot: &Shot| {
-            let ready = composer == Composer::Drafted || self.looks.is_ready(&shot.rows);
+            let ready = self.looks.is_ready(&shot.rows);
             let title = self.looks.titled.then(|| shot.title.clone());
             (looks::count(&shot.rows, self.looks.busy), ready, title)
         };

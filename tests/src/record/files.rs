@@ -78,8 +78,10 @@ fn screens(drive: &Drive) -> String {
     let labels = drive.labels.iter().filter(|label| !matches!(label.state, "starting" | "exited"));
     for (n, label) in labels.enumerate() {
         let next = drive.labels.iter().map(|other| other.at).find(|at| label.at < *at);
-        let at = (label.at + Duration::from_secs(1))
-            .min(next.map_or(label.at, |next| next.checked_sub(Duration::from_millis(30)).unwrap_or(next)));
+        let at =
+            (label.at + Duration::from_secs(1)).min(next.map_or(label.at, |next| {
+                next.checked_sub(Duration::from_millis(30)).unwrap_or(next)
+            }));
         let rows = drive.shot_at(at).rows.join("\n");
         text.push_str(&format!("=== {:02} {}\n{}\n", n + 1, label.state, rows.trim_end()));
     }

@@ -32,92 +32,77 @@ const CTRL_C: &str = "\u{3}";
 const CTRL_U: &str = "\u{15}";
 const DOWN: &str = "\u{1b}[B";
 
+/// What most of them share.
+const USUAL: Looks = Looks {
+    ready: &[],
+    within: 6,
+    titled: false,
+    busy: &[],
+    permission: &[],
+    allow: &["\r"],
+    deny: &[ESC],
+    interrupt: &[ESC],
+    clear: &[],
+    quit: &[CTRL_C, CTRL_C],
+};
+
 pub(super) fn of(cli: Cli) -> Looks {
     match cli {
         Cli::Codex => Looks {
             ready: &["›"],
-            within: 6,
             titled: true,
             busy: &["esc to interrupt"],
             permission: &["Would you like to run"],
             allow: &["y"],
-            deny: &[ESC],
-            interrupt: &[ESC],
-            clear: &[],
-            quit: &[CTRL_C, CTRL_C],
+            ..USUAL
         },
         Cli::Opencode => Looks {
             ready: &["commands"],
-            within: 6,
-            titled: false,
             busy: &["esc interrupt", "esc again"],
             permission: &["Permission required"],
-            allow: &["\r"],
-            deny: &[ESC],
             interrupt: &[ESC, ESC],
-            clear: &[],
             quit: &[CTRL_C],
+            ..USUAL
         },
         Cli::Aider => Looks {
             ready: &["diff>"],
             within: 1,
-            titled: false,
             busy: &["Waiting for"],
             permission: &["(Y)es/(N)o"],
             allow: &["y", "\r"],
             deny: &["n", "\r"],
             interrupt: &[CTRL_C],
-            clear: &[],
             quit: &["/exit", "\r"],
+            ..USUAL
         },
-        Cli::Gemini => Looks {
-            ready: &["Type your message"],
-            within: 6,
-            titled: true,
-            busy: &["esc to cancel"],
-            permission: &["Allow execution of"],
-            allow: &["\r"],
-            deny: &[ESC],
-            interrupt: &[ESC],
-            clear: &[],
-            quit: &["/quit", "\r"],
-        },
-        Cli::Qwen => Looks {
-            ready: &["Type your message", "> "],
-            within: 6,
-            titled: true,
-            busy: &["esc to cancel"],
-            permission: &["Allow execution of"],
-            allow: &["\r"],
-            deny: &[ESC],
-            interrupt: &[ESC],
-            clear: &[CTRL_U],
-            quit: &["/quit", "\r"],
-        },
+        Cli::Gemini => gemini(),
+        Cli::Qwen => Looks { ready: &["Type your message", "> "], clear: &[CTRL_U], ..gemini() },
         Cli::Pi => Looks {
             ready: &["128k"],
-            within: 6,
-            titled: false,
             busy: &["Working..."],
             permission: &["Run this command?"],
-            allow: &["\r"],
-            deny: &[ESC],
-            interrupt: &[ESC],
-            clear: &[],
-            quit: &[CTRL_C, CTRL_C],
+            ..USUAL
         },
         Cli::Goose => Looks {
             ready: &["Enter to send"],
-            within: 6,
-            titled: false,
             busy: &["Ctrl+C to interrupt"],
             permission: &["do you allow"],
-            allow: &["\r"],
             deny: &[DOWN, DOWN, "\r"],
             interrupt: &[CTRL_C],
-            clear: &[],
             quit: &["/exit", "\r"],
+            ..USUAL
         },
+    }
+}
+
+fn gemini() -> Looks {
+    Looks {
+        ready: &["Type your message"],
+        titled: true,
+        busy: &["esc to cancel"],
+        permission: &["Allow execution of"],
+        quit: &["/quit", "\r"],
+        ..USUAL
     }
 }
 
