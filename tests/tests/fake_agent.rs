@@ -39,9 +39,7 @@ impl Run {
     #[track_caller]
     fn sees(&self, text: &str) {
         let shows = |row: &Value| row.as_str().is_some_and(|row| row.contains(text));
-        wait_for(text, || {
-            self.screen()["rows"].as_array().unwrap().iter().any(shows).then_some(())
-        });
+        wait_for(text, || self.screen()["rows"].as_array()?.iter().any(shows).then_some(()));
     }
 }
 

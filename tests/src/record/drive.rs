@@ -20,6 +20,9 @@ const REST: Duration = Duration::from_millis(1600);
 /// How long anything may take.
 const LONG: Duration = Duration::from_secs(90);
 
+/// How long between two looks at the terminal's modes.
+const BETWEEN: Duration = Duration::from_millis(10);
+
 const PANE: &str = "recorded";
 
 /// What was true from a time on.
@@ -315,7 +318,7 @@ fn watch_terminal(
                 last.clone_from(&text);
                 notes.lock().unwrap().push(Note { at: Instant::now(), kind: "m", text });
             }
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(BETWEEN);
         }
     })
 }
