@@ -19,6 +19,7 @@ Examples:
   paned attach p-4x7k2m         use one as your terminal
   paned keys p-4x7k2m q         press a key in one
   paned run -- make test        run something to its end in one
+  paned agent new codex         start a coding agent
   paned events                  follow what happens
   paned doctor                  check this machine
 

@@ -112,7 +112,7 @@ pub(super) fn from_here(folder: Option<PathBuf>) -> Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
-fn json_or_text((key, value): (String, String)) -> (String, Value) {
+pub(super) fn json_or_text((key, value): (String, String)) -> (String, Value) {
     let json = serde_json::from_str(&value).ok();
     (key, json.unwrap_or(Value::String(value)))
 }
