@@ -49,7 +49,11 @@ pub(crate) enum Reach {
     /// It is being started.
     Starting,
     /// Its keeper is there.
-    Linked { output: Arc<dyn Output>, commands: mpsc::Sender<Command> },
+    Linked {
+        output: Arc<dyn Output>,
+        commands: mpsc::Sender<Command>,
+        typed: watch::Receiver<Option<u64>>,
+    },
     /// Only what it printed is there, unless that is damaged.
     Unlinked { output: Option<Arc<dyn Output>> },
 }
@@ -116,9 +120,10 @@ impl Pane {
 
     pub(crate) fn link(&self, link: &Link) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
+        let typed = link.typed.clone();
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands };
+        state.reach = Reach::Linked { output, commands, typed };
     }
 
     /// The keeper is gone.
