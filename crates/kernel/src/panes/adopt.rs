@@ -13,6 +13,7 @@ use super::record::End;
 use super::task::Task;
 use super::{Pane, Record, end};
 use crate::Kernel;
+use crate::agents::Life;
 use crate::dispatch::draft;
 use crate::journal::Change;
 
@@ -67,8 +68,9 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     }
     let lives = link.is_some();
     if let Some(link) = link {
-        let task = Task::new(kernel.clone(), pane, link.output, link.commands);
+        let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
         tokio::spawn(task.run(link.facts));
+        kernel.agents().mind(kernel, &pane, Life::Found);
     }
     lives
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{
-    Adopted, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size, Status,
-    Substrate, Time,
+    Adopted, AgentInfo, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size,
+    Status, Substrate, Time,
 };
 use paned_substrate::{Command, Link, Output};
 use serde_json::json;
@@ -14,6 +14,7 @@ use super::lens::{Known, Lens};
 use super::plain::Plain;
 use super::record::{Record, Title};
 use crate::Kernel;
+use crate::agents::AgentRecord;
 
 /// One pane. Its parts are reached through short methods that never wait.
 pub(crate) struct Pane {
@@ -42,6 +43,8 @@ pub(crate) struct State {
     pub(crate) preamble: Vec<u8>,
     /// See [`Known::plain_until`].
     pub(crate) plain_until: u64,
+    /// What it is doing, when its program is an agent.
+    pub(crate) agent: Option<AgentInfo>,
 }
 
 /// How far a pane can be reached.
@@ -63,7 +66,8 @@ impl Pane {
         let (id, created_at) = (record.id.clone(), record.created_at);
         let (held_by, kills, plain_until) = (None, 0, 0);
         let preamble = record.modes.clone().into_bytes();
-        let state = State { record, size, held_by, reach, kills, preamble, plain_until };
+        let agent = AgentRecord::known_of(&record);
+        let state = State { record, size, held_by, reach, kills, preamble, plain_until, agent };
         let state = Mutex::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         Self { id, created_at, state, stirred, lens, plain: Plain::default() }
@@ -106,6 +110,14 @@ impl Pane {
             // Whoever let it go may be a view that was closed, which not every tmux tells us of.
             kernel.stages().stirred(&self.id);
         }
+    }
+
+    /// Its program turned out to be an agent.
+    pub(crate) fn take_as(&self, kernel: &Kernel, agent: AgentRecord) {
+        let mut state = self.lock();
+        state.record.agent = Some(agent);
+        state.agent = AgentRecord::known_of(&state.record);
+        kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
     /// Waits until its program has ended.
@@ -233,6 +245,7 @@ impl State {
             lines: output.as_ref().map_or(0, |output| output.lines()),
             bytes: output.as_ref().map_or(0, |output| output.end()),
             dropped: output.as_ref().map_or(0, |output| output.first()),
+            agent: self.agent.clone(),
         }
     }
 
