@@ -1,10 +1,13 @@
 //! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
 
 mod agent;
+mod agent_answer;
 mod agent_cleanup;
 mod agent_create;
 mod agent_explain;
+mod agent_interrupt;
 mod agent_list;
+mod agent_message;
 mod agent_profiles;
 mod agent_restart;
 mod agent_set_state;
@@ -70,10 +73,13 @@ use crate::registry::Registry;
 /// Every action there is.
 pub(crate) fn registry() -> Registry {
     Registry::new()
+        .with::<agent_answer::AgentAnswer>()
         .with::<agent_cleanup::AgentCleanup>()
         .with::<agent_create::AgentCreate>()
         .with::<agent_explain::AgentExplain>()
+        .with::<agent_interrupt::AgentInterrupt>()
         .with::<agent_list::AgentList>()
+        .with::<agent_message::AgentMessage>()
         .with::<agent_profiles::AgentProfiles>()
         .with::<agent_restart::AgentRestart>()
         .with::<agent_set_state::AgentSetState>()

@@ -8,8 +8,8 @@ use paned_model::frame::{Guard, Refused};
 use paned_model::{Code, PaneId, Refusal, Source, Time};
 use paned_policy::agent::{Composer, Engine};
 use paned_policy::delivery::{
-    Act, Answering, Broken, Choice, Handover, Interrupt, Prepared, Progress, Standing, Step, Wrote,
-    choose,
+    Act, Answering, Broken, Choice, Handover, Interrupt, Prepared, Progress, Standing, Step,
+    WhenBusy, Wrote, choose,
 };
 use paned_substrate::Command;
 use paned_term::keys::Key;
@@ -24,6 +24,8 @@ use super::task::Sight;
 use crate::Kernel;
 use crate::panes::Pane;
 
+/// How long the turn of a message that was submitted may take to show, in milliseconds.
+const TO_BEGIN: u64 = 2_000;
 /// How long a keeper may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -76,6 +78,8 @@ pub(super) struct Scene<'a> {
 pub(super) struct Carried {
     /// What it typed.
     pub(super) typed: Vec<u8>,
+    /// Whether that submits a prompt.
+    pub(super) submits: bool,
     /// Whether it tried to type: the screen that it saw is not to be relied on any more.
     pub(super) is_stale: bool,
 }
@@ -152,9 +156,10 @@ impl Courier {
         }
         let bytes = encode(&act, &scene);
         let wrote = write(scene.pane, bytes.clone(), guard).await;
-        let typed = if matches!(wrote, Wrote::Done { .. }) { bytes } else { Vec::new() };
+        let done = matches!(wrote, Wrote::Done { .. });
+        let submits = done && matches!((&job, &act), (Job::Letter, Act::Press(_)));
         self.wrote(&job, &act, &wrote, &scene);
-        Carried { typed, is_stale: true }
+        Carried { typed: if done { bytes } else { Vec::new() }, submits, is_stale: true }
     }
 
     /// What to write next, if anything.
@@ -189,7 +194,8 @@ impl Courier {
             surmised: judged.source == Source::Input,
             dialog: judged.dialog.as_ref(),
             composer,
-            placeholder: draft.is_some_and(|draft| recipe::stands_in(scene.engine.profile(), draft)),
+            placeholder: draft
+                .is_some_and(|draft| recipe::stands_in(scene.engine.profile(), draft)),
             view: &scene.sight.look.view,
             end: scene.sight.end,
             typed: scene.sight.typed,
@@ -274,6 +280,10 @@ impl Courier {
         loop {
             if self.letter.is_none() {
                 let letter = post.next(&self.pane)?;
+                if let Some(until) = settling(&letter, scene) {
+                    self.wake = Some(until);
+                    return None;
+                }
                 self.letter = self.open(letter, scene);
                 continue;
             }
@@ -340,7 +350,8 @@ impl Courier {
         let refusal = |why: String| Refusal::new(Code::Unavailable, why);
         match job {
             Job::Answer => {
-                let under_way = self.answers.front_mut().and_then(|(_, answering)| answering.as_mut());
+                let under_way =
+                    self.answers.front_mut().and_then(|(_, answering)| answering.as_mut());
                 let ended = under_way.and_then(|answering| answering.wrote(wrote, now));
                 if let Some(why) = ended
                     && let Some((answer, _)) = self.answers.pop_front()
@@ -349,7 +360,8 @@ impl Courier {
                 }
             }
             Job::Interrupt => {
-                let under_way = self.interrupts.front_mut().and_then(|(_, under_way)| under_way.as_mut());
+                let under_way =
+                    self.interrupts.front_mut().and_then(|(_, under_way)| under_way.as_mut());
                 let ended = under_way.and_then(|interrupt| interrupt.wrote(wrote, now));
                 if let Some(why) = ended
                     && let Some((reply, _)) = self.interrupts.pop_front()
@@ -393,13 +405,20 @@ fn begin_answer(
     if answer.dialog.as_ref().is_some_and(|wanted| *wanted != dialog.id) {
         return Err(not_there("another question is on the screen now"));
     }
-    let invalid = |refused: paned_policy::delivery::NoSuchOption| Refusal::invalid(refused.to_string());
+    let invalid =
+        |refused: paned_policy::delivery::NoSuchOption| Refusal::invalid(refused.to_string());
     let option = choose(dialog, &answer.choice).map_err(invalid)?;
     Answering::new(dialog, option).map_err(invalid)
 }
 
 fn not_there(why: &str) -> Refusal {
     Refusal::new(Code::Conflict, format!("{why}; `agent:state` shows what it asks"))
+}
+
+/// Until when a message waits because the one before it was only just submitted: its turn may not show yet.
+fn settling(letter: &Letter, scene: &Scene<'_>) -> Option<Time> {
+    let expected = scene.turns.expected.filter(|_| letter.when_busy != WhenBusy::Send)?;
+    Some(Time(expected.0 + TO_BEGIN)).filter(|until| scene.now < *until)
 }
 
 /// The turn that a message begins that is submitted now.
@@ -443,4 +462,3 @@ async fn write(pane: &Pane, bytes: Vec<u8>, guard: Guard) -> Wrote {
         Err(_) => Wrote::Lost("its keeper does not answer".to_owned()),
     }
 }
-

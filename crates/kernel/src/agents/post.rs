@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::letter::{Fate, Letter, Told, Turn, hash};
+use super::notify;
 use crate::Kernel;
 use crate::dispatch::draft;
 use crate::journal::{Change, Ticket};
@@ -48,8 +49,6 @@ pub(crate) struct Order {
     pub(crate) when_busy: WhenBusy,
     /// Who is to get the answer.
     pub(crate) notify: Option<PaneId>,
-    /// Why it cannot be typed at all.
-    pub(crate) refused: Option<String>,
 }
 
 /// That a message was accepted.
@@ -58,8 +57,6 @@ pub(crate) struct Receipt {
     pub(crate) id: String,
     /// How it stands.
     pub(crate) told: watch::Receiver<Told>,
-    /// Whether it had been accepted before, under the same key.
-    pub(crate) is_known: bool,
 }
 
 impl Entry {
@@ -68,8 +65,8 @@ impl Entry {
         Self { letter, told }
     }
 
-    fn receipt(&self, is_known: bool) -> Receipt {
-        Receipt { id: self.letter.id(), told: self.told.subscribe(), is_known }
+    fn receipt(&self) -> Receipt {
+        Receipt { id: self.letter.id(), told: self.told.subscribe() }
     }
 }
 
@@ -91,7 +88,12 @@ impl Post {
 
     /// Accepts a message, unless one with its key was accepted before. It is in the journal before its sender is
     /// answered, and before it is typed.
-    pub(crate) fn accept(&self, kernel: &Kernel, order: Order) -> Result<Receipt, Refusal> {
+    pub(super) fn accept(
+        &self,
+        kernel: &Kernel,
+        order: Order,
+        refused: Option<String>,
+    ) -> Result<Receipt, Refusal> {
         let now = kernel.now();
         let mut inner = self.lock();
         let tray = inner.trays.entry(order.pane.clone()).or_default();
@@ -104,14 +106,14 @@ impl Post {
             return Err(Refusal::new(Code::Limit, sentence));
         }
         inner.last += 1;
-        let letter = letter(inner.last, order, now);
+        let letter = letter(inner.last, order, refused, now);
         let tray = inner.trays.entry(letter.pane.clone()).or_default();
         let mut changes = prune(tray, now);
         changes.push(letter.put());
         let drafts = letter.fate.is_some().then(|| delivered(&letter)).into_iter().collect();
         kernel.journal().record(drafts, changes);
         tray.push_back(Entry::new(letter));
-        Ok(tray.back().expect("it was just put there").receipt(false))
+        Ok(tray.back().expect("it was just put there").receipt())
     }
 
     /// The message whose turn it is.
@@ -138,7 +140,8 @@ impl Post {
     /// What the last message may have left in the composer.
     pub(super) fn leftover(&self, pane: &PaneId) -> Option<Leftover> {
         let inner = self.lock();
-        let mut told = inner.trays.get(pane)?.iter().rev().filter(|entry| !entry.letter.is_waiting());
+        let mut told =
+            inner.trays.get(pane)?.iter().rev().filter(|entry| !entry.letter.is_waiting());
         let typed = told.find(|entry| entry.letter.begun.is_some());
         typed.and_then(|entry| entry.letter.leftover())
     }
@@ -167,7 +170,8 @@ impl Post {
         let waiting = tray.filter(|entry| entry.letter.is_waiting());
         let passing = standing.passing;
         let mut standing = Some(standing);
-        for (before, entry) in waiting.skip_while(|entry| entry.letter.number < number).enumerate() {
+        for (before, entry) in waiting.skip_while(|entry| entry.letter.number < number).enumerate()
+        {
             let told = standing.take().map_or_else(|| behind(before, passing), Told::from);
             entry.told.send_if_modified(|old| {
                 let news = *old != told;
@@ -199,7 +203,11 @@ impl Post {
         let tray = inner.trays.get_mut(pane).into_iter().flatten();
         for entry in tray.filter(|entry| entry.letter.is_waiting()) {
             let fate = match entry.letter.begun {
-                None => Fate::because(Delivery::Refused, "its program has ended; nothing was typed", now),
+                None => Fate::because(
+                    Delivery::Refused,
+                    "its program has ended; nothing was typed",
+                    now,
+                ),
                 Some(_) => {
                     let why = "its program ended when the text was being typed";
                     Fate::because(Delivery::Unknown, why, now)
@@ -209,8 +217,33 @@ impl Post {
         }
     }
 
+    /// The answer to a message is on its way to whoever asked.
+    pub(super) fn brought_back(&self, kernel: &Kernel, pane: &PaneId, number: u64) {
+        let mut inner = self.lock();
+        if let Some(entry) = inner.entry(pane, number) {
+            entry.letter.notify = None;
+            kernel.journal().record(Vec::new(), vec![entry.letter.put()]);
+        }
+    }
+
+    /// Goes on with what an earlier server left: nothing becomes of messages to panes that have ended meanwhile, and
+    /// answers that were asked for are brought back.
+    pub(crate) fn resume(&self, kernel: &Kernel) {
+        for pane in self.addressees() {
+            if kernel.agents().listener(&pane).is_none() {
+                self.close(kernel, &pane);
+            }
+        }
+        let owed: Vec<Letter> = {
+            let inner = self.lock();
+            let entries = inner.trays.values().flatten();
+            entries.map(|entry| &entry.letter).filter(|letter| is_owed(letter)).cloned().collect()
+        };
+        owed.iter().for_each(|letter| notify::bring_back(kernel, letter, None));
+    }
+
     /// Everybody for whom messages wait.
-    pub(crate) fn addressees(&self) -> Vec<PaneId> {
+    fn addressees(&self) -> Vec<PaneId> {
         let inner = self.lock();
         let waits = |entry: &Entry| entry.letter.is_waiting();
         let waiting = inner.trays.iter().filter(|(_, tray)| tray.iter().any(waits));
@@ -244,11 +277,14 @@ impl Entry {
         let drafts = vec![delivered(&self.letter)];
         kernel.journal().record(drafts, vec![self.letter.put()]);
         self.told.send_replace(Told { turn, ..self.letter.told() });
+        if is_owed(&self.letter) {
+            notify::bring_back(kernel, &self.letter, turn);
+        }
     }
 }
 
-fn letter(number: u64, order: Order, now: Time) -> Letter {
-    let Order { pane, text, key, when_busy, notify, refused } = order;
+fn letter(number: u64, order: Order, refused: Option<String>, now: Time) -> Letter {
+    let Order { pane, text, key, when_busy, notify } = order;
     let hash = hash(&text);
     let fate = refused.map(|why| Fate::because(Delivery::Refused, &why, now));
     let text = if fate.is_some() { String::new() } else { text };
@@ -261,7 +297,7 @@ fn find(tray: &VecDeque<Entry>, order: &Order) -> Option<Result<Receipt, Refusal
     let key = order.key.as_ref()?;
     let known = tray.iter().find(|entry| entry.letter.key.as_ref() == Some(key))?;
     if known.letter.hash == hash(&order.text) {
-        return Some(Ok(known.receipt(true)));
+        return Some(Ok(known.receipt()));
     }
     let sentence = format!(
         "another text was sent as `{}` before, as message {}; a key is for one text",
@@ -294,6 +330,12 @@ fn behind(before: usize, passing: bool) -> Told {
         before => format!("{before} messages are before it"),
     };
     Told::from(Standing { word: Delivery::Queued, why, passing })
+}
+
+/// Whether somebody waits for the answer to it.
+fn is_owed(letter: &Letter) -> bool {
+    let submitted = |fate: &Fate| fate.word == Delivery::Submitted;
+    letter.notify.is_some() && letter.fate.as_ref().is_some_and(submitted)
 }
 
 fn delivered(letter: &Letter) -> crate::journal::Draft {
