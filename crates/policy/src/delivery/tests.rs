@@ -216,6 +216,7 @@ fn a_text_that_shows_in_part_must_stand_still() {
 #[test]
 fn busy_after_enter_is_a_sign_and_before_it_is_none() {
     let mut play = Play::pressed();
+    play.shows(AgentState::Busy, draft(TEXT)).waits(10, Delivery::Queued);
     play.scene.surmised = true;
     play.shows(AgentState::Busy, Composer::Hidden).waits(10, Delivery::Queued);
     play.scene.surmised = false;
