@@ -386,6 +386,24 @@ fn a_screen_that_never_stands_still_refuses_in_the_end() {
 }
 
 #[test]
+fn a_program_that_reads_no_more_gets_no_more() {
+    let mut play = Play::pressed();
+    for _ in 0..200 {
+        match play.after(200) {
+            Step::Wait(..) => {}
+            Step::Write(Act::Press(_), _) => {
+                if let Some(outcome) = play.handover.wrote(&Wrote::Unread, play.now) {
+                    assert_eq!(outcome.word, Delivery::Unknown);
+                    return;
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("it tries for ever");
+}
+
+#[test]
 fn after_a_restart_only_what_the_screen_shows_counts() {
     let resumed = |scene: Scene| {
         let begun = Begun { typed: Some(3) };
