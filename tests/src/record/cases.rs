@@ -136,7 +136,7 @@ fn multi_line(drive: &mut Drive) {
 }
 
 fn long(drive: &mut Drive) {
-    drive.prompts("FAKE say delay=1 words=300 rate=40");
+    drive.prompts("FAKE say delay=1 words=300 rate=100");
     drive.rest("ready", "reply+screen", Composer::Empty);
 }
 

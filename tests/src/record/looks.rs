@@ -106,6 +106,12 @@ fn gemini() -> Looks {
     }
 }
 
+/// The writes by which a person ends a program that waits for a prompt.
+#[must_use]
+pub fn quit(cli: Cli) -> &'static [&'static str] {
+    of(cli).quit
+}
+
 impl Looks {
     /// Whether a prompt can be typed, as far as this screen shows it.
     pub(super) fn is_ready(&self, rows: &[String]) -> bool {
