@@ -29,6 +29,9 @@ const TO_BEGIN: u64 = 2_000;
 /// How long a keeper may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
+/// To whoever waits for what came of it.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
+
 /// Something to be typed.
 pub(crate) enum Errand {
     /// A message was accepted.
@@ -36,7 +39,7 @@ pub(crate) enum Errand {
     /// Answer the question on the screen.
     Answer(Answer),
     /// Break the turn off.
-    Interrupt(oneshot::Sender<Result<Interrupted, Refusal>>),
+    Interrupt(Reply<Interrupted>),
 }
 
 /// A question to answer.
@@ -46,7 +49,7 @@ pub(crate) struct Answer {
     /// Only if it is this question.
     pub(crate) dialog: Option<String>,
     /// What came of it.
-    pub(crate) reply: oneshot::Sender<Result<Answered, Refusal>>,
+    pub(crate) reply: Reply<Answered>,
 }
 
 /// That a question was answered.
@@ -89,7 +92,7 @@ pub(super) struct Courier {
     pane: PaneId,
     letter: Option<Carrying>,
     answers: VecDeque<(Answer, Option<Answering>)>,
-    interrupts: VecDeque<(oneshot::Sender<Result<Interrupted, Refusal>>, Option<Interrupt>)>,
+    interrupts: VecDeque<(Reply<Interrupted>, Option<Interrupt>)>,
     /// When to go on if nothing is seen before.
     wake: Option<Time>,
     /// When somebody last typed.
@@ -239,7 +242,7 @@ impl Courier {
 
     fn interrupt(
         &mut self,
-        reply: oneshot::Sender<Result<Interrupted, Refusal>>,
+        reply: Reply<Interrupted>,
         under_way: Option<Interrupt>,
         sight: &paned_policy::delivery::Sight<'_>,
         scene: &Scene<'_>,

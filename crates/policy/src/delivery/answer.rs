@@ -166,7 +166,7 @@ impl Answering {
             return Progress::Go(super::step::passing(Some(until), "the question is answered"));
         }
         match self.keys.get(self.pressed) {
-            Some(key) => Progress::Go(Step::Write(Act::Press(vec![key.clone()]), sight.guard())),
+            Some(key) => Progress::Go(Step::Write(Act::Press(vec![*key]), sight.guard())),
             None => Progress::Stays,
         }
     }
