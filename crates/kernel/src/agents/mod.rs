@@ -6,6 +6,7 @@
 //! | `shelf` | the profiles: ours, and the user's files over them |
 //! | `task` | the task that follows one living agent |
 //! | `courier` | what is to be typed, in that same task |
+//! | `greet` | questions at the start that are answered without asking |
 //! | `seen` | what everybody may know at a moment, turns counted |
 //! | `tell` | how that becomes table, journal, meta |
 //! | `room` | how many there may be, and who makes room |
@@ -18,6 +19,7 @@ mod after;
 mod cast;
 mod courier;
 mod git;
+mod greet;
 mod last;
 mod log;
 mod record;

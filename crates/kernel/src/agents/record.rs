@@ -40,6 +40,9 @@ pub(crate) struct Made {
     /// Variables on top of the server's environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
+    /// Whether questions at its start are answered as its profile says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) trust: bool,
     /// Whether it is started again when it fails.
     #[serde(default)]
     pub(crate) restart: Restart,
