@@ -1,5 +1,8 @@
 //! Fuses what is known of an agent into one state, with its evidence.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use paned_model::{AgentState, BlockKind, Dialog, Source, Time};
@@ -117,6 +120,16 @@ impl Engine {
         };
         let (signals, typist) = Default::default();
         Self { profile, judgement, facts: Facts::new(now), signals, typist, again: None }
+    }
+
+    /// An agent that was running before anybody looked: what it does is unknown until something says it.
+    #[must_use]
+    pub fn met(profile: Arc<Profile>, now: Time) -> Self {
+        let mut engine = Self::new(profile, now);
+        engine.judgement.state = AgentState::Unknown;
+        engine.judgement.confidence = 0.3;
+        engine.facts.was_ready = true;
+        engine
     }
 
     /// The same agent judged by another profile from now on. What was said last stands until that profile

@@ -6,7 +6,7 @@
 
 use paned_model::{AgentState, Source, Time};
 
-use super::facts::{Claim, Facts, Held};
+use super::facts::{Claim, Facts, Held, Said};
 use super::profile::Profile;
 
 /// How long something must be seen, or missed, that may be a half-drawn screen.
@@ -56,6 +56,7 @@ pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Tim
         .starting()
         .or_else(|| bench.blocked())
         .or_else(|| bench.busy())
+        .or_else(|| bench.blinking())
         .or_else(|| bench.queued())
         .or_else(|| bench.expected())
         .or_else(|| bench.ready())
@@ -66,6 +67,9 @@ pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Tim
 /// Whether something says busy outright.
 pub(super) fn is_busy(facts: &Facts, profile: &Profile, now: Time) -> bool {
     let bench = Bench { facts, profile, last: AgentState::Unknown, now };
+    if bench.starting().is_some() || bench.is_coming_up() {
+        return false;
+    }
     bench.busy_title().is_some() || bench.busy_hit().is_some() || bench.busy_osc().is_some()
 }
 
@@ -90,6 +94,11 @@ impl Bench<'_> {
         let held = self.facts.held(AgentState::Starting).next()?;
         let weight = self.weight(held);
         Some(Verdict::new(AgentState::Starting, Source::Screen, weight, held.since))
+    }
+
+    /// Whether nobody could have given it work yet: it never had a composer.
+    fn is_coming_up(&self) -> bool {
+        !self.facts.was_ready && !self.facts.composer.is && self.profile.composer.is_some()
     }
 
     fn blocked(&self) -> Option<Verdict> {
@@ -137,7 +146,8 @@ impl Bench<'_> {
     }
 
     fn busy(&self) -> Option<Verdict> {
-        let said = |source, weight, at| Verdict::new(AgentState::Busy, source, weight, at);
+        let state = if self.is_coming_up() { AgentState::Starting } else { AgentState::Busy };
+        let said = |source, weight, at| Verdict::new(state, source, weight, at);
         if let Some((since, moved, moves)) = self.busy_title() {
             let verdict = said(Source::Title, 0.95, since);
             let stale = after(moved, self.profile.timing.stale);
@@ -160,8 +170,18 @@ impl Bench<'_> {
     fn busy_title(&self) -> Option<(Time, Time, bool)> {
         let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
         let stands = title.moves && self.profile.timing.stale < self.age(title.moved);
-        let blinks = !self.facts.turn && self.age(title.since) < BLINK;
-        (!stands && !blinks).then_some((title.since, title.moved, title.moves))
+        (!stands && !self.blinks(title)).then_some((title.since, title.moved, title.moves))
+    }
+
+    fn blinks(&self, title: &Said) -> bool {
+        !self.facts.turn && self.age(title.since) < BLINK
+    }
+
+    /// A title has just begun to say busy, and nobody pressed Enter: what was said stands until it is sure.
+    fn blinking(&self) -> Option<Verdict> {
+        let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
+        let verdict = Verdict::new(self.last, Source::Title, 0.5, title.since);
+        self.blinks(title).then(|| verdict.until(after(title.since, BLINK)))
     }
 
     fn busy_hit(&self) -> Option<&Held> {
