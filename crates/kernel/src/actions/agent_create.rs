@@ -180,10 +180,10 @@ async fn hand_over(context: &Context, pane: &Pane, prompt: &str, wait: bool) -> 
 
 /// The profile that was named, or that knows the program.
 fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
+    let library = kernel.agents().profiles_now().library;
     match (&params.profile, &params.argv) {
         (Some(name), _) => kernel.agents().profile(name),
         (None, Some(argv)) => {
-            let library = kernel.agents().profiles().library;
             library.for_command(argv).cloned().ok_or_else(|| {
                 let program = argv.first().map_or("", String::as_str).escape_debug().to_string();
                 Refusal::invalid(format!(

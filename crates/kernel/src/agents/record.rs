@@ -75,6 +75,11 @@ impl AgentRecord {
         Self { profile: profile.to_owned(), state, since, made: None }
     }
 
+    /// An agent that was there before anybody followed it.
+    pub(crate) fn found(profile: &str, now: Time) -> Self {
+        Self { state: AgentState::Unknown, ..Self::new(profile, now) }
+    }
+
     /// What can be said of the agent in a pane before anybody has looked at it.
     pub(crate) fn known_of(record: &Record) -> Option<AgentInfo> {
         let agent = record.agent.as_ref()?;
