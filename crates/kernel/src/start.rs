@@ -90,6 +90,9 @@ impl Kernel {
         kernel.agents().post().restore(of_kind::<Letter>(&opened.records, LETTER));
         let found = kernel.ground().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
+        // Ahead of the first pane, which need not wait for it then.
+        let warm = kernel.clone();
+        tokio::task::spawn_blocking(move || drop(warm.agents().profiles()));
         // What should have followed an end, and did not because the server was gone.
         kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
         kernel.agents().post().resume(&kernel);

@@ -178,7 +178,7 @@ async fn kernel(token_file: PathBuf, ground: Arc<dyn Ground>) -> Kernel {
         stage: None,
         foreign: None,
         profiles: None,
-        worktrees: PathBuf::from("/no/such/folder"),
+        worktrees: None,
         now,
     };
     let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };

@@ -6,6 +6,7 @@
 //! | `shelf` | the profiles: ours, and the user's files over them |
 //! | `task` | the task that follows one living agent |
 //! | `courier` | what is to be typed, in that same task |
+//! | `greet` | questions at the start that are answered without asking |
 //! | `post`, `letter` | the messages to all agents, each with what became of it |
 //! | `recipe` | what a profile says of how its program takes a prompt |
 //! | `notify` | what is brought back to whoever asked |
@@ -21,6 +22,7 @@ mod after;
 mod cast;
 mod courier;
 mod git;
+mod greet;
 mod last;
 mod letter;
 mod log;
@@ -119,9 +121,19 @@ impl Agents {
         self.living.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The profiles as they are now. Agents that are followed go on with what has changed.
+    /// The profiles as they were a moment ago at most: for what is asked often.
     pub(crate) fn profiles(&self) -> Profiles {
-        let profiles = self.shelf.look(Instant::now());
+        self.look(false)
+    }
+
+    /// The profiles as they are now.
+    pub(crate) fn profiles_now(&self) -> Profiles {
+        self.look(true)
+    }
+
+    /// Looks at the profiles. Agents that are followed go on with what has changed.
+    fn look(&self, in_any_case: bool) -> Profiles {
+        let profiles = self.shelf.look(Instant::now(), in_any_case);
         if profiles.is_new {
             for agent in self.lock().values() {
                 let name = agent.seen.borrow().info.profile.clone();
@@ -165,7 +177,10 @@ impl Agents {
 
     /// A profile by its name.
     pub(crate) fn profile(&self, name: &str) -> Result<Arc<Profile>, Refusal> {
-        let library = self.profiles().library;
+        if let Some(known) = self.profiles().library.get(name) {
+            return Ok(known.clone());
+        }
+        let library = self.profiles_now().library;
         library.get(name).cloned().ok_or_else(|| {
             let names: Vec<&str> = library.names().collect();
             let (name, names) = (name.escape_debug(), names.join(", "));
@@ -179,13 +194,18 @@ impl Agents {
         kernel: &Kernel,
         argv: &[String],
         meta: &Meta,
+        life: Life,
     ) -> Option<AgentRecord> {
         let library = self.profiles().library;
         let said = meta.get("agent.runtime").and_then(Value::as_str);
         let named = said.and_then(|name| library.get(name));
         let started = || library.for_command(argv);
         let profile = named.or_else(started)?;
-        Some(AgentRecord::new(&profile.name, kernel.now()))
+        let new = match life {
+            Life::New => AgentRecord::new,
+            Life::Found => AgentRecord::found,
+        };
+        Some(new(&profile.name, kernel.now()))
     }
 
     /// Follows the agent in a pane from now on, if its record says that there is one.

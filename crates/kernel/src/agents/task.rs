@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::courier::{Courier, Errand, Scene};
+use super::greet::{self, Greeter};
 use super::log::{Log, Recalled};
 use super::seen::{self, Seen, Turns};
 use super::tell;
@@ -92,6 +93,7 @@ pub(super) struct Task {
     output: Arc<dyn Output>,
     engine: Engine,
     courier: Courier,
+    greeter: Greeter,
     turns: Turns,
     log: Log,
     said: Option<Answer>,
@@ -130,6 +132,7 @@ impl Task {
         Self {
             engine: Engine::new(profile, kernel.now()),
             courier: Courier::new(&pane.id),
+            greeter: Greeter::new(&pane),
             turns: Turns::default(),
             log: Log::default(),
             said: None,
@@ -216,7 +219,19 @@ impl Task {
         }
         let change = self.engine.tick(self.kernel.now());
         self.publish(change);
+        self.greet().await;
         self.carry().await;
+    }
+
+    /// Answers a question at its start, if that is allowed and nothing was printed since the look.
+    async fn greet(&mut self) {
+        let Some(sight) = self.sight.as_ref().filter(|sight| sight.end == self.output.end()) else {
+            return;
+        };
+        let modes = sight.look.view.modes;
+        if let Some(keys) = self.greeter.keys(self.engine.judgement(), self.engine.profile()) {
+            greet::press(&self.pane, &keys, &modes).await;
+        }
     }
 
     async fn carry(&mut self) {

@@ -122,6 +122,16 @@ impl Engine {
         Self { profile, judgement, facts: Facts::new(now), signals, typist, again: None }
     }
 
+    /// An agent that was running before anybody looked: what it does is unknown until something says it.
+    #[must_use]
+    pub fn met(profile: Arc<Profile>, now: Time) -> Self {
+        let mut engine = Self::new(profile, now);
+        engine.judgement.state = AgentState::Unknown;
+        engine.judgement.confidence = 0.3;
+        engine.facts.was_ready = true;
+        engine
+    }
+
     /// The same agent judged by another profile from now on. What was said last stands until that profile
     /// has seen enough to say something else.
     #[must_use]

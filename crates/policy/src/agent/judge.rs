@@ -6,7 +6,7 @@
 
 use paned_model::{AgentState, Source, Time};
 
-use super::facts::{Claim, Facts, Held};
+use super::facts::{Claim, Facts, Held, Said};
 use super::profile::Profile;
 
 /// How long something must be seen, or missed, that may be a half-drawn screen.
@@ -56,6 +56,7 @@ pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Tim
         .starting()
         .or_else(|| bench.blocked())
         .or_else(|| bench.busy())
+        .or_else(|| bench.blinking())
         .or_else(|| bench.queued())
         .or_else(|| bench.expected())
         .or_else(|| bench.ready())
@@ -169,8 +170,18 @@ impl Bench<'_> {
     fn busy_title(&self) -> Option<(Time, Time, bool)> {
         let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
         let stands = title.moves && self.profile.timing.stale < self.age(title.moved);
-        let blinks = !self.facts.turn && self.age(title.since) < BLINK;
-        (!stands && !blinks).then_some((title.since, title.moved, title.moves))
+        (!stands && !self.blinks(title)).then_some((title.since, title.moved, title.moves))
+    }
+
+    fn blinks(&self, title: &Said) -> bool {
+        !self.facts.turn && self.age(title.since) < BLINK
+    }
+
+    /// A title has just begun to say busy, and nobody pressed Enter: what was said stands until it is sure.
+    fn blinking(&self) -> Option<Verdict> {
+        let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
+        let verdict = Verdict::new(self.last, Source::Title, 0.5, title.since);
+        self.blinks(title).then(|| verdict.until(after(title.since, BLINK)))
     }
 
     fn busy_hit(&self) -> Option<&Held> {

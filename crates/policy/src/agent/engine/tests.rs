@@ -209,6 +209,24 @@ fn it_explains_itself() {
 }
 
 #[test]
+fn an_agent_met_at_work_is_never_ready_first() {
+    let codex = LIBRARY.get("codex").unwrap().clone();
+    let mut screen = Screen::new(Size { cols: 40, rows: 12 });
+    screen.feed("\x1b]0;⠋ demo\x07• words\r\n\r\n› \r\n\r\n  fake · /tmp\x1b[3;3H".as_bytes());
+    let mut engine = Engine::met(codex, Time(0));
+    assert_eq!(engine.judgement().state, AgentState::Unknown);
+    engine.observe(&Observation::Screen(Look::of(&screen)), Time(5));
+    assert_eq!(engine.judgement().state, AgentState::Unknown);
+    assert_eq!(engine.deadline(), Some(Time(85)));
+    engine.tick(Time(85));
+    assert_eq!(engine.judgement().state, AgentState::Busy);
+    // A line editor that does not read is at work, too.
+    let mut engine = Engine::met(LIBRARY.get("aider").unwrap().clone(), Time(0));
+    engine.observe(&Observation::Screen(look("words")), Time(5));
+    assert_eq!(engine.judgement().state, AgentState::Busy);
+}
+
+#[test]
 fn another_profile_keeps_what_was_said() {
     let mut stage = Stage::new();
     stage.show(IDLE).is("ready");
