@@ -177,6 +177,10 @@ fn queue(drive: &mut Drive) {
         if sent { "the second prompt was sent" } else { "the second prompt was not sent" },
     );
     drive.rest("ready", "reply+screen", if sent { Composer::Empty } else { Composer::Drafted });
+    if !sent {
+        drive.pause(1.0);
+        drive.types_slowly(&"\u{7f}".repeat(second.len()), "delete the draft");
+    }
 }
 
 fn resize(drive: &mut Drive) {

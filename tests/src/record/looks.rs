@@ -84,7 +84,7 @@ pub(super) fn of(cli: Cli) -> Looks {
             ..USUAL
         },
         Cli::Goose => Looks {
-            ready: &["Enter to send"],
+            ready: &["Enter to send", "what should goose work on instead"],
             busy: &["Ctrl+C to interrupt"],
             permission: &["do you allow"],
             deny: &[DOWN, DOWN, "\r"],

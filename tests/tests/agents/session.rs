@@ -81,12 +81,16 @@ impl Session {
         let before = self.model.prompts().len();
         let mark = self.model.mark();
         let sent = self.sends(text);
-        assert_eq!(sent["outcome"], "submitted", "{sent:#}\n{}", self.screen());
+        if sent["outcome"] != "submitted" {
+            self.complain(&format!("{text:?} was not submitted: {sent:#}"));
+        }
         self.waits_for_model("the prompt", mark, |fact| {
             matches!(fact.what, What::Asked { aside: false, .. })
         });
-        let prompts = self.model.prompts().into_iter().skip(before).map(|prompt| prompt.text);
-        assert_eq!(prompts.collect::<Vec<_>>(), [text]);
+        // opencode puts a blank behind a paste of several lines.
+        let prompts = self.model.prompts().into_iter().skip(before);
+        let prompts: Vec<_> = prompts.map(|prompt| prompt.text.trim_end().to_owned()).collect();
+        assert_eq!(prompts, [text]);
     }
 
     /// Waits until the model knows something.

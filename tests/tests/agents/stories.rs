@@ -39,7 +39,7 @@ pub(crate) fn asks_before_it_runs_a_command(cli: Cli) {
     let session = Session::start(cli);
     session.submits("FAKE tool cmd=touch+made.txt");
     let blocked = session.until(&["blocked"]);
-    assert_eq!(blocked["kind"], "permission", "{blocked:#}");
+    assert_eq!(blocked["kind"], "permission", "{blocked:#}\n{}", session.screen());
     let options = blocked["dialog"]["options"].as_array().map_or(0, Vec::len);
     assert!(2 <= options, "{blocked:#}\n{}", session.screen());
     let sent = session.sends("this must not be taken for a yes");
@@ -121,7 +121,7 @@ pub(crate) fn every_prompt_arrives_once(cli: Cli, count: u64) {
     let got: Vec<_> = session.model.prompts().into_iter().map(|prompt| prompt.text).collect();
     assert_eq!(got.len(), sent.len(), "some were lost, or came twice");
     for (got, sent) in got.iter().zip(&sent) {
-        assert_eq!(got, sent);
+        assert_eq!(got.trim_end(), sent);
     }
     session.never_lied();
 }
