@@ -185,7 +185,9 @@ impl Agents {
     /// Follows the agent in a pane from now on, if its record says that there is one.
     pub(crate) fn mind(&self, kernel: &Kernel, pane: &Arc<Pane>, life: Life) {
         let (info, output) = {
-            let state = pane.lock();
+            let mut state = pane.lock();
+            let waiting = self.post.waiting(&pane.id);
+            state.agent.iter_mut().for_each(|agent| agent.queued = waiting);
             let (Some(info), Some(output)) = (state.agent.clone(), state.output()) else { return };
             (info, output)
         };

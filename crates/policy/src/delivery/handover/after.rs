@@ -119,16 +119,17 @@ impl Handover {
         let shows = sight.shows(&self.prepared.text);
         typed.see(shows, sight, now);
         self.stage = Stage::Pressed(typed.clone(), pressed.clone());
-        if let Some(sign) = self.sign(pressed.was_busy, shows, sight) {
+        let stands =
+            matches!(sight.composer, Composer::Draft(_)) && *sight.composer == pressed.draft;
+        let ours = stands || Shown::Part <= shows;
+        let sign = self.sign(pressed.was_busy, shows, sight).filter(|_| !ours);
+        if let Some(sign) = sign {
             let after = now.since(pressed.at);
             return self.end(Delivery::Submitted, &format!("{sign} within {after} ms"));
         }
         if sight.state == AgentState::Exited {
             return self.end(Delivery::Unknown, "its program ended after Enter was pressed");
         }
-        let stands =
-            matches!(sight.composer, Composer::Draft(_)) && *sight.composer == pressed.draft;
-        let ours = stands || Shown::Part <= shows;
         let again = ours && sight.typed == typed.hands && !sight.may_ask();
         let patience = if pressed.end < sight.end { RETRY } else { RETRY_SILENT };
         let retry = later(pressed.at, patience * u64::from(pressed.count));
@@ -142,7 +143,8 @@ impl Handover {
         self.unconfirmed(ours, sight)
     }
 
-    /// What shows that the agent has taken it.
+    /// What shows that the agent has taken it. A text that still stands in the composer was not taken, whatever else
+    /// speaks for it: that an agent is busy is partly surmised from our own Enter.
     fn sign(&self, was_busy: bool, shows: Shown, sight: &Sight<'_>) -> Option<&'static str> {
         if sight.recorded {
             return Some("it was in the agent's own record");
