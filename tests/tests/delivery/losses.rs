@@ -25,7 +25,7 @@ fn what_was_accepted_is_delivered_after_a_kill() {
 fn a_kill_in_the_middle_of_a_delivery_types_nothing_twice() {
     let mut house = House::ready(&["--work", "100"]);
     let mut dice = Dice::new();
-    for round in 0..12 {
+    for round in 0..8 {
         let text = format!("round {round}: a text long enough to be told from others");
         house.send_with(json!({ "text": text, "wait": "none" }));
         // not a wait: the moment of the kill is what is tried

@@ -6,9 +6,11 @@ mod agent_cleanup;
 mod agent_create;
 mod agent_explain;
 mod agent_interrupt;
+mod agent_last;
 mod agent_list;
 mod agent_message;
 mod agent_profiles;
+mod agent_record;
 mod agent_restart;
 mod agent_set_state;
 mod agent_start;
@@ -78,9 +80,11 @@ pub(crate) fn registry() -> Registry {
         .with::<agent_create::AgentCreate>()
         .with::<agent_explain::AgentExplain>()
         .with::<agent_interrupt::AgentInterrupt>()
+        .with::<agent_last::AgentLast>()
         .with::<agent_list::AgentList>()
         .with::<agent_message::AgentMessage>()
         .with::<agent_profiles::AgentProfiles>()
+        .with::<agent_record::AgentRecord>()
         .with::<agent_restart::AgentRestart>()
         .with::<agent_set_state::AgentSetState>()
         .with::<agent_state::AgentState>()

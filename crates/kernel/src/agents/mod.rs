@@ -13,16 +13,22 @@
 //! | `tell` | how that becomes table, journal, meta |
 //! | `room` | how many there may be, and who makes room |
 //! | `after` | what follows an agent's end |
+//! | `log`, `cast`, `recording` | what happened and when, and a recording made of it |
+//! | `last` | the last answer, from a transcript or from the screen |
 //! | `worktree`, `git` | a git worktree of an agent's own |
 
 mod after;
+mod cast;
 mod courier;
 mod git;
+mod last;
 mod letter;
+mod log;
 mod notify;
 mod post;
 mod recipe;
 mod record;
+mod recording;
 mod room;
 mod seen;
 mod shelf;
@@ -43,17 +49,19 @@ use tokio::time::Instant;
 
 pub(crate) use self::after::ended;
 pub(crate) use self::courier::{Answer, Errand};
+pub(crate) use self::last::{From, last};
 pub(crate) use self::letter::{LETTER, Letter, Told};
-pub(crate) use self::notify::{hand, last, over};
+pub(crate) use self::notify::{answer_of, hand, over};
 pub(crate) use self::post::Order;
 use self::post::{Post, Receipt};
 pub(crate) use self::record::{AgentRecord, Made, Restart};
+pub(crate) use self::recording::{Recording, record};
 pub(crate) use self::room::{candidate, retire};
 pub(crate) use self::seen::{Seen, Turns};
 pub(crate) use self::shelf::Profiles;
 use self::shelf::Shelf;
 use self::task::Task;
-pub(crate) use self::task::{Ask, Life, Looked};
+pub(crate) use self::task::{Ask, Life, Looked, Typed};
 pub(crate) use self::worktree::{Wanted, Worktree};
 use crate::Kernel;
 use crate::panes::Pane;
@@ -61,8 +69,6 @@ use crate::panes::pane::gone;
 
 /// How much may be asked of one agent before some of it is done.
 const ASKS: usize = 64;
-/// Profiles of programs that many panes run and few want to be followed: only by name.
-const PLAIN: [&str; 2] = ["shell", "repl"];
 
 /// Every living agent by its pane, and the profiles they are judged by.
 pub(crate) struct Agents {
@@ -89,8 +95,8 @@ impl Agent {
     }
 
     /// Somebody typed this. Never waits: a task that is behind sees it on the screen.
-    pub(crate) fn typed(&self, bytes: Vec<u8>) {
-        let _ = self.asks.try_send(Ask::Typed(bytes));
+    pub(crate) fn typed(&self, typed: Typed) {
+        let _ = self.asks.try_send(Ask::Typed(typed));
     }
 
     /// What is known of it, and a way to be woken by news.
@@ -177,7 +183,7 @@ impl Agents {
         let library = self.profiles().library;
         let said = meta.get("agent.runtime").and_then(Value::as_str);
         let named = said.and_then(|name| library.get(name));
-        let started = || library.for_command(argv).filter(|found| !is_plain(found));
+        let started = || library.for_command(argv);
         let profile = named.or_else(started)?;
         Some(AgentRecord::new(&profile.name, kernel.now()))
     }
@@ -219,8 +225,4 @@ impl Agents {
             living.remove(pane);
         }
     }
-}
-
-fn is_plain(profile: &Profile) -> bool {
-    PLAIN.contains(&profile.name.as_str())
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use paned_model::{AgentState, Exit, Time};
 use paned_policy::agent::{Change, Composer, Engine, Look, Observation, Profile, Reason, Report};
+use paned_policy::transcript::Answer;
 use paned_substrate::Output;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::courier::{Courier, Errand, Scene};
+use super::log::{Log, Recalled};
 use super::seen::{self, Seen, Turns};
 use super::tell;
 use crate::Kernel;
@@ -28,6 +30,9 @@ const TICK: Duration = Duration::from_millis(10);
 /// The most that is read for titles and marks after one look; of more, the last.
 const PIECE: u64 = 1 << 20;
 
+/// The fields in which hooks tell an agent's answer.
+const ANSWERS: [&str; 3] = ["last_assistant_message", "last-assistant-message", "prompt_response"];
+
 /// What can be asked of an agent's task.
 pub(crate) enum Ask {
     /// Look now, and say everything.
@@ -35,11 +40,22 @@ pub(crate) enum Ask {
     /// Its hook, or somebody in its name, said something. Answered once it was weighed.
     Report(Report, oneshot::Sender<()>),
     /// Somebody typed this.
-    Typed(Vec<u8>),
+    Typed(Typed),
     /// It is judged by another profile from now on.
     Profile(Arc<Profile>),
+    /// What happened since then.
+    Recall(Time, oneshot::Sender<Recalled>),
     /// Something is to be typed.
     Carry(Errand),
+}
+
+/// What somebody typed.
+pub(crate) struct Typed {
+    pub(crate) bytes: Vec<u8>,
+    /// When.
+    pub(crate) at: Time,
+    /// Up to where the agent had printed then.
+    pub(crate) end: u64,
 }
 
 /// Everything that is known of an agent.
@@ -47,6 +63,8 @@ pub(crate) struct Looked {
     pub(crate) seen: Seen,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) composer: Composer,
+    /// The last answer that its hook told.
+    pub(crate) said: Option<Answer>,
 }
 
 /// A screen that was looked at.
@@ -75,6 +93,8 @@ pub(super) struct Task {
     engine: Engine,
     courier: Courier,
     turns: Turns,
+    log: Log,
+    said: Option<Answer>,
     seen: watch::Sender<Seen>,
     sight: Option<Sight>,
     /// Everything printed before this was heard.
@@ -111,6 +131,8 @@ impl Task {
             engine: Engine::new(profile, kernel.now()),
             courier: Courier::new(&pane.id),
             turns: Turns::default(),
+            log: Log::default(),
+            said: None,
             heard: output.end().saturating_sub(PIECE).max(output.first()),
             due: Some(now + GATHER),
             held: None,
@@ -161,6 +183,7 @@ impl Task {
 
     /// It printed, or has another size: the screen is looked at soon.
     fn stir(&mut self) {
+        self.log.printed(self.kernel.now(), self.output.end(), self.output.size());
         let soon = (Instant::now() + GATHER).max(self.rested);
         self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
     }
@@ -172,11 +195,15 @@ impl Task {
                 let _ = reply.send(self.everything());
             }
             Ask::Report(report, heard) => {
+                self.note_answer(&report);
                 self.observe(&Observation::Report(report));
                 let _ = heard.send(());
             }
-            Ask::Typed(bytes) => self.typed(bytes),
+            Ask::Typed(typed) => self.typed(typed),
             Ask::Profile(profile) => self.judge_by(profile).await,
+            Ask::Recall(since, reply) => {
+                let _ = reply.send(self.log.since(since));
+            }
             Ask::Carry(errand) => self.courier.take(errand),
         }
         self.carry().await;
@@ -194,7 +221,7 @@ impl Task {
 
     async fn carry(&mut self) {
         let Some(sight) = &self.sight else { return };
-        let now = self.kernel.now();
+        let (now, end) = (self.kernel.now(), self.output.end());
         let (kernel, pane, engine) = (&self.kernel, self.pane.as_ref(), &self.engine);
         let scene = Scene { kernel, pane, engine, sight, turns: self.turns, now };
         let carried = self.courier.step(scene).await;
@@ -202,6 +229,7 @@ impl Task {
             self.turns.expect(self.kernel.now());
         }
         if !carried.typed.is_empty() {
+            self.log.typed(now, end, &carried.typed);
             self.observe(&Observation::Typed(carried.typed));
         }
         if carried.is_stale {
@@ -260,7 +288,8 @@ impl Task {
         }
     }
 
-    fn typed(&mut self, bytes: Vec<u8>) {
+    fn typed(&mut self, Typed { bytes, at, end }: Typed) {
+        self.log.typed(at, end, &bytes);
         if bytes.contains(&b'\r') {
             self.turns.expect(self.kernel.now());
         }
@@ -274,8 +303,7 @@ impl Task {
 
     /// Goes on with another profile, from the screen as it is.
     async fn judge_by(&mut self, profile: Arc<Profile>) {
-        self.before = Some(self.seen.borrow().info.state);
-        self.engine = Engine::new(profile, self.kernel.now());
+        self.engine = self.engine.with_profile(profile, self.kernel.now());
         self.look().await;
     }
 
@@ -293,8 +321,13 @@ impl Task {
         }
         let profile = &self.engine.profile().name;
         let queued = self.kernel.agents().post().waiting(&self.pane.id);
-        let info = seen::info(profile, &judged, queued);
+        let info = seen::info(profile, &judged, self.engine.kind(), queued);
+        let begun = self.turns.begun;
         self.turns.note(info.state, info.kind);
+        if begun < self.turns.begun {
+            self.said = None;
+        }
+        self.log.does(self.kernel.now(), info.state, info.kind);
         let news = Seen { info, turns: self.turns };
         if *self.seen.borrow() != news {
             tell::tell(
@@ -313,6 +346,15 @@ impl Task {
             seen: self.seen.borrow().clone(),
             reasons: self.engine.explain(self.kernel.now()),
             composer: composer.unwrap_or(Composer::Hidden),
+            said: self.said.clone(),
+        }
+    }
+
+    /// Keeps the answer that a hook tells at the end of a turn; what comes next makes it old.
+    fn note_answer(&mut self, report: &Report) {
+        let told = report.fields.iter().find(|(key, _)| ANSWERS.contains(&key.as_str()));
+        if let Some((_, text)) = told.filter(|(_, text)| !text.trim().is_empty()) {
+            self.said = Some(Answer { text: text.clone(), at: Some(self.kernel.now()) });
         }
     }
 

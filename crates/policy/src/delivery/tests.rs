@@ -238,7 +238,7 @@ fn a_swallowed_enter_is_pressed_again_while_the_text_stands_there() {
     play.presses(400);
     play.scene.end += 1;
     play.waits(900, Delivery::Queued);
-    play.presses(900);
+    play.presses(500);
     play.scene.end += 1;
     play.shows(AgentState::Busy, Composer::Empty).ends(5, Delivery::Submitted, "again (3 times");
 }
