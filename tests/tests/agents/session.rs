@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use paned_e2e::model::{Fact, What};
-use paned_e2e::{Cli, Model, Real, Server, Told};
+use paned_e2e::{Cli, Model, Real, Server, Told, wait_within};
 use serde_json::{Value, json};
 
 /// How long anything may take. A machine that builds something else is slow.
@@ -21,6 +21,8 @@ pub(crate) struct Session {
     pub(crate) model: Model,
     real: Real,
     said: Arc<Mutex<Vec<(Instant, Value)>>>,
+    /// What became of each message.
+    fates: Mutex<Vec<(Instant, Value)>>,
     pub(crate) server: Server,
 }
 
@@ -34,7 +36,7 @@ impl Session {
         let params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
             "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
         server.act("agent:create", params);
-        let session = Self { cli, model, real, said, server };
+        let session = Self { cli, model, real, said, fates: Mutex::default(), server };
         session.until(&["ready"]);
         session
     }
@@ -68,11 +70,24 @@ impl Session {
         }
     }
 
+    /// Waits until it asks something and the question is read; that it asks may be known before.
+    #[track_caller]
+    pub(crate) fn asked(&self) -> Value {
+        self.until(&["blocked"]);
+        wait_within(LONG, "a question that can be read", || {
+            let agent = self.server.act("agent:state", json!({ "paneId": "agent" }));
+            let agent = agent.get("agent").cloned().unwrap_or(agent);
+            agent["dialog"].is_object().then_some(agent)
+        })
+    }
+
     /// Sends a message; answers what became of it.
     #[track_caller]
     pub(crate) fn sends(&self, text: &str) -> Value {
         let params = json!({ "paneId": "agent", "text": text, "timeoutMs": ONE_WAIT });
-        self.server.act("agent:message", params)
+        let sent = self.server.act("agent:message", params);
+        self.fates.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
+        sent
     }
 
     /// Sends a message that the agent must take, and the model must get as it is.
@@ -87,10 +102,19 @@ impl Session {
         self.waits_for_model("the prompt", mark, |fact| {
             matches!(fact.what, What::Asked { aside: false, .. })
         });
-        // opencode puts a blank behind a paste of several lines.
         let prompts = self.model.prompts().into_iter().skip(before);
-        let prompts: Vec<_> = prompts.map(|prompt| prompt.text.trim_end().to_owned()).collect();
+        let prompts: Vec<_> = prompts.map(|prompt| self.own(&prompt.text, text)).collect();
         assert_eq!(prompts, [text]);
+    }
+
+    /// What the model got, without what this program adds: opencode puts a blank behind a paste of several lines, and goose
+    /// says again what was broken off.
+    pub(crate) fn own(&self, got: &str, sent: &str) -> String {
+        match self.cli {
+            Cli::Opencode => got.strip_suffix(' ').unwrap_or(got).to_owned(),
+            Cli::Goose if got.ends_with(&format!("\n{sent}")) => sent.to_owned(),
+            _ => got.to_owned(),
+        }
     }
 
     /// Waits until the model knows something.
@@ -144,6 +168,10 @@ impl Session {
         );
         let facts = self.model.facts().into_iter();
         known.extend(facts.map(|fact| (seconds(fact.at), format!("model {:?}", fact.what))));
+        let fates = self.fates.lock().map(|fates| fates.clone()).unwrap_or_default();
+        known.extend(fates.iter().map(|(at, sent)| {
+            (seconds(*at), format!("message {}: {}", sent["outcome"], sent["evidence"]))
+        }));
         known.sort_by(|one, other| one.0.total_cmp(&other.0));
         let lines = known.iter().map(|(at, what)| format!("{at:8.3} {what:.160}\n"));
         let why = self.server.try_act("agent:explain", json!({ "paneId": "agent" }));
