@@ -22,6 +22,7 @@ pub mod record;
 mod server;
 mod socket;
 mod tmux;
+mod visitor;
 mod wait;
 
 use std::time::Duration;
@@ -37,6 +38,7 @@ pub use real::{Cli, Real};
 pub use server::{Server, binary, said};
 pub use socket::{Frame, Socket};
 pub use tmux::{Tile, Tmux};
+pub use visitor::Visitor;
 pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.

@@ -1,6 +1,6 @@
 //! Tries ways of sending a text to a real program; the fake model says what arrived.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use paned_model::Size;
 
@@ -12,6 +12,8 @@ use crate::Cli;
 pub struct Verdict {
     /// The prompts that the model got, as they came.
     pub prompts: Vec<String>,
+    /// The texts of the last of them, with those that the program put around it.
+    pub parts: Vec<String>,
     /// The screen some seconds later.
     pub screen: String,
 }
@@ -31,12 +33,16 @@ pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<Verdict, String> {
         drive.types(&step, "step");
         drive.pause(0.3);
     }
-    let mark = drive.model.mark();
-    let within = Duration::from_secs(4);
-    drive.model.has_within(within, mark, |facts| (!facts.is_empty()).then_some(()));
+    // A slow program works long before it asks its model; one that is at rest will not ask.
+    let end = Instant::now() + Duration::from_secs(30);
+    while drive.model.prompts().is_empty() && !drive.is_still() && Instant::now() < end {
+        drive.pause(0.05);
+    }
     drive.pause(0.7);
-    let prompts = drive.model.prompts().into_iter().map(|prompt| prompt.text).collect();
-    Ok(Verdict { prompts, screen: drive.watch.rows().join("\n") })
+    let prompts = drive.model.prompts();
+    let parts = prompts.last().map(|prompt| prompt.parts.clone()).unwrap_or_default();
+    let prompts = prompts.into_iter().map(|prompt| prompt.text).collect();
+    Ok(Verdict { prompts, parts, screen: drive.watch.rows().join("\n") })
 }
 
 fn bytes(step: &str, text: &str) -> Result<String, String> {

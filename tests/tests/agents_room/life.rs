@@ -29,6 +29,20 @@ fn readiness_is_awaited_by_state() {
 }
 
 #[test]
+fn a_question_at_the_start_is_answered_only_where_that_is_allowed() {
+    let room = Room::new();
+    let more = json!({ "env": { "MINI_TRUST": "1" }, "trust": true });
+    let trusted = room.act("agent:create", room.mini("trusted", &more));
+    assert_eq!(trusted["agent"]["state"], "ready");
+    // One that is asked later is nobody's to answer.
+    room.say("trusted", "ask");
+    room.until("trusted", "blocked");
+    let quiet = json!({ "paneId": "trusted", "quietMs": 500 });
+    assert_eq!(room.act("pane:wait", quiet)["met"], "quiet");
+    assert_eq!(room.state("trusted"), "blocked");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_a_sentence() {
     let room = Room::new();
     let refused = |params, part: &str| {

@@ -16,7 +16,7 @@ draw() {
 question() {
     printf '\033[2J\033[H\033[?25l'
     printf '%s\r\n' "mini 1.0" "" "$1" "" "❯ 1. Yes" "  2. No" "" "enter to confirm, esc to cancel"
-    while IFS= read -rsn1 key; do case "$key" in 1 | 2) break ;; esac; done
+    while IFS= read -rsn1 key; do case "$key" in "" | 1 | 2) break ;; esac; done
     printf '\033[?25h'
 }
 say() {

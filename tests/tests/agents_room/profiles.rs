@@ -46,6 +46,9 @@ fn mistakes_are_told_with_their_line_and_the_rest_goes_on() {
         .map(|one| one["name"].as_str().unwrap())
         .collect();
     assert!(names.contains(&"new") && names.contains(&"mini") && !names.contains(&"bad"));
+    let status = room.act("server:status", json!({}));
+    assert!(status["profileMistakes"].to_string().contains("/bad.toml:4: "), "{status}");
+    assert_eq!(status["agents"], json!({ "ready": 1 }));
     room.say("a", "hello");
     room.until("a", "ready");
 }

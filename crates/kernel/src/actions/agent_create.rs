@@ -7,15 +7,17 @@ use std::time::Duration;
 use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
 use paned_policy::agent::{Permissions, Profile};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::agent_start::{self, Start};
 use super::pane_new;
 use super::visible::Visible;
-use crate::Kernel;
 use crate::agents::{Made, Restart, Wanted};
+use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::OnViewClosed;
+use crate::{Caller, Kernel};
 
 /// How long an agent may take until it takes a prompt.
 const PATIENCE: u64 = 60_000;
@@ -43,6 +45,9 @@ pub(super) struct Params {
     wait_ready: bool,
     /// How long to wait for that, in milliseconds (60000 when left out).
     timeout_ms: Option<u64>,
+    /// Whether questions at its start (is this folder trusted?) are answered as its profile says.
+    #[serde(default)]
+    trust: bool,
     /// Whether it is started again, in a new pane, when it fails.
     #[serde(default)]
     restart: Restart,
@@ -129,27 +134,56 @@ impl Action for AgentCreate {
     const KIND: Kind = Kind::Change;
     const SECRETS: &'static [&'static str] = &["env"];
     type Params = Params;
-    type Answer = PaneInfo;
+    type Answer = Created;
 
-    async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
+    async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
         let kernel = &context.kernel;
         let profile = choose(kernel, &params)?;
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
-        let wait_ready = params.wait_ready;
+        let (wait_ready, prompt) = (params.wait_ready, params.prompt.clone());
+        let prompt = prompt.filter(|_| !profile.takes_prompt());
         let pane = agent_start::start(&context, params.start(profile)).await?;
         if wait_ready {
             agent_start::is_up(kernel, &pane, patience).await;
         }
-        Ok(pane.info())
+        let prompt = match prompt {
+            Some(prompt) => Some(hand_over(&context, &pane, &prompt, wait_ready).await),
+            None => None,
+        };
+        Ok(Created { pane: pane.info(), prompt })
+    }
+}
+
+/// An agent that was started.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    /// Its pane.
+    #[serde(flatten)]
+    pane: PaneInfo,
+    /// What became of the first prompt, where it was not an argument of the command: as `agent:message` answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<Value>,
+}
+
+/// Hands the first prompt over as a message; an agent that does not take it is there all the same.
+async fn hand_over(context: &Context, pane: &Pane, prompt: &str, wait: bool) -> Value {
+    let kernel = &context.kernel;
+    let wait = if wait { "submitted" } else { "none" };
+    let params = json!({ "paneId": pane.id, "text": prompt, "wait": wait }).to_string();
+    // Whoever may start an agent with a prompt may give it that prompt.
+    let caller = Caller { pane: context.caller.pane.clone(), ..kernel.owner(None) };
+    match kernel.dispatch("agent:message", params.as_bytes(), &caller).await {
+        Ok(answer) => serde_json::from_str(answer.get()).unwrap_or_default(),
+        Err(refusal) => json!({ "outcome": "refused", "evidence": [refusal.sentence] }),
     }
 }
 
 /// The profile that was named, or that knows the program.
 fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
+    let library = kernel.agents().profiles_now().library;
     match (&params.profile, &params.argv) {
         (Some(name), _) => kernel.agents().profile(name),
         (None, Some(argv)) => {
-            let library = kernel.agents().profiles().library;
             library.for_command(argv).cloned().ok_or_else(|| {
                 let program = argv.first().map_or("", String::as_str).escape_debug().to_string();
                 Refusal::invalid(format!(
@@ -177,6 +211,7 @@ impl Params {
             permissions,
             env: self.env,
             restart: self.restart,
+            trust: self.trust,
             ..Made::default()
         };
         let pane = pane_new::Params {

@@ -52,7 +52,7 @@ impl Action for AgentProfiles {
 
     async fn run(context: Context, _: Nothing) -> Result<Profiles, Refusal> {
         let agents = context.kernel.agents();
-        let found = agents.profiles();
+        let found = agents.profiles_now();
         let profiles = found.library.names().filter_map(|name| found.library.get(name));
         let mistakes = found.mistakes.iter().map(|mistake| Wrong {
             file: mistake.file.clone(),

@@ -117,7 +117,9 @@ fn follow(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Ref
     }
     let meta = [("agent.runtime".to_owned(), json!(runtime))].into_iter().collect();
     // A runtime without a profile is kept as meta, and nothing more can be made of it.
-    let Some(agent) = kernel.agents().recognise(kernel, &[], &meta) else { return Ok(()) };
+    let Some(agent) = kernel.agents().recognise(kernel, &[], &meta, Life::Found) else {
+        return Ok(());
+    };
     pane.take_as(kernel, agent);
     kernel.agents().mind(kernel, &pane, Life::Found);
     Ok(())

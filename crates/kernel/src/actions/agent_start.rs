@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::pane_new;
 use super::visible::Visible;
-use crate::agents::{AgentRecord, Made, Wanted, Worktree};
+use crate::agents::{AgentRecord, Made, Seen, Wanted, Worktree};
 use crate::panes::record::Title;
 use crate::panes::{Pane, Record, launch};
 use crate::registry::Context;
@@ -87,12 +87,20 @@ async fn make_worktree(
     Worktree::add(kernel, id, Path::new(&folder), wanted).await
 }
 
-/// Waits until an agent takes a prompt, asks something, or has ended.
+/// Waits until an agent takes a prompt, asks somebody something, or has ended.
 pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
     let Some(agent) = kernel.agents().listener(&pane.id) else { return };
-    let up = |state| !matches!(state, AgentState::Starting | AgentState::Unknown);
+    let Ok(profile) = kernel.agents().profile_of(pane) else { return };
+    let made = pane.lock().record.agent.as_ref().and_then(|agent| agent.made.clone());
+    let is_trusted = made.is_some_and(|made| made.trust);
+    let is_ours = |seen: &Seen| {
+        let dialog = seen.info.dialog.as_ref().filter(|_| is_trusted);
+        dialog.is_some_and(|dialog| profile.startup_answer(dialog).is_some())
+    };
+    let is_coming = |state| matches!(state, AgentState::Starting | AgentState::Unknown);
     let mut seen = agent.seen();
-    let _ = timeout(patience, seen.wait_for(|seen| up(seen.info.state))).await;
+    let up = seen.wait_for(|seen| !is_coming(seen.info.state) && !is_ours(seen));
+    let _ = timeout(patience, up).await;
 }
 
 /// What would start the agent in a pane once more, in another pane.

@@ -107,7 +107,13 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
                 format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
             Err(Refusal::new(Code::Unavailable, sentence))
         }
-        (Ok(()), Ok(Err(Refused::Gone | Refused::Failed | Refused::Held)) | Err(_))
+        (
+            Ok(()),
+            Ok(Err(
+                Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved | Refused::Unread,
+            ))
+            | Err(_),
+        )
         | (Err(_), _) => Err(gone(&pane.id, pane.lock().status())),
     }
 }

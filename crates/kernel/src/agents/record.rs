@@ -40,6 +40,9 @@ pub(crate) struct Made {
     /// Variables on top of the server's environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
+    /// Whether questions at its start are answered as its profile says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) trust: bool,
     /// Whether it is started again when it fails.
     #[serde(default)]
     pub(crate) restart: Restart,
@@ -70,6 +73,11 @@ impl AgentRecord {
     pub(crate) fn new(profile: &str, now: Time) -> Self {
         let (state, since) = (AgentState::Starting, now);
         Self { profile: profile.to_owned(), state, since, made: None }
+    }
+
+    /// An agent that was there before anybody followed it.
+    pub(crate) fn found(profile: &str, now: Time) -> Self {
+        Self { state: AgentState::Unknown, ..Self::new(profile, now) }
     }
 
     /// What can be said of the agent in a pane before anybody has looked at it.

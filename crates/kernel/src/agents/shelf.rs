@@ -23,7 +23,8 @@ pub(crate) struct Shelf {
 struct State {
     looked_at: Option<Instant>,
     stamps: Vec<Stamp>,
-    library: Arc<Library>,
+    /// Read when somebody asks for it: patterns take a while to be made.
+    library: Option<Arc<Library>>,
     mistakes: Arc<Vec<Mistake>>,
 }
 
@@ -46,12 +47,8 @@ pub(crate) struct Profiles {
 impl Shelf {
     /// Ours, with the files of this folder over them.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        let state = State {
-            looked_at: None,
-            stamps: Vec::new(),
-            library: Arc::new(Library::embedded()),
-            mistakes: Arc::default(),
-        };
+        let state =
+            State { looked_at: None, stamps: Vec::new(), library: None, mistakes: Arc::default() };
         Self { folder, state: Mutex::new(state) }
     }
 
@@ -60,15 +57,16 @@ impl Shelf {
         self.folder.as_deref()
     }
 
-    /// The profiles as they are now; the folder is looked at when that was not done just before.
-    pub(crate) fn look(&self, now: Instant) -> Profiles {
+    /// The profiles as they are now; the folder is looked at when that was not done just before, or in any case.
+    pub(crate) fn look(&self, now: Instant, in_any_case: bool) -> Profiles {
         let mut state = self.lock();
-        let is_due = state.looked_at.is_none_or(|at| at + OFTEN <= now);
+        let is_due = in_any_case || state.looked_at.is_none_or(|at| at + OFTEN <= now);
         let is_new = is_due && self.folder.as_ref().is_some_and(|folder| state.read(folder));
         if is_due {
             state.looked_at = Some(now);
         }
-        Profiles { library: state.library.clone(), mistakes: state.mistakes.clone(), is_new }
+        let library = state.library.get_or_insert_with(|| Arc::new(Library::embedded())).clone();
+        Profiles { library, mistakes: state.mistakes.clone(), is_new }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -97,7 +95,7 @@ impl State {
             tracing::warn!(file, line, sentence, "a mistake in a profile");
         }
         self.stamps = stamps;
-        self.library = Arc::new(library);
+        self.library = Some(Arc::new(library));
         self.mistakes = Arc::new(mistakes);
         true
     }

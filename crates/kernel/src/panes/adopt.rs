@@ -87,7 +87,7 @@ fn resume(kernel: &Kernel, record: &Record, state: State) -> State {
 
 fn reach(link: &Link) -> Reach {
     let (output, commands) = (link.output.clone(), link.commands.clone());
-    Reach::Linked { output, commands }
+    Reach::Linked { output, commands, typed: link.typed.clone() }
 }
 
 fn ended(ending: Ending) -> End {

@@ -54,7 +54,11 @@ pub(crate) enum Reach {
     /// It is being started.
     Starting,
     /// Its keeper is there.
-    Linked { output: Arc<dyn Output>, commands: mpsc::Sender<Command> },
+    Linked {
+        output: Arc<dyn Output>,
+        commands: mpsc::Sender<Command>,
+        typed: watch::Receiver<Option<u64>>,
+    },
     /// Only what it printed is there, unless that is damaged.
     Unlinked { output: Option<Arc<dyn Output>> },
 }
@@ -146,9 +150,10 @@ impl Pane {
 
     pub(crate) fn link(&self, link: &Link) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
+        let typed = link.typed.clone();
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands };
+        state.reach = Reach::Linked { output, commands, typed };
     }
 
     /// The keeper is gone.
@@ -181,6 +186,19 @@ impl Pane {
     /// Whether it is a pane of somebody's tmux.
     pub(crate) fn is_adopted(&self) -> bool {
         self.lock().record.origin.is_some()
+    }
+
+    /// A level that rises when somebody types into it, where anybody counts that.
+    pub(crate) fn hands(&self) -> Option<watch::Receiver<Option<u64>>> {
+        match &self.lock().reach {
+            Reach::Linked { typed, .. } => Some(typed.clone()),
+            Reach::Starting | Reach::Unlinked { .. } => None,
+        }
+    }
+
+    /// How often somebody has typed into it.
+    pub(crate) fn typed(&self) -> Option<u64> {
+        self.hands().and_then(|hands| *hands.borrow())
     }
 
     /// How to tell it something.

@@ -8,7 +8,7 @@ mod transcript;
 
 use std::sync::Arc;
 
-use paned_model::{PaneId, Refusal, Size, Time};
+use paned_model::{AgentState, Code, PaneId, Refusal, Size, Time};
 use paned_policy::agent::{Look, Profile};
 use paned_policy::transcript::{Answer, cut};
 use paned_substrate::Output;
@@ -66,8 +66,26 @@ pub(crate) async fn last(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Option<Las
     if let Some(answer) = looked.and_then(|looked| looked.said) {
         return Ok(Some(Last::of(answer, From::Hook)));
     }
+    check_done(pane)?;
     let answer = cut((&screen.turn, screen.is_begun), &profile.messages);
     Ok(answer.map(|text| Last::of(Answer { text, at: None }, From::Screen)))
+}
+
+/// Refuses to cut an answer from the screen of an agent that is at work: half an answer, a spinner or a question may
+/// stand where it will be.
+fn check_done(pane: &Pane) -> Result<(), Refusal> {
+    let state = pane.lock().agent.as_ref().map(|agent| agent.state);
+    match state {
+        Some(state @ (AgentState::Busy | AgentState::Blocked)) => {
+            let sentence = format!(
+                "the agent in pane `{}` is {state}, and its answer is on its screen only; `agent:wait` with `done` waits \
+                 for the end of it",
+                pane.id
+            );
+            Err(Refusal::new(Code::Busy, sentence))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 impl Last {

@@ -47,10 +47,12 @@ impl Query {
         let kind = Kind::named(&transcript.kind)?;
         let record = pane.lock().record.clone();
         let made = record.agent.as_ref().and_then(|agent| agent.made.as_ref());
+        let pid = record.pid.filter(|_| record.end.is_none());
         let variable = |name: &str| {
             let asked = made.and_then(|made| made.env.get(name).cloned());
+            let its = || open::variable(pid?, name);
             let ours = || kernel.setup().env.iter().find(|(key, _)| key == name);
-            asked.or_else(|| ours().map(|(_, value)| value.clone()))
+            asked.or_else(its).or_else(|| ours().map(|(_, value)| value.clone()))
         };
         let mut pattern = transcript.path.clone();
         for (_, name, usual) in MOVED.iter().filter(|(of, ..)| *of == kind) {
@@ -62,7 +64,7 @@ impl Query {
         let session = record.meta.get("agent.sessionId").and_then(Value::as_str).map(str::to_owned);
         let is_doubtful = has_twin(kernel, pane);
         let since = Time(record.created_at.0.saturating_sub(EARLY));
-        let (cwd, pid) = (record.cwd, record.pid);
+        let cwd = record.cwd;
         Some(Self { kind, pattern, cwd, session, since, pid, is_doubtful })
     }
 
