@@ -68,6 +68,20 @@ fn a_persons_words_are_read() {
 }
 
 #[test]
+fn a_draft_of_several_lines_is_read_whole() {
+    let library = Library::embedded();
+    for (recording, seconds) in
+        [("codex/multi-line.120x40", 4.56), ("aider/multi-line.120x40", 7.94)]
+    {
+        let profile = library.get(recording.split('/').next().unwrap()).unwrap();
+        let Composer::Draft(draft) = look(recording, seconds).composer(profile) else {
+            panic!("{recording} has no draft");
+        };
+        assert_eq!(draft.lines().count(), 12, "{recording}: {draft}");
+    }
+}
+
+#[test]
 fn while_a_question_is_open_there_is_none() {
     check("codex/permission-allow.80x24", 4.0, &Composer::Hidden);
     check("opencode/permission-allow.80x24", 11.0, &Composer::Hidden);

@@ -1,10 +1,11 @@
 //! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
-//! path holds one of them; with `-v`, every recording and what was said where it was wrong.
+//! path holds one of them; with `-v`, every recording and what was said where it was wrong; with a folder that begins with
+//! `/`, the recordings there.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "it prints")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use paned_e2e::accuracy::{Recording, Tally, all, table};
 use paned_policy::agent::{Library, Sample};
@@ -12,8 +13,9 @@ use paned_policy::agent::{Library, Sample};
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let is_loud = words.iter().any(|word| word == "-v");
-    let words: Vec<&String> = words.iter().filter(|word| *word != "-v").collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let folder = words.iter().find(|word| word.starts_with('/')).map_or(ours, PathBuf::from);
+    let words: Vec<&String> = words.iter().filter(|it| !it.starts_with(['-', '/'])).collect();
     let library = Library::embedded();
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     for recording in all(&folder) {

@@ -117,7 +117,7 @@ fn part(look: &Look, shape: &ComposerShape, row: usize, is_first: bool) -> Part 
         .as_ref()
         .map_or(whole, |end| end.find(whole).map_or(whole, |found| &whole[..found.start]));
     let mut cut = after(shape.inside.as_ref(), text, 0);
-    if is_first {
+    if is_first || shape.bottom.is_none() && shape.top.is_some() {
         cut = shape.prompt.as_ref().and_then(|it| prompt_end(it, text, cut)).unwrap_or(cut);
     } else if let Some(prompt) = shape.prompt.as_ref().filter(|_| shape.inside.is_none()) {
         cut = indent(look.row(row), width(prompt, look, row));
@@ -216,7 +216,11 @@ fn prompted(
     // A line that is being edited begins at the cursor or above it.
     let below = if shape.needs.contains(&Need::Cursor) { end.min(cursor + 1) } else { end };
     let is_prompt = |row: &usize| prompt_end(prompt, look.row(*row), 0).is_some();
-    let start = (0..below.max(1)).rev().find(is_prompt)?;
+    let lowest = (0..below.max(1)).rev().find(is_prompt)?;
+    // Where there is a row above it, each line of a draft may begin with the prompt.
+    let top =
+        shape.top.as_ref().and_then(|top| (0..lowest).rev().find(|row| top.is_in(look.row(*row))));
+    let start = top.map(|top| top + 1).filter(is_prompt).unwrap_or(lowest);
     let is_blank = |row: &usize| look.row(*row).trim().is_empty();
     let gap = if shape.footer { (start + 1..end).rev().find(is_blank) } else { None };
     let mut last = gap.unwrap_or(end);

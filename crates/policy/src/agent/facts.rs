@@ -9,6 +9,9 @@ use super::sight::{Hit, Sight};
 use super::typed::Stroke;
 use super::{Composer, Look};
 
+/// How long after a key that takes words away they may be gone because of it.
+const ERASED: u64 = 1000;
+
 /// What is known.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
@@ -38,6 +41,8 @@ pub(super) struct Facts {
     pub(super) turn: bool,
     /// Whether it ever took a prompt.
     pub(super) was_ready: bool,
+    /// When words were last taken away by a key.
+    pub(super) erased: Option<Time>,
     /// When its turn was last broken off by a key.
     pub(super) interrupted: Option<Time>,
     /// When it was told to quit.
@@ -124,6 +129,7 @@ impl Facts {
             busy: None,
             turn: false,
             was_ready: false,
+            erased: None,
             interrupted: None,
             leaving: None,
             exited: None,
@@ -153,6 +159,14 @@ impl Facts {
             self.enter = Some(Enter { at: now, draft: None, kept: false });
             self.busy = None;
         }
+        if let Some(draft) = self.left(&sight, now) {
+            if profile.quit.text.as_ref().is_some_and(|quit| quit == draft.trim()) {
+                self.leaving = Some(now);
+            } else {
+                self.enter = Some(Enter { at: now, draft: None, kept: false });
+                self.turn = true;
+            }
+        }
         if let Some(enter) = &mut self.enter {
             enter.kept = match &sight.composer {
                 Composer::Draft(draft) => enter.draft.as_ref().is_none_or(|old| old == draft),
@@ -160,6 +174,18 @@ impl Facts {
             };
         }
         self.sight = Some(sight);
+    }
+
+    /// A draft that left the composer at once and that nobody is known to have taken away: somebody whose keys are not
+    /// seen here has pressed Enter.
+    fn left(&self, sight: &Sight, now: Time) -> Option<&String> {
+        let Composer::Draft(draft) = &self.sight.as_ref()?.composer else {
+            return None;
+        };
+        let erased = self.erased.is_some_and(|at| now.since(at) < ERASED);
+        let is_left = sight.composer == Composer::Empty && 1 < draft.chars().count();
+        let is_news = self.was_ready && !self.turn && !erased && self.leaving.is_none();
+        (is_left && is_news).then_some(draft)
     }
 
     fn hold(&mut self, sight: &Sight, now: Time) {
@@ -255,13 +281,17 @@ impl Facts {
     pub(super) fn typed(&mut self, stroke: &Stroke, profile: &Profile, now: Time) {
         match stroke {
             Stroke::Text(text) => self.line.push_str(text),
-            Stroke::Erase => self.line.clear(),
+            Stroke::Erase => {
+                self.line.clear();
+                self.erased = Some(now);
+            }
             Stroke::Esc => {
                 self.line.clear();
-                self.interrupted = Some(now);
+                (self.erased, self.interrupted) = (Some(now), Some(now));
             }
             Stroke::Cancel => {
                 self.line.clear();
+                self.erased = Some(now);
                 (self.interrupted, self.leaving) = (Some(now), Some(now));
             }
             Stroke::Enter => self.entered(profile, now),

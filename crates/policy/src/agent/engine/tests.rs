@@ -149,6 +149,17 @@ fn enter_that_does_nothing_is_forgotten() {
 }
 
 #[test]
+fn a_draft_that_leaves_at_once_was_sent_by_somebody() {
+    let mut stage = Stage::new();
+    stage.show(IDLE).wait(100).show(DRAFT).is("ready").wait(100).show(IDLE).is("busy");
+    stage.wait(100).show(WORKING).wait(500).show(IDLE).wait(300).is("ready");
+    // Unless it was taken away, or nothing comes of it.
+    let mut stage = Stage::new();
+    stage.show(IDLE).wait(100).show(DRAFT).typed("\x15").show(IDLE).is("ready");
+    stage.wait(2000).show(DRAFT).wait(100).show(IDLE).is("busy").wait(1100).is("ready");
+}
+
+#[test]
 fn a_question_blocks_at_once_and_its_answer_frees() {
     let mut stage = Stage::new();
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(500).show(ASKING).is("blocked");

@@ -156,4 +156,7 @@ fn texts_that_need_care_are_dressed_or_refused() {
     assert_eq!(codex.dress("hello").as_deref(), Ok("hello"));
     assert_eq!(codex.dress("look at @src").as_deref(), Ok("look at @src "));
     assert!(codex.dress("!ls").is_err());
+    assert_eq!(codex.dress("/help me").as_deref(), Ok(" /help me"));
+    assert_eq!(codex.dress("/usr/bin/env is a path").as_deref(), Ok("/usr/bin/env is a path"));
+    assert!(library.get("gemini").unwrap().submit.dress("look at @main").is_err());
 }
