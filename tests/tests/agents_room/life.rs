@@ -51,10 +51,21 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
     };
     refused(json!({}), "as `profile` or as `argv`");
     refused(json!({ "profile": "nobody" }), "no profile `nobody`; there are aider");
-    refused(json!({ "argv": ["/bin/cat"] }), "no profile knows the program `/bin/cat`");
     refused(json!({ "profile": "mini", "permissions": "maybe" }), "permissions");
     refused(room.mini("a", &json!({ "worktree": true })), "git repository");
     assert!(room.ids("pane:list", json!({})).is_empty(), "nothing is left behind");
+}
+
+#[test]
+fn of_a_program_that_no_profile_knows_its_hooks_tell() {
+    let room = Room::new();
+    let pane = room.act("agent:create", json!({ "id": "a", "argv": ["cat"] }));
+    assert_eq!(pane["agent"]["profile"], "other");
+    assert_ne!(pane["agent"]["state"], "ready", "nobody has said so");
+    room.act("agent:set-state", json!({ "paneId": "a", "status": "busy" }));
+    assert_eq!(room.until("a", "busy")["source"], "hook");
+    room.act("agent:set-state", json!({ "paneId": "a", "status": "idle" }));
+    room.until("a", "ready");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::agent_start::{self, Start};
 use super::pane_new;
 use super::visible::Visible;
-use crate::agents::{Made, Restart, Wanted};
+use crate::agents::{Made, OTHER, Restart, Wanted};
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::OnViewClosed;
@@ -30,7 +30,8 @@ pub(super) struct AgentCreate;
 pub(super) struct Params {
     /// What to start and how to read its screens: `codex`, `opencode`, … `agent:profiles` shows them all.
     profile: Option<String>,
-    /// The program and its arguments, in place of the profile's own; alone, it must be one that a profile knows.
+    /// The program and its arguments, in place of the profile's own. Of one that no profile knows, only its hooks tell
+    /// what it does.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
     /// The model, by the name or alias that the program knows.
@@ -140,7 +141,9 @@ impl Action for AgentCreate {
         let kernel = &context.kernel;
         let profile = choose(kernel, &params)?;
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
-        let (wait_ready, prompt) = (params.wait_ready, params.prompt.clone());
+        // One without a composer is never seen to be ready.
+        let wait_ready = params.wait_ready && profile.composer.is_some();
+        let prompt = params.prompt.clone();
         let prompt = prompt.filter(|_| !profile.takes_prompt());
         let pane = agent_start::start(&context, params.start(profile)).await?;
         if wait_ready {
@@ -183,14 +186,10 @@ fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
     let library = kernel.agents().profiles_now().library;
     match (&params.profile, &params.argv) {
         (Some(name), _) => kernel.agents().profile(name),
-        (None, Some(argv)) => {
-            library.for_command(argv).cloned().ok_or_else(|| {
-                let program = argv.first().map_or("", String::as_str).escape_debug().to_string();
-                Refusal::invalid(format!(
-                    "no profile knows the program `{program}`; say which one to read it by, as `profile`"
-                ))
-            })
-        }
+        (None, Some(argv)) => match library.for_command(argv) {
+            Some(profile) => Ok(profile.clone()),
+            None => kernel.agents().profile(OTHER),
+        },
         (None, None) => Err(Refusal::invalid("say what to start, as `profile` or as `argv`")),
     }
 }

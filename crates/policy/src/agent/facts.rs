@@ -38,6 +38,8 @@ pub(super) struct Facts {
     pub(super) turn: bool,
     /// Whether it ever took a prompt.
     pub(super) was_ready: bool,
+    /// When its turn was last broken off by a key.
+    pub(super) interrupted: Option<Time>,
     /// When it was told to quit.
     pub(super) leaving: Option<Time>,
     pub(super) exited: Option<Option<i32>>,
@@ -122,6 +124,7 @@ impl Facts {
             busy: None,
             turn: false,
             was_ready: false,
+            interrupted: None,
             leaving: None,
             exited: None,
             line: String::new(),
@@ -252,10 +255,14 @@ impl Facts {
     pub(super) fn typed(&mut self, stroke: &Stroke, profile: &Profile, now: Time) {
         match stroke {
             Stroke::Text(text) => self.line.push_str(text),
-            Stroke::Erase | Stroke::Esc => self.line.clear(),
+            Stroke::Erase => self.line.clear(),
+            Stroke::Esc => {
+                self.line.clear();
+                self.interrupted = Some(now);
+            }
             Stroke::Cancel => {
                 self.line.clear();
-                self.leaving = Some(now);
+                (self.interrupted, self.leaving) = (Some(now), Some(now));
             }
             Stroke::Enter => self.entered(profile, now),
             Stroke::Other => {}

@@ -284,6 +284,11 @@ impl Bench<'_> {
             let verdict = Verdict::new(AgentState::Busy, Source::Screen, 0.6, facts.moved);
             return Some(verdict.until(settled));
         }
+        let rested = after(facts.interrupted.unwrap_or_default(), timing.rest);
+        if facts.turn && self.now < rested {
+            let verdict = Verdict::new(AgentState::Busy, Source::Input, 0.6, facts.moved);
+            return Some(verdict.until(rested));
+        }
         if outright.is_none() && facts.turn {
             if let Some(busy) = self.hooked().or_else(|| self.unanswered()) {
                 return Some(busy);

@@ -1,7 +1,7 @@
 //! An agent's screen at one moment, as its profile reads it.
 
 use paned_model::Dialog;
-use paned_term::screen::picture::{Cell, Colour, Picture, Rgb};
+use paned_term::screen::picture::{self, Colour, Rgb};
 use paned_term::{Screen, View};
 
 use super::profile::Hue;
@@ -44,12 +44,10 @@ impl Look {
     #[must_use]
     pub fn of(screen: &Screen) -> Self {
         let view = screen.view();
-        let Picture { rows, .. } = screen.picture();
-        let cursor = rows.get(usize::from(view.cursor.row)).map_or(0, |cells| {
-            let before = cells.iter().take_while(|cell| cell.col < view.cursor.col);
-            before.map(|cell| 1 + cell.marks.len()).sum()
-        });
-        let shades = rows.iter().zip(&view.rows).map(|(cells, text)| shades(cells, text)).collect();
+        let drawn = screen.drawn(shade);
+        let cursor = drawn.get(usize::from(view.cursor.row)).map_or(0, |row| before(row, &view));
+        let shades =
+            drawn.iter().map(|row| row.iter().map(|(_, shade)| *shade).collect()).collect();
         Self { view, shades, cursor }
     }
 
@@ -91,18 +89,15 @@ impl Look {
     }
 }
 
-/// One for each character of the row's text.
-fn shades(cells: &[Cell], text: &str) -> Vec<Shade> {
-    let count = text.chars().count();
-    let each = cells.iter().flat_map(|cell| {
-        let shade = shade(cell);
-        std::iter::repeat_n(shade, 1 + cell.marks.len())
-    });
-    each.take(count).collect()
+/// How many characters of its row are before the cursor.
+fn before<T>(row: &[(u16, T)], view: &View) -> usize {
+    let col = view.cursor.col;
+    let count = row.iter().take_while(|(at, _)| *at < col).count();
+    let beyond = if count == row.len() { row.last().map_or(0, |(at, _)| at + 1) } else { col };
+    count + usize::from(col.saturating_sub(beyond))
 }
 
-fn shade(cell: &Cell) -> Shade {
-    let look = &cell.look;
+fn shade(look: &picture::Look) -> Shade {
     let behind = if look.inverse { look.fg } else { look.bg };
     Shade {
         faint: look.dim || is_grey(look.fg, look.bg),

@@ -217,6 +217,7 @@ fn timing(mut reader: Reader<'_>) -> Timing {
         settle: reader.millis("settle").unwrap_or(usual.settle),
         quiet: reader.millis("quiet").unwrap_or(usual.quiet),
         expect: reader.millis("expect").unwrap_or(usual.expect),
+        rest: reader.millis("rest").unwrap_or(usual.rest),
         lost: reader.millis("lost").unwrap_or(usual.lost),
         starting: reader.millis("starting").unwrap_or(usual.starting),
         stale: reader.millis("stale").unwrap_or(usual.stale),

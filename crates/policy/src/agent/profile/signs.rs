@@ -13,6 +13,8 @@ pub struct Timing {
     pub quiet: u64,
     /// How long after Enter, and after the last output, it is busy without a sign of it.
     pub expect: u64,
+    /// How long it needs to come to rest after its turn was broken off by a key.
+    pub rest: u64,
     /// How long a state is kept when nothing speaks for any.
     pub lost: u64,
     /// How long it may take to come up.
@@ -23,7 +25,15 @@ pub struct Timing {
 
 impl Default for Timing {
     fn default() -> Self {
-        Self { settle: 200, quiet: 0, expect: 2000, lost: 1500, starting: 120_000, stale: 3000 }
+        Self {
+            settle: 200,
+            quiet: 0,
+            expect: 2000,
+            rest: 250,
+            lost: 1500,
+            starting: 120_000,
+            stale: 3000,
+        }
     }
 }
 
