@@ -14,6 +14,8 @@ const BETWEEN: u64 = 90;
 const AGAIN: u64 = 15;
 /// How long a screen may keep moving between every look and the write after it.
 const RESTLESS: u64 = 15_000;
+/// How long a question may be gone from the screen before its first key, while it is drawn anew.
+const FLICKER: u64 = 700;
 /// How long the question may stay on the screen after the last key.
 const CONFIRM: u64 = 5_000;
 
@@ -109,6 +111,8 @@ pub struct Answering {
     not_before: Option<Time>,
     moved_since: Option<Time>,
     last: Option<Time>,
+    /// Since when it is not to be seen.
+    gone_since: Option<Time>,
 }
 
 /// How far answering a question has come.
@@ -142,6 +146,7 @@ impl Answering {
             not_before: None,
             moved_since: None,
             last: None,
+            gone_since: None,
         })
     }
 
@@ -157,8 +162,12 @@ impl Answering {
         let done = self.pressed == self.keys.len();
         match (is_there, done) {
             (false, true) => return Progress::Answered,
+            (false, false) if self.pressed == 0 && self.may_come_back(now) => {
+                let until = self.gone_since.map(|since| Time(since.0 + FLICKER));
+                return Progress::Go(super::step::passing(until, "the question is drawn anew"));
+            }
             (false, false) => return Progress::Gone(self.pressed),
-            (true, _) => {}
+            (true, _) => self.gone_since = None,
         }
         let until = self.last.filter(|_| done).map(|last| Time(last.0 + CONFIRM));
         let wait = until.or(self.not_before).filter(|until| now < *until);
@@ -169,6 +178,11 @@ impl Answering {
             Some(key) => Progress::Go(Step::Write(Act::Press(vec![*key]), sight.guard())),
             None => Progress::Stays,
         }
+    }
+
+    /// Whether it may only be drawn anew, and be there again in a moment.
+    fn may_come_back(&mut self, now: Time) -> bool {
+        now.since(*self.gone_since.get_or_insert(now)) < FLICKER
     }
 
     /// How the write went; a sentence if that ends it.

@@ -26,9 +26,10 @@ pub(super) fn at_cursor(view: &View, text: &str) -> bool {
     let (row, col) = (usize::from(view.cursor.row), usize::from(view.cursor.col));
     let Some(current) = view.rows.get(row) else { return false };
     let before: String = view.rows[..row].iter().map(String::as_str).collect();
-    let before = bare(&before) + &bare(&current.chars().take(col).collect::<String>());
+    let here = bare(&current.chars().take(col).collect::<String>());
+    // A line editor leaves what was entered where it was, and goes on in the next row.
     let text = bare(text);
-    !text.is_empty() && before.ends_with(tail(&text))
+    !here.is_empty() && !text.is_empty() && (bare(&before) + &here).ends_with(tail(&text))
 }
 
 /// Whether the beginning of this text is to be seen anywhere.
@@ -97,6 +98,7 @@ mod tests {
         let text = "a text that takes more than one row of it";
         assert!(at_cursor(&screen(&format!("> {text}")), text));
         assert!(!at_cursor(&screen(&format!("> {text}\r\n> ")), text));
+        assert!(!at_cursor(&screen(&format!("> {text}\r\n")), text));
         assert!(on_screen(&screen(&format!("> {text}\r\n> ")), text));
         assert!(!on_screen(&screen("> "), text));
     }

@@ -140,7 +140,8 @@ impl Handover {
         if sight.state == AgentState::Exited {
             return self.end(Delivery::Unknown, "its program ended after Enter was pressed");
         }
-        let stays = ours && !sight.may_ask();
+        // Only where it is known to be a composer, and not a line that was entered, is Enter pressed again.
+        let stays = ours && !sight.may_ask() && matches!(sight.composer, Composer::Draft(_));
         let patience = if pressed.end < sight.end { RETRY } else { RETRY_SILENT };
         let retry = later(pressed.at, patience * u64::from(pressed.count + 1) / 2);
         let until = if stays { retry } else { later(pressed.at, CONFIRM) };
