@@ -14,6 +14,9 @@ pub struct FakeAgent {
 }
 
 impl FakeAgent {
+    /// Its profile, for the folder of the user's own.
+    pub const PROFILE: &'static str = include_str!("../data/profiles/fake-agent.toml");
+
     /// One with these flags; `tests/src/bin/fake-agent/flags.rs` has them.
     #[must_use]
     #[track_caller]

@@ -34,7 +34,8 @@ fn main() -> ExitCode {
                 verdict.prompts
             );
             if !exact {
-                println!("{}", verdict.screen.trim_end());
+                let parts = verdict.parts.iter().filter(|part| part.len() < 200);
+                println!("parts: {:?}\n{}", parts.collect::<Vec<_>>(), verdict.screen.trim_end());
             }
             ExitCode::from(u8::from(!exact))
         }

@@ -12,6 +12,8 @@ use crate::Cli;
 pub struct Verdict {
     /// The prompts that the model got, as they came.
     pub prompts: Vec<String>,
+    /// The texts of the last of them, with those that the program put around it.
+    pub parts: Vec<String>,
     /// The screen some seconds later.
     pub screen: String,
 }
@@ -37,8 +39,10 @@ pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<Verdict, String> {
         drive.pause(0.05);
     }
     drive.pause(0.7);
-    let prompts = drive.model.prompts().into_iter().map(|prompt| prompt.text).collect();
-    Ok(Verdict { prompts, screen: drive.watch.rows().join("\n") })
+    let prompts = drive.model.prompts();
+    let parts = prompts.last().map(|prompt| prompt.parts.clone()).unwrap_or_default();
+    let prompts = prompts.into_iter().map(|prompt| prompt.text).collect();
+    Ok(Verdict { prompts, parts, screen: drive.watch.rows().join("\n") })
 }
 
 fn bytes(step: &str, text: &str) -> Result<String, String> {

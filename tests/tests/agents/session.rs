@@ -21,6 +21,8 @@ pub(crate) struct Session {
     pub(crate) model: Model,
     real: Real,
     said: Arc<Mutex<Vec<(Instant, Value)>>>,
+    /// What became of each message.
+    fates: Mutex<Vec<(Instant, Value)>>,
     pub(crate) server: Server,
 }
 
@@ -34,7 +36,7 @@ impl Session {
         let params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
             "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
         server.act("agent:create", params);
-        let session = Self { cli, model, real, said, server };
+        let session = Self { cli, model, real, said, fates: Mutex::default(), server };
         session.until(&["ready"]);
         session
     }
@@ -72,7 +74,9 @@ impl Session {
     #[track_caller]
     pub(crate) fn sends(&self, text: &str) -> Value {
         let params = json!({ "paneId": "agent", "text": text, "timeoutMs": ONE_WAIT });
-        self.server.act("agent:message", params)
+        let sent = self.server.act("agent:message", params);
+        self.fates.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
+        sent
     }
 
     /// Sends a message that the agent must take, and the model must get as it is.
@@ -144,6 +148,10 @@ impl Session {
         );
         let facts = self.model.facts().into_iter();
         known.extend(facts.map(|fact| (seconds(fact.at), format!("model {:?}", fact.what))));
+        let fates = self.fates.lock().map(|fates| fates.clone()).unwrap_or_default();
+        known.extend(fates.iter().map(|(at, sent)| {
+            (seconds(*at), format!("message {}: {}", sent["outcome"], sent["evidence"]))
+        }));
         known.sort_by(|one, other| one.0.total_cmp(&other.0));
         let lines = known.iter().map(|(at, what)| format!("{at:8.3} {what:.160}\n"));
         let why = self.server.try_act("agent:explain", json!({ "paneId": "agent" }));
