@@ -1,6 +1,6 @@
 //! What a prompt tells the model to do.
 //!
-//! A line of the prompt that begins with `FAKE` is the order: `FAKE say delay=1 words=20 rate=10`,
+//! The last line of the prompt that begins with `FAKE` is the order: `FAKE say delay=1 words=20 rate=10`,
 //! `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`, `FAKE hang`, `FAKE ask`, `FAKE prose cli=codex`. A `+` stands for
 //! a space. Any other prompt is answered with its length and a hash of it.
 
@@ -51,7 +51,7 @@ impl Order {
     /// The order in a prompt.
     #[must_use]
     pub fn read(prompt: &str) -> Self {
-        let line = prompt.lines().find_map(|line| line.trim().strip_prefix("FAKE "));
+        let line = prompt.lines().rev().find_map(|line| line.trim().strip_prefix("FAKE "));
         let Some(line) = line else { return Self::Quote };
         let value = |name: &str| {
             let words = line.split_whitespace().filter_map(|word| word.split_once('='));
@@ -92,6 +92,11 @@ mod tests {
     #[test]
     fn an_order_may_stand_on_any_line() {
         check("first\nFAKE error status=500\nlast", &Order::Error { status: 500 });
+    }
+
+    #[test]
+    fn the_last_order_counts() {
+        check("FAKE hang\nFAKE error status=500", &Order::Error { status: 500 });
     }
 
     #[test]

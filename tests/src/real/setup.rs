@@ -102,6 +102,8 @@ fn qwen(real: &mut Real, url: &str) {
         "security": { "auth": { "selectedType": "openai" } },
         "general": { "enableAutoUpdate": false, "disableAutoUpdate": true, "disableUpdateNag": true },
         "model": { "name": "fake" },
+        // They ask the model by themselves, with tools, and could not be told from turns.
+        "memory": { "enableManagedAutoMemory": false, "enableManagedAutoDream": false },
         "telemetry": { "enabled": false },
         "privacy": { "usageStatisticsEnabled": false },
     });

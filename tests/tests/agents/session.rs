@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use paned_e2e::model::{Fact, What};
-use paned_e2e::{Cli, Model, Real, Server, Told};
+use paned_e2e::{Cli, Model, Real, Server, Told, wait_within};
 use serde_json::{Value, json};
 
 /// How long anything may take. A machine that builds something else is slow.
@@ -70,6 +70,17 @@ impl Session {
         }
     }
 
+    /// Waits until it asks something and the question is read; that it asks may be known before.
+    #[track_caller]
+    pub(crate) fn asked(&self) -> Value {
+        self.until(&["blocked"]);
+        wait_within(LONG, "a question that can be read", || {
+            let agent = self.server.act("agent:state", json!({ "paneId": "agent" }));
+            let agent = agent.get("agent").cloned().unwrap_or(agent);
+            agent["dialog"].is_object().then_some(agent)
+        })
+    }
+
     /// Sends a message; answers what became of it.
     #[track_caller]
     pub(crate) fn sends(&self, text: &str) -> Value {
@@ -91,10 +102,19 @@ impl Session {
         self.waits_for_model("the prompt", mark, |fact| {
             matches!(fact.what, What::Asked { aside: false, .. })
         });
-        // opencode puts a blank behind a paste of several lines.
         let prompts = self.model.prompts().into_iter().skip(before);
-        let prompts: Vec<_> = prompts.map(|prompt| prompt.text.trim_end().to_owned()).collect();
+        let prompts: Vec<_> = prompts.map(|prompt| self.own(&prompt.text, text)).collect();
         assert_eq!(prompts, [text]);
+    }
+
+    /// What the model got, without what this program adds: opencode puts a blank behind a paste of several lines, and goose
+    /// says again what was broken off.
+    pub(crate) fn own(&self, got: &str, sent: &str) -> String {
+        match self.cli {
+            Cli::Opencode => got.strip_suffix(' ').unwrap_or(got).to_owned(),
+            Cli::Goose if got.ends_with(&format!("\n{sent}")) => sent.to_owned(),
+            _ => got.to_owned(),
+        }
     }
 
     /// Waits until the model knows something.

@@ -38,7 +38,7 @@ fn quits(session: &Session) {
 pub(crate) fn asks_before_it_runs_a_command(cli: Cli) {
     let session = Session::start(cli);
     session.submits("FAKE tool cmd=touch+made.txt");
-    let blocked = session.until(&["blocked"]);
+    let blocked = session.asked();
     assert_eq!(blocked["kind"], "permission", "{blocked:#}\n{}", session.screen());
     let options = blocked["dialog"]["options"].as_array().map_or(0, Vec::len);
     assert!(2 <= options, "{blocked:#}\n{}", session.screen());
@@ -51,7 +51,7 @@ pub(crate) fn asks_before_it_runs_a_command(cli: Cli) {
     });
     session.until(&["ready"]);
     session.submits("FAKE tool cmd=touch+other.txt");
-    session.until(&["blocked"]);
+    session.asked();
     answers(&session, "no");
     session.until(&["ready"]);
     assert!(!session.file("other.txt").exists(), "it ran what was refused");
@@ -121,7 +121,7 @@ pub(crate) fn every_prompt_arrives_once(cli: Cli, count: u64) {
     let got: Vec<_> = session.model.prompts().into_iter().map(|prompt| prompt.text).collect();
     assert_eq!(got.len(), sent.len(), "some were lost, or came twice");
     for (got, sent) in got.iter().zip(&sent) {
-        assert_eq!(got.trim_end(), sent);
+        assert_eq!(&session.own(got, sent), sent);
     }
     session.never_lied();
 }
