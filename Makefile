@@ -21,7 +21,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # For `record`: which program, what, how large and where to.
 RECORD ?= codex all 80x24 target/recordings
 
-.PHONY: help run test test-agents record check fuzz bench fmt install clean
+.PHONY: help run test test-agents record check fuzz accuracy bench fmt install clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -60,6 +60,10 @@ check: ## what every commit passes: formatting, lints, rules of the house
 fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="600" for ten)
 	@scripts/ensure $(TEST_NEEDS)
 	@scripts/fuzz $(or $(ARGS),120)
+
+accuracy: ## print how often the agent engine is right over all recordings (ARGS="-v codex" for some, in detail)
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo run -q --release -p paned-e2e --bin accuracy -- $(ARGS)
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+pub mod accuracy;
 mod dice;
 mod events;
 mod fake;
@@ -21,6 +22,7 @@ pub mod record;
 mod server;
 mod socket;
 mod tmux;
+mod visitor;
 mod wait;
 
 use std::time::Duration;
@@ -33,9 +35,10 @@ pub use model::Model;
 pub use person::Person;
 pub use process::{children_of, gone, is_alive, kill9, signal};
 pub use real::{Cli, Real};
-pub use server::{Server, binary};
+pub use server::{Server, binary, said};
 pub use socket::{Frame, Socket};
 pub use tmux::{Tile, Tmux};
+pub use visitor::Visitor;
 pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.

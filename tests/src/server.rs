@@ -248,6 +248,21 @@ impl Server {
         self.command(args).output().unwrap()
     }
 
+    /// Runs a command that must go well; answers what it printed.
+    #[track_caller]
+    pub fn ok(&self, args: &[&str]) -> String {
+        let (out, err, code) = said(&self.cli(args));
+        assert_eq!(code, 0, "{args:?}: {err}");
+        out
+    }
+
+    /// Runs a command with `--json`; answers what it printed.
+    #[track_caller]
+    pub fn answer(&self, args: &[&str]) -> Value {
+        let args: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
+        serde_json::from_str(&self.ok(&args)).unwrap()
+    }
+
     /// The command line against this server, not yet run.
     #[must_use]
     pub fn command(&self, args: &[&str]) -> Command {
@@ -304,4 +319,11 @@ impl Drop for Server {
             }
         }
     }
+}
+
+/// What a command printed, what it complained of, and its code.
+#[must_use]
+pub fn said(output: &Output) -> (String, String, i32) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code().unwrap())
 }

@@ -1,79 +1,53 @@
 //! The command line as people and scripts use it.
 #![forbid(unsafe_code)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::process::Output;
-
-use paned_e2e::{Server, binary};
+use paned_e2e::{Server, binary, said};
 use paned_model::Code;
 use serde_json::{Value, json};
-
-fn said(output: &Output) -> (String, String, i32) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&output.stdout), text(&output.stderr), output.status.code().unwrap())
-}
-
-/// Runs a command that must go well; answers what it printed.
-#[track_caller]
-fn ok(server: &Server, args: &[&str]) -> String {
-    let (out, err, code) = said(&server.cli(args));
-    assert_eq!(code, 0, "{args:?}: {err}");
-    out
-}
-
-/// Runs a command with `--json`; answers what it printed.
-#[track_caller]
-fn json(server: &Server, args: &[&str]) -> Value {
-    let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
-    serde_json::from_str(&ok(server, &args)).unwrap()
-}
 
 #[test]
 fn a_newcomers_minute() {
     let server = Server::start();
-    let id = ok(&server, &["new", "--title", "my cat", "--tag", "t", "--meta", "k=1", "--", "cat"]);
+    let id = server.ok(&["new", "--title", "my cat", "--tag", "t", "--meta", "k=1", "--", "cat"]);
     let id = id.trim();
-    let table = ok(&server, &["ls"]);
+    let table = server.ok(&["ls"]);
     assert!(table.contains(id) && table.contains("running") && table.contains("my cat"), "{table}");
-    ok(&server, &["write", id, "hello", "--enter"]);
-    ok(&server, &["resize", id, "100x30"]);
-    let pane = json(&server, &["get", id]);
+    server.ok(&["write", id, "hello", "--enter"]);
+    server.ok(&["resize", id, "100x30"]);
+    let pane = server.answer(&["get", id]);
     assert_eq!(pane["size"], json!({ "cols": 100, "rows": 30 }));
-    ok(&server, &["kill", id]);
-    assert_eq!(json(&server, &["ls"])[0]["status"], "killed");
+    server.ok(&["kill", id]);
+    assert_eq!(server.answer(&["ls"])[0]["status"], "killed");
     assert_eq!(server.text(id), "hello\r\nhello\r\n");
-    ok(&server, &["rm", id]);
-    assert_eq!(json(&server, &["ls"]), json!([]));
+    server.ok(&["rm", id]);
+    assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
 #[test]
 fn actions_take_typed_flags_or_a_body_and_not_both() {
     let server = Server::start();
-    let made = json(
-        &server,
-        &[
-            "action",
-            "pane:new",
-            "--id",
-            "a",
-            "--argv",
-            "sleep",
-            "--argv",
-            "1000",
-            "--persist",
-            "true",
-            "--timeout-seconds",
-            "500",
-            "--size",
-            r#"{"cols":90,"rows":20}"#,
-            "--tags",
-            "1",
-        ],
-    );
+    let made = server.answer(&[
+        "action",
+        "pane:new",
+        "--id",
+        "a",
+        "--argv",
+        "sleep",
+        "--argv",
+        "1000",
+        "--persist",
+        "true",
+        "--timeout-seconds",
+        "500",
+        "--size",
+        r#"{"cols":90,"rows":20}"#,
+        "--tags",
+        "1",
+    ]);
     assert_eq!((&made["argv"], &made["persist"]), (&json!(["sleep", "1000"]), &json!(true)));
     assert_eq!((&made["size"]["cols"], &made["tags"]), (&json!(90), &json!(["1"])));
     let body = r#"{"paneId":"a","key":"k","value":{"deep":[1]}}"#;
-    let set = json(&server, &["action", "pane:set-meta", "--body", body]);
+    let set = server.answer(&["action", "pane:set-meta", "--body", body]);
     assert_eq!(set["meta"]["k"], json!({ "deep": [1] }));
     let (_, err, code) =
         said(&server.cli(&["action", "pane:get", "--paneId", "a", "--body", "{}"]));
@@ -146,7 +120,7 @@ fn a_server_can_be_started_and_stopped_by_command() {
 #[test]
 fn tokens_are_made_listed_and_revoked() {
     let server = Server::start();
-    let made = json(&server, &["token", "create", "--scope", "read", "--label", "ci"]);
+    let made = server.answer(&["token", "create", "--scope", "read", "--label", "ci"]);
     let ask = |token: &str| {
         let request = paned_e2e::Request::new("POST", "/action/pane:list")
             .header("host", &server.authority());
@@ -157,8 +131,8 @@ fn tokens_are_made_listed_and_revoked() {
     };
     let token = made["token"].as_str().unwrap();
     assert_eq!(ask(token), 200);
-    assert!(ok(&server, &["token", "list"]).contains("ci"));
-    ok(&server, &["token", "revoke", made["grant"]["id"].as_str().unwrap()]);
+    assert!(server.ok(&["token", "list"]).contains("ci"));
+    server.ok(&["token", "revoke", made["grant"]["id"].as_str().unwrap()]);
     assert_eq!(ask(token), 401);
 }
 
@@ -170,17 +144,17 @@ fn what_a_program_says_cannot_take_over_the_terminal() {
     server.act("pane:new", json!({ "id": "a", "argv": ["printf", evil], "meta": { "m": evil } }));
     events.until_exit("a");
     for args in [&["ls"][..], &["get", "a"], &["action", "pane:get", "--paneId", "a"]] {
-        assert!(!ok(&server, args).contains('\u{1b}'), "{args:?}");
+        assert!(!server.ok(args).contains('\u{1b}'), "{args:?}");
     }
 }
 
 #[test]
 fn the_doctor_finds_a_healthy_house_healthy() {
     let server = Server::start();
-    let report = json(&server, &["doctor"]);
+    let report = server.answer(&["doctor"]);
     let text = report.to_string();
     assert!(text.contains("pty") && text.contains("journal"), "{text}");
-    ok(&server, &["doctor"]);
+    server.ok(&["doctor"]);
 }
 
 #[test]

@@ -67,6 +67,8 @@ fn an_editor_is_driven_by_keys_and_seen_on_the_screen() {
     std::fs::write(&file, "first\nsecond\nthird\n").unwrap();
     server.act("pane:new", json!({ "id": "a", "argv": ["vim", "-u", "NONE", "-N", file] }));
     wait_for_screen(&server, "third");
+    // It paints all of it again once its terminal has answered what it asked.
+    assert_eq!(on_a(&server, "pane:wait", json!({ "quietMs": 500 }))["met"], "quiet");
     let screen = on_a(&server, "pane:screen", json!({}));
     assert_eq!(screen["modes"]["alternateScreen"], true);
     let missed = on_a(&server, "pane:wait", json!({ "pattern": "third", "timeoutMs": 50 }));

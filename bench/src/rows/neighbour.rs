@@ -1,14 +1,22 @@
 //! X1: whether a pane that prints without end keeps to its memory, and leaves its neighbours alone.
+//!
+//! The flood is stopped and let go on in turn, so that typing is measured with it and without it in the same
+//! minutes: what else the machine does hits both alike. A bare relay is typed into as well: what happens to it beside
+//! the flood is the system's doing, not ours.
 
 use std::slice;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use paned_keeper::tape::Reader;
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::Row;
 use super::echo::open;
-use crate::error::Error;
+use crate::error::{Doing, Error};
 use crate::figure::{Figure, Quantity};
 use crate::plan::Plan;
+use crate::relay::Relay;
 use crate::server::{self, Server};
 use crate::stats::Samples;
 use crate::watch::Watch;
@@ -20,11 +28,16 @@ pub(super) const ROW: Row =
 const BYTES: u64 = 10_000_000_000;
 /// What comes before the first look at memory.
 const EARLY: u64 = 1_000_000_000;
-/// Echoes before the flood.
-const ECHOES: u64 = 1000;
+/// What the flood prints before it is stopped again.
+const TURN: u64 = 100_000_000;
+/// Echoes while it is stopped.
+const ECHOES: usize = 100;
+/// Echoes after each change that are not counted: what was printed before it is still on its way.
+const SETTLING: usize = 10;
 /// People type no faster.
 const PAUSE: Duration = Duration::from_millis(5);
-const PATIENCE: Duration = Duration::from_secs(1200);
+/// How long one turn may take.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Private bytes.
 struct Memory {
@@ -33,32 +46,35 @@ struct Memory {
 }
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let server = Server::start(plan)?;
-    let mut neighbour = open(&server, &plan.child(&["echo"]))?;
-    let quiet = (0..plan.amount(ECHOES)).map(|_| typed(&mut neighbour));
-    let quiet = quiet.collect::<Result<Vec<_>, _>>()?;
-    let bytes = plan.amount(BYTES);
+    let (server, echo) = (Server::start(plan)?, plan.child(&["echo"]));
+    let mut typist = Typist { neighbour: open(&server, &echo)?, relay: Relay::start(&echo)? };
     let pane = server::open(&mut server.client()?, &plan.flood(u64::MAX))?;
-    let mut beside = type_until(&server, &pane, &mut neighbour, plan.amount(EARLY))?;
-    let early = memory(&server, &pane)?;
-    beside.extend(type_until(&server, &pane, &mut neighbour, bytes)?);
+    let flood = Flood::find(server.state.tape(&pane)?)?;
+    let bytes = plan.amount(BYTES);
+    let (mut quiet, mut beside, mut early) = (Times::default(), Times::default(), None);
+    while flood.tape.end() < bytes {
+        flood.tell(Signal::STOP)?;
+        typist.type_while(&mut quiet, |typed| typed < ECHOES)?;
+        flood.tell(Signal::CONT)?;
+        let turn = flood.tape.end() + TURN;
+        typist.type_while(&mut beside, |_| flood.tape.end() < turn)?;
+        if early.is_none() && plan.amount(EARLY) <= flood.tape.end() {
+            early = Some(memory(&server, &pane)?);
+        }
+    }
     let late = memory(&server, &pane)?;
     server::close(&mut server.client()?, slice::from_ref(&pane))?;
+    let early = early.as_ref().unwrap_or(&late);
     let grown = |what: &str, early, late| {
         let what = format!("private memory of the {what} after {:.1} GB", bytes as f64 / 1e9);
         Figure::ratio(what, Quantity::mib(early), Quantity::mib(late)).at_most(1.5, 1.1)
     };
-    let (quiet, beside) = (Samples::of([quiet]), Samples::of([beside]));
-    let typing = |what: &str, percent| {
-        let at = |times: &Samples| Quantity::micros(times.percentile(percent));
-        Figure::times(format!("typed to echoed beside that, {what}"), at(&quiet), at(&beside))
-    };
-    Ok(vec![
+    let mut figures = vec![
         grown("server", early.server, late.server),
         grown("keeper", early.keeper, late.keeper),
-        typing("p50", 50),
-        typing("p99", 99).at_most(3.0, 1.5),
-    ])
+    ];
+    figures.extend(typing(quiet, beside));
+    Ok(figures)
 }
 
 fn memory(server: &Server, pane: &str) -> Result<Memory, Error> {
@@ -66,28 +82,84 @@ fn memory(server: &Server, pane: &str) -> Result<Memory, Error> {
     Ok(Memory { server: proc::private(server.pid())?, keeper })
 }
 
-/// Types at a person's pace until the flood has printed this much.
-fn type_until(
-    server: &Server,
-    pane: &str,
-    neighbour: &mut Watch,
-    bytes: u64,
-) -> Result<Vec<Duration>, Error> {
-    let (tape, begun, mut times) = (server.state.tape(pane)?, Instant::now(), Vec::new());
-    while tape.end() < bytes {
-        interrupt::check()?;
-        if PATIENCE < begun.elapsed() {
-            return Err(Error::Late { what: "a flood".into(), limit: PATIENCE });
-        }
-        times.push(typed(neighbour)?);
-    }
-    Ok(times)
+/// Typing without the flood and beside it: into the neighbour, and over the relay.
+fn typing(quiet: Times, beside: Times) -> [Figure; 4] {
+    let figure = |what: &str, quiet: &Samples, beside: &Samples, percent| {
+        let at = |times: &Samples| Quantity::micros(times.percentile(percent));
+        Figure::times(format!("typed to echoed beside that, {what}"), at(quiet), at(beside))
+    };
+    let [ours, ours_beside] = [quiet.neighbour, beside.neighbour].map(|one| Samples::of([one]));
+    let [bare, bare_beside] = [quiet.relay, beside.relay].map(|one| Samples::of([one]));
+    [
+        figure("p50", &ours, &ours_beside, 50),
+        figure("p99", &ours, &ours_beside, 99).at_most(3.0, 1.5),
+        figure("over a bare relay, p50", &bare, &bare_beside, 50),
+        figure("over a bare relay, p99", &bare, &bare_beside, 99),
+    ]
 }
 
-fn typed(neighbour: &mut Watch) -> Result<Duration, Error> {
+/// The program that floods.
+struct Flood {
+    tape: Reader,
+    program: Pid,
+}
+
+impl Flood {
+    fn find(tape: Reader) -> Result<Self, Error> {
+        let program = tape.pid().and_then(proc::pid);
+        let found = || Error::Odd { what: "a flood", found: "no program".into() };
+        Ok(Self { tape, program: program.ok_or_else(found)? })
+    }
+
+    fn tell(&self, signal: Signal) -> Result<(), Error> {
+        kill_process(self.program, signal).doing("stop a flood or let it go on")
+    }
+}
+
+/// How long each echo took.
+#[derive(Default)]
+struct Times {
+    neighbour: Vec<Duration>,
+    relay: Vec<Duration>,
+}
+
+/// Somebody who types into the pane beside the flood, and over a relay.
+struct Typist {
+    neighbour: Watch,
+    relay: Relay,
+}
+
+impl Typist {
+    /// Types at a person's pace as long as it says, which is told how much was typed so far.
+    fn type_while(
+        &mut self,
+        times: &mut Times,
+        goes_on: impl Fn(usize) -> bool,
+    ) -> Result<(), Error> {
+        let begun = Instant::now();
+        for typed in 0.. {
+            interrupt::check()?;
+            if PATIENCE < begun.elapsed() {
+                return Err(Error::Late { what: "a flood".into(), limit: PATIENCE });
+            }
+            let (neighbour, relay) = (took(|| self.neighbour.echo())?, took(|| self.relay.echo())?);
+            if SETTLING <= typed {
+                times.neighbour.push(neighbour);
+                times.relay.push(relay);
+            }
+            if !goes_on(typed) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long it takes, after a pause.
+fn took(act: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
     // not a wait: this is how fast somebody types.
     thread::sleep(PAUSE);
     let begun = Instant::now();
-    neighbour.echo()?;
+    act()?;
     Ok(begun.elapsed())
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, activate, attach, close, completions, doctor, emit, events, get, keys, kill, layout,
-    list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send, server,
-    session, tail, token, version, wait, write,
+    action, activate, agent, attach, close, completions, doctor, emit, events, get, keys, kill,
+    layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
+    server, session, tail, token, version, wait, write,
 };
 use crate::serve;
 
@@ -19,6 +19,7 @@ Examples:
   paned attach p-4x7k2m         use one as your terminal
   paned keys p-4x7k2m q         press a key in one
   paned run -- make test        run something to its end in one
+  paned agent new codex         start a coding agent
   paned events                  follow what happens
   paned doctor                  check this machine
 
@@ -93,6 +94,8 @@ pub(crate) enum Command {
     Kill(kill::Args),
     Close(close::Args),
     Rm(rm::Args),
+    #[command(subcommand)]
+    Agent(agent::Command),
     #[command(subcommand)]
     Session(session::Command),
     #[command(subcommand)]

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod actions;
+mod at_once;
 mod call;
 mod catalogue;
 mod connection;

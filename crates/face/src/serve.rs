@@ -11,6 +11,7 @@ use paned_model::{Code, Refusal};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::at_once::AtOnce;
 use crate::connection::{self, Talk};
 use crate::listener::{Arrival, Face, Threshold};
 use crate::shared::Shared;
@@ -111,7 +112,8 @@ impl Gate {
             (None, Ok(seat)) => {
                 let (shared, app) = (self.shared.clone(), self.app.clone());
                 let threshold = self.threshold.clone();
-                self.talks.spawn(connection::talk(Talk { shared, app, threshold }, stream, seat));
+                let talk = connection::talk(Talk { shared, app, threshold }, stream, seat);
+                self.talks.spawn(AtOnce::new(talk));
             }
             (Some(refusal), _) => self.turn_away(stream, refusal),
             (None, Err(_)) => self.turn_away(stream, full(&self.shared.limits)),

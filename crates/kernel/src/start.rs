@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
+use crate::agents::{self, Agents, LETTER, Letter};
 use crate::dispatch::draft;
 use crate::errands::Errands;
 use crate::grants::{Grants, Stored, random_name};
@@ -66,6 +67,7 @@ impl Kernel {
         ground: Arc<dyn Ground>,
     ) -> Result<(Self, Started), Error> {
         let started_at = (setup.now)();
+        let agents = Agents::new(setup.profiles.clone());
         let inner = Inner {
             setup,
             started_at,
@@ -77,6 +79,7 @@ impl Kernel {
             hooks: Hooks::default(),
             errands: Errands::default(),
             stages: Stages::default(),
+            agents,
             wish: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };
@@ -84,8 +87,15 @@ impl Kernel {
         of_kind::<Stored>(&opened.records, GRANT).for_each(|stored| kernel.grants().insert(stored));
         kernel.keep_token()?;
         let remembered = of_kind(&opened.records, panes::record::KIND).collect();
+        kernel.agents().post().restore(of_kind::<Letter>(&opened.records, LETTER));
         let found = kernel.ground().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
+        // Ahead of the first pane, which need not wait for it then.
+        let warm = kernel.clone();
+        tokio::task::spawn_blocking(move || drop(warm.agents().profiles()));
+        // What should have followed an end, and did not because the server was gone.
+        kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
+        kernel.agents().post().resume(&kernel);
         kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
         // What was found out at the start is safe before anybody is told that we serve.
         let started =

@@ -3,6 +3,7 @@
 //! Pure: values in, values out. Nothing here knows a runtime, a file, a socket, a process or a clock.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod code;
 pub mod event;
 pub mod frame;
@@ -11,6 +12,7 @@ pub mod id;
 pub mod pane;
 pub mod time;
 
+pub use agent::{AgentInfo, AgentState, BlockKind, Delivery, Dialog, DialogOption, Source};
 pub use code::{Code, Refusal};
 pub use event::{Event, Include};
 pub use grant::{Grant, GrantId, PaneSet, Scope};

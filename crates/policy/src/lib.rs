@@ -1,9 +1,13 @@
-//! Judgements: who may do what, which requests may come in at all, and where panes go.
+//! Judgements: what agents are doing, who may do what, which requests may come in at all, and where panes go.
 //!
 //! Pure: values in, verdicts out. Nothing here knows a runtime, a file, a socket, a process or a clock.
 #![forbid(unsafe_code)]
 
+pub mod agent;
+pub mod delivery;
 pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod permit;
+pub mod retire;
+pub mod transcript;

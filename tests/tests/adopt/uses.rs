@@ -86,3 +86,33 @@ fn closing_it_lets_it_go_and_leaves_the_program_alone() {
     server.act("pane:write", json!({ "paneId": "a", "text": "more\n" }));
     until(&server, "a", "^got more$");
 }
+
+#[test]
+fn an_agent_that_was_there_before_is_judged() {
+    let server = Server::start();
+    let home = server.state().parent().unwrap().to_owned();
+    let profiles = home.join(".config/paned/profiles");
+    fs::create_dir_all(&profiles).unwrap();
+    fs::write(profiles.join("mini.toml"), include_str!("../agents_room/mini.toml")).unwrap();
+    fs::write(home.join("mini.sh"), include_str!("../agents_room/mini.sh")).unwrap();
+    let tmux = Tmux::start(&format!("exec bash {}", home.join("mini.sh").display()));
+    let adopt = json!({ "tmux": tmux.socket(), "pane": "%0", "id": "a", "profile": "mini" });
+    let adopted = server.act("pane:adopt", adopt);
+    assert_eq!(adopted["agent"]["profile"], "mini");
+    let until = |state: &str| {
+        let waited = server.act("agent:wait", json!({ "paneId": "a", "state": state }));
+        assert_eq!(waited["met"], "state", "{waited}");
+    };
+    until("ready");
+    server.act("pane:write", json!({ "paneId": "a", "text": "ask" }));
+    server.act("pane:keys", json!({ "paneId": "a", "keys": ["enter"] }));
+    until("blocked");
+    server.act("pane:keys", json!({ "paneId": "a", "keys": ["2"] }));
+    until("busy");
+    let (code, sentence) = refused(
+        &server,
+        "pane:adopt",
+        json!({ "tmux": tmux.socket(), "pane": "%0", "profile": "x" }),
+    );
+    assert_eq!(code, "not_found", "{sentence}");
+}

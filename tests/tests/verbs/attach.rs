@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use paned_e2e::{Server, binary, children_of, is_alive, kill9};
+use paned_e2e::{Server, binary, children_of, is_alive, kill9, said};
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::term::Term;
-use super::{SIZES, ok, said, script, start, until, until_exit};
+use super::{SIZES, script, start, until, until_exit};
 
 const DETACH: &str = "\u{1d}";
 
@@ -86,7 +86,7 @@ fn somebody_who_looks_on_changes_nothing() {
     term.until("ready");
     term.type_in("not this\r");
     term.resize(Size { cols: 72, rows: 21 });
-    ok(&server, &["send", "a", "but this"]);
+    server.ok(&["send", "a", "but this"]);
     term.until("but this");
     assert_eq!(server.tape("a").size(), Size::default());
     term.type_in(DETACH);

@@ -3,30 +3,27 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use paned_e2e::Server;
+use paned_e2e::{Server, said};
 use paned_model::Size;
 use serde_json::{Value, json};
 
 use super::term::Term;
-use super::{answer, ok, said, script, start, until, until_exit};
+use super::{script, start, until, until_exit};
 
 #[test]
 fn lines_are_read_by_place_and_by_pattern() {
     let server = Server::start();
     start(&server, "a", &["seq", "0", "99"]);
     until_exit(&server, "a");
-    assert_eq!(ok(&server, &["read", "a", "--tail", "2"]), "98\n99\n");
-    assert_eq!(
-        ok(&server, &["read", "a", "--offset", "10", "--limit", "2", "-n"]),
-        "10:10\n11:11\n"
-    );
+    assert_eq!(server.ok(&["read", "a", "--tail", "2"]), "98\n99\n");
+    assert_eq!(server.ok(&["read", "a", "--offset", "10", "--limit", "2", "-n"]), "10:10\n11:11\n");
     let near = ["read", "a", "--pattern", "^[25]0$", "-B", "1", "-A1", "-n"];
-    assert_eq!(ok(&server, &near), "19-19\n20:20\n21-21\n--\n49-49\n50:50\n51-51\n");
+    assert_eq!(server.ok(&near), "19-19\n20:20\n21-21\n--\n49-49\n50:50\n51-51\n");
     let (out, err, _) = said(&server.cli(&["read", "a", "--limit", "3"]));
     let next = err.split("--since ").nth(1).unwrap().split('`').next().unwrap().to_owned();
     assert_eq!(out, "0\n1\n2\n");
-    assert!(ok(&server, &["read", "a", "--since", &next]).starts_with("3\n4\n"));
-    assert_eq!(answer(&server, &["read", "a", "--tail", "1"])["lines"][0]["text"], "99");
+    assert!(server.ok(&["read", "a", "--since", &next]).starts_with("3\n4\n"));
+    assert_eq!(server.answer(&["read", "a", "--tail", "1"])["lines"][0]["text"], "99");
 }
 
 #[test]
@@ -34,9 +31,9 @@ fn logs_are_everything_however_much_that_is() {
     let server = Server::start();
     start(&server, "a", &["seq", "25000"]);
     until_exit(&server, "a");
-    let lines: Vec<_> = ok(&server, &["logs", "a"]).lines().map(str::to_owned).collect();
+    let lines: Vec<_> = server.ok(&["logs", "a"]).lines().map(str::to_owned).collect();
     assert_eq!(lines, (1..=25_000).map(|n: u32| n.to_string()).collect::<Vec<_>>());
-    let last = ok(&server, &["logs", "a", "--json"]).lines().last().unwrap().to_owned();
+    let last = server.ok(&["logs", "a", "--json"]).lines().last().unwrap().to_owned();
     assert_eq!(serde_json::from_str::<Value>(&last).unwrap()["n"], 24_999);
 }
 
@@ -46,8 +43,8 @@ fn raw_is_every_byte_and_a_terminal_obeys_none_of_them() {
     let evil = "a\u{1b}]0;owned\u{7}\u{1b}[31mred\r\n";
     start(&server, "a", &["printf", "%b", "a\\033]0;owned\\007\\033[31mred\\n"]);
     until_exit(&server, "a");
-    assert_eq!(ok(&server, &["read", "a", "--view", "raw"]), evil);
-    assert_eq!(ok(&server, &["read", "a"]), "ared\n");
+    assert_eq!(server.ok(&["read", "a", "--view", "raw"]), evil);
+    assert_eq!(server.ok(&["read", "a"]), "ared\n");
     let mut safe = Term::paned(&server, &["read", "a", "--view", "raw"], Size::default());
     assert_eq!(safe.until("\r\n"), "a\\x1b]0;owned\\x07\\x1b[31mred");
     let args = ["read", "a", "--view", "raw", "--raw"];
@@ -59,12 +56,12 @@ fn tail_shows_the_last_lines_and_follows_to_the_end() {
     let server = Server::start();
     script(&server, "a", "seq 20; read x; echo got $x; printf 'no end'");
     until(&server, "a", "^20$");
-    assert_eq!(ok(&server, &["tail", "a", "-n", "2"]), "19\n20\n");
+    assert_eq!(server.ok(&["tail", "a", "-n", "2"]), "19\n20\n");
     let mut tail = server.command(&["tail", "-f", "-n", "1", "a"]);
     let mut tail = tail.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "20");
-    ok(&server, &["send", "a", "it"]);
+    server.ok(&["send", "a", "it"]);
     let rest: Vec<_> = lines.map(Result::unwrap).collect();
     assert_eq!(rest, ["it", "got it", "no end"]);
     let (_, err, code) = said(&tail.wait_with_output().unwrap());
@@ -81,7 +78,7 @@ fn following_goes_on_when_the_server_comes_back() {
     assert_eq!(lines.next().unwrap().unwrap(), "one");
     server.kill();
     server.start_again();
-    ok(&server, &["keys", "a", "enter"]);
+    server.ok(&["keys", "a", "enter"]);
     let rest: Vec<_> = lines.map(Result::unwrap).collect();
     assert_eq!(rest, ["", "two"]);
     assert!(tail.wait().unwrap().success());
@@ -93,11 +90,11 @@ fn several_panes_are_told_apart() {
     start(&server, "a", &["echo", "from a"]);
     start(&server, "b", &["echo", "from b"]);
     let mut lines: Vec<_> =
-        ok(&server, &["tail", "-f", "a", "b"]).lines().map(str::to_owned).collect();
+        server.ok(&["tail", "-f", "a", "b"]).lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines, ["a: from a", "b: from b"]);
-    assert_eq!(ok(&server, &["tail", "a", "b"]), "a: from a\nb: from b\n");
-    let line = answer(&server, &["tail", "-f", "a"]);
+    assert_eq!(server.ok(&["tail", "a", "b"]), "a: from a\nb: from b\n");
+    let line = server.answer(&["tail", "-f", "a"]);
     assert_eq!(line, json!({ "paneId": "a", "text": "from a" }));
     let (_, err, code) = said(&server.cli(&["tail", "-f", "nobody", "a"]));
     assert!(code == 3 && err.contains("nobody"), "{err}");
@@ -111,10 +108,10 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
     until_exit(&server, "a");
     until_exit(&server, "b");
     let mut hits: Vec<_> =
-        ok(&server, &["search", "-i", "NEEDLE"]).lines().map(str::to_owned).collect();
+        server.ok(&["search", "-i", "NEEDLE"]).lines().map(str::to_owned).collect();
     hits.sort();
     assert_eq!(hits, ["a:1: two Needle", "b:0: needle"]);
-    assert_eq!(ok(&server, &["search", "needle", "--pane", "b"]), "b:0: needle\n");
+    assert_eq!(server.ok(&["search", "needle", "--pane", "b"]), "b:0: needle\n");
     let (out, err, code) = said(&server.cli(&["search", "hay"]));
     assert!(out.is_empty() && code == 0 && err.contains("nothing found in 2 panes"), "{err}");
     assert_eq!(said(&server.cli(&["search", "-q", "hay"])).1, "");
@@ -125,16 +122,16 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
 fn a_wait_says_what_came_and_its_exit_code_says_whether_it_did() {
     let server = Server::start();
     script(&server, "a", "echo ready; read x; echo failed; read y; exit 4");
-    assert_eq!(ok(&server, &["wait", "a", "--pattern", "read.", "--since", "0"]), "ready\n");
-    assert_eq!(ok(&server, &["wait", "a", "--quiet", "50"]), "ready\n");
+    assert_eq!(server.ok(&["wait", "a", "--pattern", "read.", "--since", "0"]), "ready\n");
+    assert_eq!(server.ok(&["wait", "a", "--quiet", "50"]), "ready\n");
     let (_, err, code) = said(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50"]));
     assert!(code == 12 && err.contains("time ran out") && err.contains("nothing new"), "{err}");
-    ok(&server, &["keys", "a", "enter"]);
+    server.ok(&["keys", "a", "enter"]);
     let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
     let (out, _, code) = said(&server.cli(&stop));
     assert_eq!((out.as_str(), code), ("failed\n", 8));
-    ok(&server, &["keys", "a", "enter"]);
-    assert_eq!(ok(&server, &["wait", "a"]), "exited 4\n");
+    server.ok(&["keys", "a", "enter"]);
+    assert_eq!(server.ok(&["wait", "a"]), "exited 4\n");
     let (_, err, code) = said(&server.cli(&["wait", "a", "--pattern", "never"]));
     assert!(code == 10 && err.contains("ended first"), "{err}");
 }
@@ -146,11 +143,11 @@ fn a_screen_is_rows_colours_or_a_picture() {
     script(&server, "a", tui);
     let shown = server.act("pane:wait", json!({ "paneId": "a", "quietMs": 100, "since": 0 }));
     assert_eq!(shown["met"], "quiet");
-    assert_eq!(ok(&server, &["screen", "a"]).lines().nth(2), Some("    menu"));
-    assert!(ok(&server, &["screen", "a", "--format", "ansi"]).contains("\u{1b}["));
-    assert_eq!(answer(&server, &["screen", "a"])["modes"]["alternateScreen"], true);
+    assert_eq!(server.ok(&["screen", "a"]).lines().nth(2), Some("    menu"));
+    assert!(server.ok(&["screen", "a", "--format", "ansi"]).contains("\u{1b}["));
+    assert_eq!(server.answer(&["screen", "a"])["modes"]["alternateScreen"], true);
     let file = server.state().with_file_name("a.png");
-    ok(&server, &["screen", "a", "-o", file.to_str().unwrap()]);
+    server.ok(&["screen", "a", "-o", file.to_str().unwrap()]);
     assert!(std::fs::read(file).unwrap().starts_with(b"\x89PNG"));
-    assert!(ok(&server, &["screen", "a", "--format", "svg"]).starts_with("<svg"));
+    assert!(server.ok(&["screen", "a", "--format", "svg"]).starts_with("<svg"));
 }

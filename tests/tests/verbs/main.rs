@@ -9,8 +9,6 @@ mod sizes;
 mod term;
 mod types;
 
-use std::process::Output;
-
 use paned_e2e::Server;
 use serde_json::{Value, json};
 
@@ -26,26 +24,6 @@ while True:
     os.write(1, b'size %d %d\\n' % os.get_terminal_size())
     s.sigwait({s.SIGWINCH})",
 ];
-
-fn said(output: &Output) -> (String, String, i32) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&output.stdout), text(&output.stderr), output.status.code().unwrap())
-}
-
-/// Runs a command that must go well; answers what it printed.
-#[track_caller]
-fn ok(server: &Server, args: &[&str]) -> String {
-    let (out, err, code) = said(&server.cli(args));
-    assert_eq!(code, 0, "{args:?}: {err}");
-    out
-}
-
-/// Runs a command with `--json`; answers what it printed.
-#[track_caller]
-fn answer(server: &Server, args: &[&str]) -> Value {
-    let args: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
-    serde_json::from_str(&ok(server, &args)).unwrap()
-}
 
 /// Starts a program in a pane of this name.
 #[track_caller]

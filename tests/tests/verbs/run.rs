@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use paned_e2e::Server;
+use paned_e2e::{Server, said};
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use super::SIZES;
 use super::term::Term;
-use super::{SIZES, answer, ok, said};
 
 /// `paned run` of a shell script, with a way to read what it prints.
 fn spawn(server: &Server, script: &str) -> (Child, impl Iterator<Item = String>) {
@@ -32,7 +32,7 @@ fn the_exit_code_is_the_programs_own_and_nothing_is_left_behind() {
     }
     assert_eq!(said(&server.cli(&["run", "--timeout", "1", "--", "sleep", "1000"])).2, 124);
     assert_eq!(said(&server.cli(&["run", "--", "no-such-program"])).2, 2);
-    assert_eq!(answer(&server, &["ls"]), json!([]));
+    assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn output_comes_as_it_is_printed() {
     fs::write(&gate, "second\n").unwrap();
     assert_eq!(lines.collect::<Vec<_>>(), ["second"]);
     assert!(run.wait().unwrap().success());
-    let raw = ok(&server, &["run", "--raw", "--", "printf", "\\033[1mx\\n"]);
+    let raw = server.ok(&["run", "--raw", "--", "printf", "\\033[1mx\\n"]);
     assert_eq!(raw, "\u{1b}[1mx\r\n");
 }
 
@@ -66,7 +66,7 @@ fn an_interrupt_is_pressed_in_the_pane_and_a_termination_ends_it() {
         signal(&run, asked);
         assert_eq!(run.wait().unwrap().code(), Some(143));
     }
-    assert_eq!(answer(&server, &["ls"]), json!([]));
+    assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn whoever_stops_reading_ends_the_program() {
     assert_eq!(lines.next().unwrap(), "more");
     drop(lines);
     assert!(run.wait().unwrap().success());
-    assert_eq!(answer(&server, &["ls"]), json!([]));
+    assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_kept_pane_can_be_read_and_json_says_it_all() {
     let ran: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &ran["paneId"], &ran["exitCode"]), (2, &json!("k"), &json!(2)));
     assert_eq!(ran["output"]["lines"][1]["text"], "/");
-    assert_eq!(ok(&server, &["logs", "k"]), "b\n/\n");
+    assert_eq!(server.ok(&["logs", "k"]), "b\n/\n");
 }
 
 #[test]

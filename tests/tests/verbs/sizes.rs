@@ -1,11 +1,11 @@
 //! One size, one owner: who holds it, who may take it, and when it is free again.
 
-use paned_e2e::{Frame, Server, Socket, kill9};
+use paned_e2e::{Frame, Server, Socket, kill9, said};
 use paned_model::{Code, Size};
 use serde_json::{Value, json};
 
 use super::term::Term;
-use super::{SIZES, said, start, until};
+use super::{SIZES, start, until};
 
 const DETACH: &str = "\u{1d}";
 

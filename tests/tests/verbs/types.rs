@@ -3,22 +3,22 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use paned_e2e::Server;
+use paned_e2e::{Server, said};
 
-use super::{answer, ok, said, script, start, until, until_exit};
+use super::{script, start, until, until_exit};
 
 #[test]
 fn a_line_is_sent_with_enter_or_without() {
     let server = Server::start();
     start(&server, "a", &["python3", "-q", "-i", "-c", "import sys"]);
     until(&server, "a", ">>>");
-    ok(&server, &["send", "a", "print(6", "*", "7)"]);
+    server.ok(&["send", "a", "print(6", "*", "7)"]);
     until(&server, "a", "^42$");
-    ok(&server, &["send", "a", "--no-enter", "--", "--flag"]);
+    server.ok(&["send", "a", "--no-enter", "--", "--flag"]);
     until(&server, "a", ">>> --flag$");
-    ok(&server, &["keys", "a", "ctrl+c"]);
+    server.ok(&["keys", "a", "ctrl+c"]);
     until(&server, "a", "KeyboardInterrupt");
-    assert_eq!(answer(&server, &["send", "a", "exit(3)"])["bytes"], 8);
+    assert_eq!(server.answer(&["send", "a", "exit(3)"])["bytes"], 8);
     assert_eq!(until_exit(&server, "a")["exitCode"], 3);
     assert_eq!(said(&server.cli(&["send", "a", "late"])).2, 10);
 }
@@ -28,11 +28,11 @@ fn keys_are_what_the_program_asked_for() {
     let server = Server::start();
     script(&server, "a", "echo ready; cat -v; printf '\\033[?1h'; echo again; cat -v");
     until(&server, "a", "ready");
-    ok(&server, &["keys", "a", "up", "alt+x", "enter", "ctrl+d"]);
+    server.ok(&["keys", "a", "up", "alt+x", "enter", "ctrl+d"]);
     until(&server, "a", r"^\^\[\[A\^\[x$");
     until(&server, "a", "again");
-    ok(&server, &["keys", "a", "up", "--repeat", "2"]);
-    ok(&server, &["keys", "a", "enter"]);
+    server.ok(&["keys", "a", "up", "--repeat", "2"]);
+    server.ok(&["keys", "a", "enter"]);
     until(&server, "a", r"^\^\[OA\^\[OA$");
     let (_, err, code) = said(&server.cli(&["keys", "a", "ctrl+entre"]));
     assert!(code == 2 && err.contains("enter"), "{err}");
@@ -43,7 +43,7 @@ fn a_paste_comes_from_an_argument_or_from_standard_input() {
     let server = Server::start();
     script(&server, "a", "printf '\\033[?2004h'; echo ready; cat -v");
     until(&server, "a", "ready");
-    assert_eq!(answer(&server, &["paste", "a", "one", "--submit"])["bracketed"], true);
+    assert_eq!(server.answer(&["paste", "a", "one", "--submit"])["bracketed"], true);
     until(&server, "a", r"^\^\[\[200~one\^\[\[201~$");
     let mut paste =
         server.command(&["paste", "a", "--submit"]).stdin(Stdio::piped()).spawn().unwrap();

@@ -8,6 +8,7 @@ use paned_model::frame::Survivor;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::span::millis;
 use super::{for_each, params, read};
 use crate::context::Context;
 
@@ -25,8 +26,8 @@ pub(crate) struct Args {
     /// The panes
     #[arg(required = true)]
     pane: Vec<String>,
-    /// How long a program may take to end when asked, in milliseconds
-    #[arg(long, value_name = "MS")]
+    /// How long a program may take to end when asked, as in 500ms or 3s
+    #[arg(long, value_name = "TIME", value_parser = millis)]
     grace_ms: Option<u64>,
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod action;
 pub(crate) mod activate;
 mod afterwards;
+pub(crate) mod agent;
 pub(crate) mod attach;
 pub(crate) mod close;
 pub(crate) mod completions;
@@ -33,6 +34,7 @@ pub(crate) mod search;
 pub(crate) mod send;
 pub(crate) mod server;
 pub(crate) mod session;
+mod span;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod version;
@@ -75,6 +77,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Send(args) => send::run(context, &args),
         Command::Keys(args) => keys::run(context, &args),
         Command::Paste(args) => paste::run(context, args),
+        Command::Agent(command) => agent::run(context, command),
         Command::Activate(args) => activate::run(context, &args),
         Command::Rename(args) => rename::run(context, &args),
         Command::Session(command) => session::run(context, command),

@@ -8,6 +8,7 @@ use paned_model::{PaneId, PaneInfo, Size};
 use serde_json::{Map, Value, json};
 
 use super::layout::here;
+use super::span::seconds;
 use super::{params, read};
 use crate::context::Context;
 
@@ -17,7 +18,7 @@ Examples:
   paned new -- cargo watch -x test            a program with its arguments
   paned new --id web --size 120x40 -- npm run dev
   paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
-  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 600 -- ./serve";
+  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve";
 
 /// Start a program in a new pane and print the pane's id
 #[derive(clap::Args)]
@@ -44,8 +45,8 @@ pub(crate) struct Args {
     /// A label
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// End it after so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    /// End it after so long, as in 90s or 10m
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     timeout: Option<u32>,
     /// Have automatic clean-up leave it alone
     #[arg(long)]
@@ -111,7 +112,7 @@ pub(super) fn from_here(folder: Option<PathBuf>) -> Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
-fn json_or_text((key, value): (String, String)) -> (String, Value) {
+pub(super) fn json_or_text((key, value): (String, String)) -> (String, Value) {
     let json = serde_json::from_str(&value).ok();
     (key, json.unwrap_or(Value::String(value)))
 }

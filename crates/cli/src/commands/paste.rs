@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn standard_input() -> Result<String> {
+pub(super) fn standard_input() -> Result<String> {
     let mut text = String::new();
     std::io::stdin()
         .read_to_string(&mut text)

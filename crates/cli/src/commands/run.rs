@@ -12,6 +12,7 @@ use super::afterwards::Afterwards;
 use super::ending::Ended;
 use super::follow::{Follower, Piece};
 use super::printer::{Form, Printer};
+use super::span::seconds;
 use super::window::{self, Asked, Caught, Signals};
 use super::{is_unavailable, new, params, read};
 use crate::client::{self, Client};
@@ -48,8 +49,8 @@ pub(crate) struct Args {
     /// How large its terminal is, as in 120x40 [default: as yours, and with it]
     #[arg(long)]
     size: Option<Size>,
-    /// End it after so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    /// End it after so long, as in 90s or 10m
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     timeout: Option<u32>,
     /// Keep the pane, and what the program left running
     #[arg(long)]

@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::span::millis;
 use super::{params, read};
 use crate::context::Context;
 use crate::out::{Out, units};
@@ -36,8 +37,8 @@ pub(crate) struct Args {
     /// At most so many hits [default: 100]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Search for at most so many milliseconds [default: 2000]
-    #[arg(long, value_name = "MS")]
+    /// Search for at most so long [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
     /// Say nothing but the hits
     #[arg(short, long)]

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use paned_model::{Grant, PaneSet, Scope};
 use serde_json::{Value, json};
 
+use super::span::seconds;
 use super::{for_each, params, read};
 use crate::context::Context;
 use crate::out::{Style, Table, Text, units};
@@ -58,8 +59,8 @@ pub(crate) struct Create {
     /// What to call it
     #[arg(long)]
     label: Option<String>,
-    /// How long it holds, in seconds [default: until revoked]
-    #[arg(long, value_name = "SECONDS")]
+    /// How long it holds, as in 12h [default: until revoked]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires: Option<u32>,
 }
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::printed::Line;
+use super::span::millis;
 use super::{ls, params, read};
 use crate::context::Context;
 use crate::out::{Out, Style, Text};
@@ -15,8 +16,8 @@ use crate::out::{Out, Style, Text};
 const EXAMPLES: &str = "\
 Examples:
   paned wait build                                 until the program ends
-  paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60000
-  paned wait repl --quiet 500                      until nothing was printed for half a second
+  paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60s
+  paned wait repl --quiet 500ms                    until nothing was printed for half a second
   paned wait web --pattern ready --since 4711      also what came after an earlier answer's `next`
 
 Only output after the call counts, or after --since. What was met is shown: the lines that matched, the \
@@ -35,8 +36,8 @@ pub(crate) struct Args {
     /// Until the program ends; the default when nothing else is waited for
     #[arg(long)]
     exit: bool,
-    /// Until nothing was printed for so many milliseconds
-    #[arg(long, value_name = "MS")]
+    /// Until nothing was printed for so long, as in 500ms or 3s
+    #[arg(long, value_name = "TIME", value_parser = millis)]
     quiet: Option<u64>,
     /// Stop waiting when a new line matches this; repeatable
     #[arg(long, value_name = "REGEX")]
@@ -47,8 +48,8 @@ pub(crate) struct Args {
     /// Count output from here on: `next` of an earlier answer [default: now]
     #[arg(long, value_name = "CURSOR")]
     since: Option<u64>,
-    /// Give up after so many milliseconds [default: 30000]
-    #[arg(long, value_name = "MS")]
+    /// Give up after so long [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
 }
 

@@ -82,6 +82,11 @@ impl Out {
         table.lines(self.colour).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
+    /// The lines of a table, for whoever draws them.
+    pub(crate) fn lines(self, table: &Table) -> Vec<String> {
+        table.lines(self.colour)
+    }
+
     /// Prints names with their values, one per line.
     pub(crate) fn fields(self, fields: &[(&str, Text)]) -> io::Result<()> {
         let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -43,6 +43,13 @@ impl Text {
         self
     }
 
+    /// The line with another at its end.
+    #[must_use]
+    pub(crate) fn with(mut self, end: Self) -> Self {
+        self.0.extend(end.0);
+        self
+    }
+
     /// How many columns it takes. Wide characters count as one, so free text belongs at the end of a line.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(_, text)| text.chars().count()).sum()

@@ -1,5 +1,21 @@
 //! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
 
+mod agent;
+mod agent_answer;
+mod agent_cleanup;
+mod agent_create;
+mod agent_explain;
+mod agent_interrupt;
+mod agent_last;
+mod agent_list;
+mod agent_message;
+mod agent_profiles;
+mod agent_record;
+mod agent_restart;
+mod agent_set_state;
+mod agent_start;
+mod agent_state;
+mod agent_wait;
 mod event_emit;
 mod grant_create;
 mod grant_list;
@@ -51,6 +67,7 @@ use paned_model::{PaneId, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::agent_start::start_again;
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::Registry;
@@ -58,6 +75,20 @@ use crate::registry::Registry;
 /// Every action there is.
 pub(crate) fn registry() -> Registry {
     Registry::new()
+        .with::<agent_answer::AgentAnswer>()
+        .with::<agent_cleanup::AgentCleanup>()
+        .with::<agent_create::AgentCreate>()
+        .with::<agent_explain::AgentExplain>()
+        .with::<agent_interrupt::AgentInterrupt>()
+        .with::<agent_last::AgentLast>()
+        .with::<agent_list::AgentList>()
+        .with::<agent_message::AgentMessage>()
+        .with::<agent_profiles::AgentProfiles>()
+        .with::<agent_record::AgentRecord>()
+        .with::<agent_restart::AgentRestart>()
+        .with::<agent_set_state::AgentSetState>()
+        .with::<agent_state::AgentState>()
+        .with::<agent_wait::AgentWait>()
         .with::<event_emit::EventEmit>()
         .with::<grant_create::GrantCreate>()
         .with::<grant_list::GrantList>()

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::pane_new::{LONGEST_TITLE, check_title, fresh_id, welcome};
 use super::{meta, visible};
 use crate::Kernel;
+use crate::agents::{AgentRecord, Life};
 use crate::grants::{Stored, random_name};
 use crate::panes::origin::Origin;
 use crate::panes::pane::Reach;
@@ -34,6 +35,8 @@ pub(super) struct Params {
     id: Option<PaneId>,
     /// What to call it; the program's own title, or its command, when left out.
     title: Option<String>,
+    /// What its screens are read by, when its program is an agent that is not known by its command.
+    profile: Option<String>,
     /// Free data.
     #[serde(default)]
     meta: Meta,
@@ -59,6 +62,9 @@ impl Action for PaneAdopt {
             .ok_or_else(|| Refusal::invalid("`pane` is the name of a tmux pane, as in `%3`"))?;
         meta::check(&params.meta, kernel.limits().meta)?;
         let title = params.title.clone().map(check_title).transpose()?;
+        if let Some(profile) = &params.profile {
+            kernel.agents().profile(profile)?;
+        }
         let server = foreign.server(&socket).await?;
         let glimpse = server.client().glimpse(pane).await?;
         let glimpse = glimpse.ok_or_else(|| {
@@ -135,7 +141,12 @@ fn record(
     let command = told.map_or("", |text| unquoted(text)).to_owned();
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
     let parent = context.caller.pane.clone();
+    let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     Record {
+        agent: match &params.profile {
+            Some(profile) => Some(AgentRecord::found(profile, kernel.now())),
+            None => kernel.agents().recognise(kernel, &words, &params.meta, Life::Found),
+        },
         title: title.map_or(Title::Command(line), Title::Given),
         grant: no_grant(kernel, &id),
         id,
@@ -188,7 +199,7 @@ async fn take(
         Ok(link) => {
             let size = link.output.size();
             pane.lock().size = size;
-            welcome(kernel, pane, link);
+            welcome(kernel, pane, link, Life::Found);
             Ok(())
         }
         Err(refusal) => {

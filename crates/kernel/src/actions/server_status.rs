@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use paned_model::{EventId, Refusal, Scope, Time};
+use paned_policy::agent::Mistake;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,6 +33,12 @@ pub(super) struct Status {
     uptime_ms: u64,
     /// Panes by status.
     panes: BTreeMap<&'static str, usize>,
+    /// Agents by what they do.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    agents: BTreeMap<&'static str, usize>,
+    /// Mistakes in the user's profiles of agents, as `file:line: sentence`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profile_mistakes: Vec<String>,
     /// The last event.
     last_event: EventId,
     /// Why nothing can be written to the journal at present, if that is so.
@@ -50,10 +57,15 @@ impl Action for ServerStatus {
     async fn run(context: Context, _: Nothing) -> Result<Status, Refusal> {
         let kernel = &context.kernel;
         let address = &kernel.setup().address;
-        let mut panes = BTreeMap::new();
+        let (mut panes, mut agents) = (BTreeMap::new(), BTreeMap::new());
         for pane in kernel.panes().list() {
-            *panes.entry(pane.lock().status().word()).or_default() += 1;
+            let state = pane.lock();
+            *panes.entry(state.status().word()).or_default() += 1;
+            if let Some(agent) = &state.agent {
+                *agents.entry(agent.state.word()).or_default() += 1;
+            }
         }
+        let mistakes = kernel.agents().profiles().mistakes;
         Ok(Status {
             ok: true,
             version: kernel.setup().version,
@@ -63,8 +75,14 @@ impl Action for ServerStatus {
             started_at: kernel.started_at(),
             uptime_ms: kernel.now().since(kernel.started_at()),
             panes,
+            agents,
+            profile_mistakes: mistakes.iter().map(told).collect(),
             last_event: kernel.journal().last(),
             trouble: kernel.journal().trouble(),
         })
     }
+}
+
+fn told(mistake: &Mistake) -> String {
+    format!("{}:{}: {}", mistake.file, mistake.line, mistake.sentence)
 }

@@ -45,8 +45,6 @@ const ASKS: usize = 64;
 #[derive(Default)]
 pub(crate) struct Stages {
     open: Mutex<HashMap<PathBuf, mpsc::Sender<Ask>>>,
-    /// Sessions from before the server was started.
-    kept: Mutex<BTreeMap<String, Kept>>,
 }
 
 /// What became of a wish to be shown.
@@ -148,10 +146,8 @@ impl Stages {
     /// Goes on with what was shown before the server was started.
     pub(crate) fn resume(&self, kernel: &Kernel, kept: impl Iterator<Item = Kept>) {
         let kept: BTreeMap<_, _> = kept.map(|kept| (kept.name.clone(), kept)).collect();
-        let is_empty = kept.is_empty();
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-        if let (false, Ok(place)) = (is_empty, Self::own_place(kernel)) {
-            self.open(kernel, place);
+        if let (false, Ok(place)) = (kept.is_empty(), Self::own_place(kernel)) {
+            self.open_with(kernel, place, kept);
         }
         for pane in kernel.panes().list() {
             let wish = pane.lock().record.wish.clone();
@@ -161,11 +157,6 @@ impl Stages {
                 self.open(kernel, Place::foreign(&socket, None));
             }
         }
-    }
-
-    /// Sessions from before the server was started, for the task that goes on with them.
-    fn kept(&self) -> BTreeMap<String, Kept> {
-        std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn own_place(kernel: &Kernel) -> Result<Place, Refusal> {
@@ -189,6 +180,16 @@ impl Stages {
     }
 
     fn open(&self, kernel: &Kernel, place: Place) -> mpsc::Sender<Ask> {
+        self.open_with(kernel, place, BTreeMap::new())
+    }
+
+    /// The task for a tmux server, which goes on with these sessions if it is new.
+    fn open_with(
+        &self,
+        kernel: &Kernel,
+        place: Place,
+        kept: BTreeMap<String, Kept>,
+    ) -> mpsc::Sender<Ask> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let found = open.get(place.socket()).filter(|stage| !stage.is_closed());
         if let Some(stage) = found {
@@ -196,7 +197,7 @@ impl Stages {
         }
         let (asks, inbox) = mpsc::channel(ASKS);
         open.insert(place.socket().to_owned(), asks.clone());
-        tokio::spawn(Task::new(kernel.clone(), place).run(inbox));
+        tokio::spawn(Task::new(kernel.clone(), place, kept).run(inbox));
         asks
     }
 }

@@ -53,8 +53,7 @@ enum Event {
 }
 
 impl Task {
-    pub(super) fn new(kernel: Kernel, place: Place) -> Self {
-        let kept = if place.is_own() { kernel.stages().kept() } else { BTreeMap::new() };
+    pub(super) fn new(kernel: Kernel, place: Place, kept: BTreeMap<String, Kept>) -> Self {
         let stage = kernel.setup().stage.as_ref();
         let queue = stage.map(|stage| Queue::new(stage.waiting, stage.patience));
         let mut task = Self {

@@ -24,6 +24,8 @@ pub(crate) fn setup() -> Setup {
         limits: Limits { panes: 5, hook: Duration::from_secs(5), ..Limits::default() },
         stage: None,
         foreign: None,
+        profiles: None,
+        worktrees: None,
         now: || Time(1_000),
     }
 }

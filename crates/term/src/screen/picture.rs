@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::term::cell::{self, Flags};
 use alacritty_terminal::vte::ansi::{self, NamedColor};
 use paned_model::Size;
@@ -120,6 +121,33 @@ impl Screen {
         let rows = (0..size.rows.into()).map(|row| row_at(&self.tap, row)).collect();
         Picture { size, rows, cursor, title, changed: changed(&self.tap) }
     }
+}
+
+impl Screen {
+    /// The column of each character of each row, and what `tell` says of how it is drawn. The characters are those of the
+    /// rows in [`View`](super::View). Cheaper than a [`Picture`]: neighbours that are drawn alike are asked about once.
+    pub fn drawn<T: Copy>(&self, tell: impl Fn(&Look) -> T) -> Vec<Vec<(u16, T)>> {
+        let rows = self.tap.term.grid().screen_lines();
+        (0..rows).map(|row| drawn(rows::cells(self.tap.term.grid(), row), &tell)).collect()
+    }
+}
+
+fn drawn<T: Copy>(cells: &[cell::Cell], tell: impl Fn(&Look) -> T) -> Vec<(u16, T)> {
+    let mut row = Vec::new();
+    let mut last: Option<(&cell::Cell, T)> = None;
+    for (col, cell) in view::inked(cells) {
+        let is_alike =
+            |old: &cell::Cell| old.fg == cell.fg && old.bg == cell.bg && old.flags == cell.flags;
+        let told = match last.filter(|(old, _)| is_alike(old)) {
+            Some((_, told)) => told,
+            None => tell(&look(cell)),
+        };
+        last = Some((cell, told));
+        let col = u16::try_from(col).unwrap_or(u16::MAX);
+        let marks = cell.zerowidth().map_or(0, <[char]>::len);
+        row.extend(std::iter::repeat_n((col, told), 1 + marks));
+    }
+    row
 }
 
 impl Cell {

@@ -55,6 +55,19 @@ fn rows_are_text_without_blanks_at_the_end() {
 }
 
 #[test]
+fn each_character_of_a_row_is_drawn_somehow() {
+    let screen = screen("a\x1b[2mb\x1b[0m日e\u{301}\t\x1b[1mx  \r\n\r\n本");
+    let drawn = screen.drawn(|look| (look.dim, look.bold));
+    let counts: Vec<_> = screen.view().rows.iter().map(|row| row.chars().count()).collect();
+    assert_eq!(drawn.iter().map(Vec::len).collect::<Vec<_>>(), counts);
+    let first: Vec<_> = drawn[0].iter().map(|(col, _)| *col).collect();
+    assert_eq!(first, [0, 1, 2, 4, 4, 5, 6, 7, 8]);
+    let dim: Vec<_> = drawn[0].iter().filter(|(_, (dim, _))| *dim).collect();
+    assert_eq!(dim, [&(1, (true, false))]);
+    assert_eq!(drawn[0].last(), Some(&(8, (false, true))));
+}
+
+#[test]
 fn wide_characters_come_once_and_marks_stay() {
     check("日本e\u{301}x", "日本e\u{301}x");
     check("123456789日", "123456789|日");

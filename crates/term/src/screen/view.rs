@@ -118,20 +118,25 @@ pub(super) fn view(tap: &Tap, revision: u64) -> View {
 }
 
 fn text(cells: &[Cell]) -> String {
-    let hidden = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
-    let is_shown = |cell: &&Cell| !cell.flags.intersects(hidden);
-    // Most rows are mostly blank, so the blanks at the end are never made into text.
-    let is_ink = |cell: &Cell| {
-        !matches!(cell.c, ' ' | '\t') || cell.zerowidth().is_some_and(|marks| !marks.is_empty())
-    };
-    let end = cells.iter().rposition(|cell| is_shown(&cell) && is_ink(cell)).map_or(0, |at| at + 1);
-    let mut text = String::with_capacity(end);
-    for cell in cells[..end].iter().filter(is_shown) {
+    let mut text = String::with_capacity(cells.len());
+    for (_, cell) in inked(cells) {
         // A tab stays in the cell it was printed on; the cells it jumped over are blank.
         text.push(if cell.c == '\t' { ' ' } else { cell.c });
         text.extend(cell.zerowidth().unwrap_or_default());
     }
     text
+}
+
+/// The cells of a row that are its text, with their columns: without halves of wide ones and blanks at the end.
+pub(super) fn inked(cells: &[Cell]) -> impl Iterator<Item = (usize, &Cell)> {
+    let hidden = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+    let is_shown = move |cell: &Cell| !cell.flags.intersects(hidden);
+    // Most rows are mostly blank, so the blanks at the end are never made into text.
+    let is_ink = |cell: &Cell| {
+        !matches!(cell.c, ' ' | '\t') || cell.zerowidth().is_some_and(|marks| !marks.is_empty())
+    };
+    let end = cells.iter().rposition(|cell| is_ink(cell) && is_shown(cell)).map_or(0, |at| at + 1);
+    cells[..end].iter().enumerate().filter(move |(_, cell)| is_shown(cell))
 }
 
 fn cursor(tap: &Tap) -> Cursor {

@@ -1,0 +1,70 @@
+//! `paned agent hook`: passes on what an agent's own hook says.
+
+use std::io::Read;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_model::Refusal;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned agent hook                       in an agent's hook: JSON comes on standard input
+  paned agent hook '{\"type\":\"agent-turn-complete\"}'
+  paned agent hook --event Stop
+
+The pane is the one that the hook runs in. It never fails and prints nothing: a hook that fails may stop \
+the agent. What is wrong is said on standard error.";
+
+/// Pass on what an agent's own hook says
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What it says, as JSON; standard input when left out
+    said: Option<String>,
+    /// The hook's name for what happened, where the JSON does not hold it
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+    /// The agent's pane [default: the one this runs in]
+    #[arg(long)]
+    pane: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    if let Err(error) = pass_on(context, args) {
+        context.out.aside(format!("paned: {error:#}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pass_on(context: &Context, args: &Args) -> Result<()> {
+    let mut report = report(args)?;
+    let mut say = |key: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            report.insert(key.to_owned(), Value::String(value.clone()));
+        }
+    };
+    say("event", &args.event);
+    say("paneId", &args.pane);
+    context.action("agent:set-state", &Value::Object(report))?;
+    Ok(())
+}
+
+fn report(args: &Args) -> Result<Map<String, Value>> {
+    let mut text = args.said.clone().unwrap_or_default();
+    if args.said.is_none() && args.event.is_none() {
+        std::io::stdin().read_to_string(&mut text)?;
+    }
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(said)) => Ok(said),
+        Ok(_) => Err(Refusal::invalid("what a hook says must be a JSON object").into()),
+        Err(error) => {
+            Err(Refusal::invalid(format!("what the hook says is no JSON: {error}")).into())
+        }
+    }
+}

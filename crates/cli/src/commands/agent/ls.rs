@@ -1,0 +1,229 @@
+//! `paned agent ls`: shows the agents, once or live.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::Incoming;
+use paned_model::{AgentState, PaneInfo, Time};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::doing;
+use crate::client::{self, Client, escape};
+use crate::commands::{is_unavailable, params, read, window};
+use crate::context::Context;
+use crate::out::{Out, Style, Table, Text, units};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned agent ls
+  paned agent ls --watch                  a live table; ctrl+c leaves it
+  paned agent ls --state blocked --json   those that need you, for a program";
+
+/// What is news to the table.
+const NEWS: &str = "agent:*,pane:created,pane:exited,pane:killed,pane:lost,pane:title,pane:removed";
+/// The live table is drawn at most so often, and at least every second, as ages pass.
+const OFTEN: Duration = Duration::from_millis(100);
+const SELDOM: Duration = Duration::from_secs(1);
+/// How long to wait before knocking again at a server that is away.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Show the agents, and what each is doing
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Only agents in this state: starting, ready, busy, blocked, limited, error, exited or unknown
+    #[arg(long)]
+    state: Option<String>,
+    /// Only agents of this profile
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Go on showing them as they change
+    #[arg(short, long)]
+    watch: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let request = params([("state", json!(args.state)), ("profile", json!(args.profile))]);
+    if args.watch {
+        let client = context.client()?;
+        client::block_on(watch(context.out, &client, &request))??;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer = context.action("agent:list", &request)?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let panes: Vec<PaneInfo> = read(answer)?;
+    match panes.is_empty() {
+        true => context.out.aside("no agents; start one with `paned agent new codex`")?,
+        false => context.out.table(&table(&panes, paned_keeper::clock::now()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(panes: &[PaneInfo], now: Time) -> Table {
+    let mut table = Table::new(&["ID", "AGENT", "STATE", "FOR", "CTX", "QUEUE", "TITLE"]);
+    for pane in panes {
+        let Some(agent) = &pane.agent else { continue };
+        let context = agent.context_percent.map_or_else(|| "-".into(), |used| format!("{used}%"));
+        let waits = if agent.queued == 0 { "-".into() } else { agent.queued.to_string() };
+        table.row(vec![
+            Text::new(Style::Strong, pane.id.as_str()),
+            agent.profile.as_str().into(),
+            doing(agent),
+            units::age(now.since(agent.since)).into(),
+            context.into(),
+            waits.into(),
+            pane.title.as_str().into(),
+        ]);
+    }
+    table
+}
+
+/// Shows them again whenever something is new: a table in its place on a terminal, a line of JSON for programs.
+async fn watch(out: Out, client: &Client, request: &Value) -> Result<()> {
+    let mut screen = Live { out, shown: None, height: 0 };
+    loop {
+        match follow(client, request, &mut screen).await {
+            Ok(()) => {}
+            Err(error) if is_unavailable(&error) => screen.away()?,
+            Err(error) => return Err(error),
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Follows one connection to its end.
+async fn follow(client: &Client, request: &Value, screen: &mut Live) -> Result<()> {
+    // Before the first look, so that nothing between look and news is missed.
+    let path = format!("/events?include={}", escape(NEWS));
+    let response = client.send(Request::get(path).body(Full::<Bytes>::default())?).await?;
+    let mut body = response.into_body();
+    loop {
+        let drawn = Instant::now();
+        screen.show(&client.action("agent:list", request).await?)?;
+        if !news(&mut body, drawn).await {
+            return Ok(());
+        }
+    }
+}
+
+/// Waits until it is time to look again; whether the stream goes on.
+async fn news(body: &mut Incoming, drawn: Instant) -> bool {
+    if let Ok(frame) = timeout(SELDOM, body.frame()).await {
+        let goes_on = matches!(frame, Some(Ok(_)));
+        sleep_until(drawn + OFTEN).await;
+        return goes_on;
+    }
+    true
+}
+
+/// What is shown now.
+struct Live {
+    out: Out,
+    shown: Option<Value>,
+    /// How many lines of the terminal are ours.
+    height: usize,
+}
+
+impl Live {
+    fn show(&mut self, answer: &Value) -> Result<()> {
+        if !self.out.is_terminal() || self.out.is_json() {
+            if self.shown.as_ref() != Some(answer) {
+                self.shown = Some(answer.clone());
+                self.print(answer)?;
+            }
+            return Ok(());
+        }
+        let panes: Vec<PaneInfo> = read(answer.clone())?;
+        let table = self.out.lines(&table(&panes, paned_keeper::clock::now()));
+        let lines: Vec<String> = [needs(&panes), String::new()].into_iter().chain(table).collect();
+        self.draw(&lines)
+    }
+
+    /// Draws over what was drawn before. A line that is too long is cut by the terminal; what does not fit below
+    /// each other is left out, since nobody could draw over it.
+    fn draw(&mut self, lines: &[String]) -> Result<()> {
+        let rows = window::size().map_or(usize::MAX, |size| usize::from(size.rows));
+        let lines = &lines[..lines.len().min(rows.saturating_sub(1).max(1))];
+        let back = if self.height == 0 { String::new() } else { format!("\x1b[{}A", self.height) };
+        let frame = format!("\x1b[?7l{back}\r\x1b[J{}\n\x1b[?7h", lines.join("\n"));
+        self.height = lines.len();
+        Ok(self.out.bytes(frame.as_bytes())?)
+    }
+
+    fn print(&self, answer: &Value) -> Result<()> {
+        if self.out.is_json() {
+            return Ok(self.out.json(answer)?);
+        }
+        let panes: Vec<PaneInfo> = read(answer.clone())?;
+        Ok(self.out.table(&table(&panes, paned_keeper::clock::now()))?)
+    }
+
+    fn away(&mut self) -> Result<()> {
+        if self.out.is_terminal() && !self.out.is_json() {
+            return self.draw(&["the server is away; waiting for it".to_owned()]);
+        }
+        if self.shown.take().is_some() {
+            self.out.aside("paned: the server is away; waiting for it")?;
+        }
+        Ok(())
+    }
+}
+
+/// Who needs somebody, in a line.
+fn needs(panes: &[PaneInfo]) -> String {
+    let waits = |pane: &&PaneInfo| {
+        pane.agent.as_ref().is_some_and(|agent| agent.state == AgentState::Blocked)
+    };
+    let blocked: Vec<&str> = panes.iter().filter(waits).map(|pane| pane.id.as_str()).collect();
+    match blocked.as_slice() {
+        [] => "nobody needs you".to_owned(),
+        blocked => format!("needs you: {}", blocked.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(id: &str, agent: Value) -> PaneInfo {
+        let pane = json!({
+            "id": id, "title": "a\x1b[2J", "argv": ["x"], "cwd": "/", "timedOut": false,
+            "size": { "cols": 80, "rows": 24 }, "status": "running", "substrate": "pty",
+            "createdAt": "2026-11-15T21:30:00.000Z", "guarantee": "exact", "meta": {}, "tags": [],
+            "persist": false, "lines": 12, "bytes": 100, "dropped": 0, "agent": agent,
+        });
+        serde_json::from_value(pane).unwrap()
+    }
+
+    #[test]
+    fn a_row_says_what_it_does_and_who_needs_somebody() {
+        let ready = json!({
+            "profile": "codex", "state": "ready", "since": "2026-11-15T21:30:00.000Z", "source": "title",
+            "confidence": 0.9, "contextPercent": 12, "queued": 0,
+        });
+        let asks = json!({
+            "profile": "goose", "state": "blocked", "kind": "permission", "queued": 2,
+            "since": "2026-11-15T21:30:00.000Z", "source": "screen", "confidence": 0.9,
+        });
+        let panes = [agent("a", ready), agent("b", asks)];
+        let now = Time(panes[0].created_at.0 + 90_000);
+        assert_eq!(
+            table(&panes, now).lines(false),
+            [
+                "ID  AGENT  STATE                 FOR  CTX  QUEUE  TITLE",
+                "a   codex  ready                 1m   12%  -      a\\x1b[2J",
+                "b   goose  blocked (permission)  1m   -    2      a\\x1b[2J",
+            ]
+        );
+        assert_eq!(needs(&panes), "needs you: b");
+        assert_eq!(needs(&panes[..1]), "nobody needs you");
+    }
+}

@@ -1,0 +1,67 @@
+//! `paned agent rm`: ends agents and forgets their panes.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::commands::{for_each, read};
+use crate::context::Context;
+
+const EXAMPLES: &str = "\
+Examples:
+  paned agent rm fix-42 reviewer
+  paned agent rm --idle            all that wait for a prompt and that nobody looks at";
+
+/// End agents and forget their panes
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The agents' panes
+    #[arg(required_unless_present = "idle", conflicts_with = "idle")]
+    pane: Vec<String>,
+    /// All that wait for a prompt and that nobody looks at
+    #[arg(long)]
+    idle: bool,
+}
+
+#[derive(Deserialize)]
+struct Cleaned {
+    closed: Vec<String>,
+    kept: Vec<Kept>,
+}
+
+#[derive(Deserialize)]
+struct Kept {
+    id: String,
+    why: String,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    if args.idle {
+        return clean_up(context);
+    }
+    for_each(context, &args.pane, |pane| {
+        // Asked first: a pane that is no agent's is not closed by a verb for agents.
+        context.action("agent:state", &json!({ "paneId": pane }))?;
+        let answer = context.action("pane:close", &json!({ "paneId": pane }))?;
+        if context.out.is_json() {
+            context.out.json(&answer)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn clean_up(context: &Context) -> Result<ExitCode> {
+    let answer = context.action("agent:cleanup", &json!({}))?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cleaned: Cleaned = read(answer)?;
+    cleaned.closed.iter().try_for_each(|id| context.out.say(id.as_str()))?;
+    let mut kept = cleaned.kept.iter();
+    kept.try_for_each(|kept| context.out.aside(format!("{} stays: {}", kept.id, kept.why)))?;
+    Ok(ExitCode::SUCCESS)
+}

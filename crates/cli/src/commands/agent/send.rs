@@ -1,0 +1,127 @@
+//! `paned agent send`: hands an agent a prompt, and says what became of it.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_model::{AgentInfo, Code, Delivery};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::question;
+use crate::commands::paste::standard_input;
+use crate::commands::span::millis;
+use crate::commands::{params, read};
+use crate::context::Context;
+use crate::out::{Out, Style, Text};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned agent send fix-42 'run the tests and fix what fails'
+  git diff | paned agent send reviewer             a long text from standard input
+  paned agent send fix-42 'and now?' --wait        until it has answered, and print the answer
+  paned agent send fix-42 'stop' --when-busy send
+  paned agent send nightly 'go' --key 2026-11-16   the same key hands it over once
+
+Exit codes: 0 submitted, or queued or held and handed over as soon as possible; 8 (conflict) refused; \
+9 (busy) drafted: it stands in the composer; 12 (timeout) unknown: it was typed, and what became of it \
+cannot be told.";
+
+/// Hand an agent a prompt, and say what became of it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The agent's pane
+    pane: String,
+    /// The prompt; standard input when left out or `-`
+    #[arg(allow_hyphen_values = true)]
+    text: Option<String>,
+    /// What to do while it works: queue, refuse or send
+    #[arg(long, value_name = "WHAT", value_parser = ["queue", "refuse", "send"])]
+    when_busy: Option<String>,
+    /// Hand over a message with this key once, however often it is sent
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// Wait until it has answered, and print the answer
+    #[arg(short, long)]
+    wait: bool,
+    /// Do not even wait until it was handed over
+    #[arg(long, conflicts_with = "wait")]
+    no_wait: bool,
+    /// Have the answer sent to the pane that this is typed in, when that is an agent's
+    #[arg(long)]
+    notify: bool,
+    /// How long to wait
+    #[arg(long, value_name = "TIME", value_parser = millis)]
+    timeout: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Sent {
+    outcome: Delivery,
+    #[serde(default)]
+    evidence: Vec<String>,
+    agent: AgentInfo,
+    #[serde(default)]
+    position: Option<usize>,
+    #[serde(default)]
+    answer: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+    let text = match args.text {
+        Some(text) if text != "-" => text,
+        Some(_) | None => standard_input()?,
+    };
+    let wait = match (args.wait, args.no_wait) {
+        (true, _) => Some("done"),
+        (_, true) => Some("none"),
+        _ => None,
+    };
+    let request = params([
+        ("paneId", json!(args.pane)),
+        ("text", json!(text)),
+        ("whenBusy", json!(args.when_busy)),
+        ("idempotencyKey", json!(args.key)),
+        ("wait", json!(wait)),
+        ("notify", json!(args.notify)),
+        ("timeoutMs", json!(args.timeout)),
+    ]);
+    let answer = context.action("agent:message", &request)?;
+    let sent: Sent = read(answer.clone())?;
+    if context.out.is_json() {
+        context.out.json(&answer)?;
+    } else {
+        show(context.out, &sent)?;
+    }
+    Ok(code(sent.outcome))
+}
+
+fn show(out: Out, sent: &Sent) -> Result<()> {
+    let place = sent.position.map_or_else(String::new, |place| format!(" at place {place}"));
+    let style = match sent.outcome {
+        Delivery::Submitted => Style::Good,
+        Delivery::Queued | Delivery::Held => Style::Plain,
+        Delivery::Drafted | Delivery::Unknown => Style::Warn,
+        Delivery::Refused => Style::Bad,
+    };
+    out.aside(Text::new(style, sent.outcome.word()).then(Style::Plain, &place))?;
+    if sent.outcome != Delivery::Submitted {
+        sent.evidence.iter().try_for_each(|line| out.aside(format!("  {line}")))?;
+        question(&sent.agent).iter().try_for_each(|line| out.aside(line.as_str()))?;
+    }
+    if let Some(answer) = &sent.answer {
+        answer.lines().try_for_each(|line| out.program(line))?;
+    }
+    Ok(())
+}
+
+fn code(outcome: Delivery) -> ExitCode {
+    let code = match outcome {
+        Delivery::Submitted | Delivery::Queued | Delivery::Held => return ExitCode::SUCCESS,
+        Delivery::Refused => Code::Conflict,
+        Delivery::Drafted => Code::Busy,
+        Delivery::Unknown => Code::Timeout,
+    };
+    ExitCode::from(code.exit())
+}

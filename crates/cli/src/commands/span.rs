@@ -1,0 +1,53 @@
+//! Spans of time as people write them: `500ms`, `30s`, `5m`, `2h`, or a number in the flag's own unit.
+
+/// Reads a span; a number alone is in milliseconds.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn millis(text: &str) -> Result<u64, String> {
+    span(text, 1)
+}
+
+/// Reads a span; a number alone is in seconds.
+///
+/// # Errors
+/// When it is none, or no whole number of seconds.
+pub(super) fn seconds(text: &str) -> Result<u32, String> {
+    let millis = span(text, 1000)?;
+    let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
+    seconds.ok_or_else(|| "it goes in whole seconds".to_owned())
+}
+
+fn span(text: &str, alone: u64) -> Result<u64, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "" => Some(alone),
+        "ms" => Some(1),
+        "s" => Some(1000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let number: Option<u64> = number.parse().ok();
+    let span = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    span.ok_or_else(|| "write it as 500ms, 30s, 5m or 2h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_as_people_write_them() {
+        let read = ["1500", "1500ms", "30s", "5m", "2h"].map(|text| millis(text).unwrap());
+        assert_eq!(read, [1500, 1500, 30_000, 300_000, 7_200_000]);
+        assert_eq!(["90", "2m"].map(|text| seconds(text).unwrap()), [90, 120]);
+        for bad in
+            ["", "s", "-1", "1.5s", "30 s", "5d", "99999999999999999999", "18446744073709551615h"]
+        {
+            assert!(millis(bad).is_err(), "{bad}");
+        }
+        assert!(seconds("500ms").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! Answers questions at an agent's start, as its profile says and whoever started it allowed.
+
+use std::collections::BTreeSet;
+
+use paned_model::{AgentState, Dialog};
+use paned_policy::agent::{Judgement, Profile};
+use paned_substrate::Command;
+use paned_term::keys::Key;
+use paned_term::screen::view::Modes;
+use tokio::sync::oneshot;
+
+use crate::panes::Pane;
+
+/// How many questions there may be.
+const MOST: usize = 8;
+
+/// What is answered for one agent. Each question is answered once, and only until the agent has been ready.
+#[derive(Debug, Default)]
+pub(super) struct Greeter {
+    is_allowed: bool,
+    answered: BTreeSet<String>,
+}
+
+impl Greeter {
+    pub(super) fn new(pane: &Pane) -> Self {
+        let state = pane.lock();
+        let made = state.record.agent.as_ref().and_then(|agent| agent.made.as_ref());
+        // One that has been at work is past its start.
+        let is_new = state.record.agent.as_ref().is_some_and(|agent| {
+            matches!(agent.state, AgentState::Starting | AgentState::Blocked | AgentState::Unknown)
+        });
+        let is_allowed = is_new && made.is_some_and(|made| made.trust);
+        Self { is_allowed, answered: BTreeSet::new() }
+    }
+
+    /// The keys that answer the question that is asked now, if it is one to be answered.
+    pub(super) fn keys(&mut self, judged: &Judgement, profile: &Profile) -> Option<Vec<Key>> {
+        if !self.is_allowed {
+            return None;
+        }
+        if judged.state.takes_prompts() || judged.state == AgentState::Busy {
+            self.is_allowed = false;
+            return None;
+        }
+        let dialog = judged.dialog.as_ref().filter(|_| judged.state == AgentState::Blocked)?;
+        if MOST <= self.answered.len() || self.answered.contains(&dialog.id) {
+            return None;
+        }
+        let keys = choose(dialog, profile)?;
+        self.answered.insert(dialog.id.clone());
+        Some(keys)
+    }
+}
+
+fn choose(dialog: &Dialog, profile: &Profile) -> Option<Vec<Key>> {
+    let option = dialog.options.get(profile.startup_answer(dialog)?)?;
+    let keys: Option<Vec<Key>> = option.keys.iter().map(|key| key.parse().ok()).collect();
+    keys.filter(|keys| !keys.is_empty())
+}
+
+/// Presses keys.
+pub(super) async fn press(pane: &Pane, keys: &[Key], modes: &Modes) {
+    let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
+    let bytes = keys.iter().flat_map(|key| encode(key, modes)).collect();
+    let Ok(commands) = pane.commands() else { return };
+    let (reply, answer) = oneshot::channel();
+    if commands.send(Command::Input(bytes, reply)).await.is_ok() {
+        let _ = answer.await;
+    }
+}

@@ -1,0 +1,245 @@
+//! Fuses what is known of an agent into one state, with its evidence.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use paned_model::{AgentState, BlockKind, Dialog, Source, Time};
+
+use super::facts::Facts;
+use super::typed::Typist;
+use super::{Look, Profile, explain, judge, osc};
+
+/// Something that was seen of an agent.
+#[derive(Clone, Debug)]
+pub enum Observation {
+    /// Its screen, whenever that may have changed.
+    Screen(Look),
+    /// Raw output; titles, progress and prompt marks are read from it as they pass, also between two looks.
+    Output(Vec<u8>),
+    /// Its own hook or somebody in its name reported.
+    Report(Report),
+    /// Somebody typed these bytes, as far as they went through us.
+    Typed(Vec<u8>),
+    /// What is known of its process: whether the agent's program is still in front, or gave way to a shell.
+    Process {
+        /// Whether the pane's first program is alive.
+        alive: bool,
+        /// How many processes it has below it.
+        children: usize,
+    },
+    /// Its program ended.
+    Exited {
+        /// With this code, where it is known.
+        code: Option<i32>,
+    },
+}
+
+/// What a hook said, before the profile makes sense of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The hook's own name for what happened, as `PermissionRequest`.
+    pub event: Option<String>,
+    /// What else it said: strings by key (`tool_name`, `notification_type`, `message`…).
+    pub fields: Vec<(String, String)>,
+    /// A state that it claims outright.
+    pub state: Option<AgentState>,
+    /// A kind of block that it claims outright.
+    pub kind: Option<BlockKind>,
+}
+
+/// What an agent is doing, with what that rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// What it is doing.
+    pub state: AgentState,
+    /// The question it waits on.
+    pub dialog: Option<Dialog>,
+    /// Until when it is limited.
+    pub until: Option<Time>,
+    /// Since when.
+    pub since: Time,
+    /// What the word mostly rests on.
+    pub source: Source,
+    /// How sure it is, 0 to 1.
+    pub confidence: f32,
+    /// How much of its context is used, in per cent.
+    pub context_percent: Option<u8>,
+}
+
+/// That an agent does something else now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// What it did before.
+    pub from: AgentState,
+    /// What it does now.
+    pub to: Judgement,
+    /// How old the evidence is, in milliseconds.
+    pub age_ms: u64,
+}
+
+/// One piece of evidence, in words that a person understands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// Where it came from.
+    pub source: Source,
+    /// What it speaks for.
+    pub says: AgentState,
+    /// How much it counts now, 0 to 1.
+    pub weight: f32,
+    /// How old it is, in milliseconds.
+    pub age_ms: u64,
+    /// The sentence.
+    pub sentence: String,
+}
+
+/// Follows one agent.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    profile: Arc<Profile>,
+    judgement: Judgement,
+    facts: Facts,
+    signals: osc::Reader,
+    typist: Typist,
+    again: Option<Time>,
+}
+
+impl Engine {
+    /// An agent whose program was just started.
+    #[must_use]
+    pub fn new(profile: Arc<Profile>, now: Time) -> Self {
+        let judgement = Judgement {
+            state: AgentState::Starting,
+            dialog: None,
+            until: None,
+            since: now,
+            source: Source::Process,
+            confidence: 1.0,
+            context_percent: None,
+        };
+        let (signals, typist) = Default::default();
+        Self { profile, judgement, facts: Facts::new(now), signals, typist, again: None }
+    }
+
+    /// An agent that was running before anybody looked: what it does is unknown until something says it.
+    #[must_use]
+    pub fn met(profile: Arc<Profile>, now: Time) -> Self {
+        let mut engine = Self::new(profile, now);
+        engine.judgement.state = AgentState::Unknown;
+        engine.judgement.confidence = 0.3;
+        engine.facts.was_ready = true;
+        engine
+    }
+
+    /// The same agent judged by another profile from now on. What was said last stands until that profile
+    /// has seen enough to say something else.
+    #[must_use]
+    pub fn with_profile(&self, profile: Arc<Profile>, now: Time) -> Self {
+        let mut new = Self::new(profile, now);
+        new.judgement = self.judgement.clone();
+        new.facts.was_ready = self.facts.was_ready;
+        new.facts.turn = self.facts.turn;
+        new.facts.exited = self.facts.exited;
+        new
+    }
+
+    /// Takes in what was seen; answers whether the judgement (state or dialog) is another one now.
+    pub fn observe(&mut self, seen: &Observation, now: Time) -> Option<Change> {
+        let was_busy = judge::is_busy(&self.facts, &self.profile, now);
+        let entered = self.facts.enter.as_ref().map(|enter| enter.at);
+        match seen {
+            Observation::Screen(look) => self.facts.look(look, &self.profile, now),
+            Observation::Output(bytes) => self.output(bytes, now),
+            Observation::Report(report) => self.facts.report(report, &self.profile, now),
+            Observation::Typed(bytes) => {
+                for stroke in self.typist.read(bytes) {
+                    self.facts.typed(&stroke, &self.profile, now);
+                }
+            }
+            Observation::Process { alive: false, .. } => {
+                self.facts.exited = self.facts.exited.or(Some(None));
+            }
+            Observation::Process { .. } => {}
+            Observation::Exited { code } => self.facts.exited = Some(*code),
+        }
+        let is_busy = judge::is_busy(&self.facts, &self.profile, now);
+        let is_new = entered != self.facts.enter.as_ref().map(|enter| enter.at);
+        if (was_busy && !is_new) || is_busy || self.facts.dialog.is.is_some() {
+            self.facts.busy = Some(now);
+            self.facts.turn |= is_busy;
+        }
+        self.judge(now)
+    }
+
+    fn output(&mut self, bytes: &[u8], now: Time) {
+        let (facts, profile) = (&mut self.facts, &self.profile);
+        facts.printed = now;
+        self.signals.feed(bytes, |signal| facts.signal(signal, profile, now));
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Time) -> Option<Change> {
+        self.judge(now)
+    }
+
+    fn judge(&mut self, now: Time) -> Option<Change> {
+        let verdict = judge::judge(&self.facts, &self.profile, self.judgement.state, now);
+        self.again = verdict.again.filter(|again| now < *again);
+        self.facts.settle(verdict.state);
+        let sight = self.facts.sight.as_ref();
+        let dialog = match verdict.state {
+            AgentState::Blocked => sight.and_then(|sight| sight.dialog.clone()),
+            _ => None,
+        };
+        let from = self.judgement.state;
+        let is_other = from != verdict.state
+            || self.judgement.dialog.as_ref().map(|it| &it.id) != dialog.as_ref().map(|it| &it.id);
+        let context = sight.and_then(|sight| sight.context);
+        self.judgement = Judgement {
+            state: verdict.state,
+            dialog,
+            until: None,
+            since: if is_other { now } else { self.judgement.since },
+            source: verdict.source,
+            confidence: verdict.confidence,
+            context_percent: context.or(self.judgement.context_percent),
+        };
+        let age_ms = now.since(verdict.at);
+        is_other.then(|| Change { from, to: self.judgement.clone(), age_ms })
+    }
+
+    /// When [`Engine::tick`] is to be called next, if nothing is seen before.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.again
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn judgement(&self) -> &Judgement {
+        &self.judgement
+    }
+
+    /// What kind of question it waits on, also where only a hook or a title spoke of it.
+    #[must_use]
+    pub fn kind(&self) -> Option<BlockKind> {
+        if self.judgement.state != AgentState::Blocked {
+            return None;
+        }
+        let asked = self.judgement.dialog.as_ref().map(|dialog| dialog.kind);
+        asked.or_else(|| self.facts.kind()).or(Some(BlockKind::Permission))
+    }
+
+    /// The profile it is judged by.
+    #[must_use]
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.profile
+    }
+
+    /// Everything that speaks for or against it, strongest first.
+    #[must_use]
+    pub fn explain(&self, now: Time) -> Vec<Reason> {
+        explain::reasons(&self.facts, &self.profile, now)
+    }
+}

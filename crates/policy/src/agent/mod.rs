@@ -1,0 +1,22 @@
+//! What an agent is doing: a [`Profile`] says what one program's screens and signals mean, a [`Look`] is its
+//! screen at one moment, and the [`Engine`] fuses everything that is known into a [`Judgement`].
+//!
+//! Time is an argument; deadlines come out. The same engine judges live panes and recordings.
+
+mod anatomy;
+mod dialog;
+mod engine;
+mod explain;
+mod facts;
+mod judge;
+mod look;
+mod osc;
+pub mod profile;
+mod replay;
+mod sight;
+mod typed;
+
+pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
+pub use look::{Composer, Look};
+pub use profile::{Library, Mistake, Pattern, Permissions, Profile, Wanted};
+pub use replay::{Sample, replay};

@@ -1,0 +1,171 @@
+//! Which texts can be handed over, and in which pieces.
+
+use paned_term::paste::paste;
+
+use super::{Act, Recipe};
+
+/// The longest text that is handed over.
+pub const LONGEST: usize = 1 << 20;
+/// The longest text that is typed as if by hand.
+const LONGEST_TYPED: usize = 64 << 10;
+/// How much is typed at once; a program takes more than that for a paste.
+const PIECE: usize = 400;
+
+/// A text that can be handed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// As it is typed.
+    pub text: String,
+    /// What was changed about it, in sentences.
+    pub changes: Vec<String>,
+}
+
+impl Prepared {
+    /// Looks whether a text can be handed over. `dress` makes of it what its program takes as a prompt, or says why
+    /// there is no way to.
+    ///
+    /// # Errors
+    /// A sentence when it cannot.
+    pub fn new(
+        text: &str,
+        dress: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Self, String> {
+        if LONGEST < text.len() {
+            return Err(format!(
+                "the text has {} bytes; the longest is {LONGEST}; put it in a file and name that",
+                text.len()
+            ));
+        }
+        if text.trim().is_empty() {
+            return Err("the text is empty; an agent would not take it".to_owned());
+        }
+        paste(text, true).map_err(|refused| format!("{refused}; send plain text"))?;
+        let mut changes = Vec::new();
+        let kept = text.trim_end_matches(['\n', '\r']);
+        if kept.len() < text.len() {
+            changes.push("line ends at the end of the text were left out".to_owned());
+        }
+        let text = dress(kept)?;
+        if text != kept {
+            let what = "something was added to the text";
+            changes.push(format!("{what}, so that the program takes it for no command of its own"));
+        }
+        Ok(Self { text, changes })
+    }
+
+    /// What to type for it, one after the other.
+    ///
+    /// # Errors
+    /// A sentence when a program that does not ask to be told of pastes cannot be given it.
+    pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<Act>, String> {
+        if marked && recipe.pastes {
+            return Ok(vec![Act::Paste(self.text.clone())]);
+        }
+        const NO_PASTES: &str = "the program is not told of pastes";
+        if LONGEST_TYPED < self.text.len() {
+            let length = self.text.len();
+            return Err(format!("{NO_PASTES}, and {length} bytes are too many to be typed"));
+        }
+        if self.text.contains('\t') {
+            return Err(format!("{NO_PASTES}, and would take the tab in the text for a key"));
+        }
+        let lines: Vec<&str> =
+            self.text.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+        if 1 < lines.len() && recipe.newline.is_empty() {
+            return Err(format!("{NO_PASTES}, and would take each line of the text for a prompt"));
+        }
+        let mut acts = Vec::new();
+        for (n, line) in lines.into_iter().enumerate() {
+            if 0 < n {
+                acts.push(Act::Press(recipe.newline.clone()));
+            }
+            acts.extend(pieces(line).map(|piece| Act::Type(piece.to_owned())));
+        }
+        Ok(acts)
+    }
+}
+
+/// A line in pieces that end between characters.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let at = rest.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|at| *at <= PIECE);
+        let (piece, left) = rest.split_at(at.last().unwrap_or(rest.len()));
+        rest = left;
+        Some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::recipe;
+    use super::*;
+
+    fn prepare(text: &str) -> Result<Prepared, String> {
+        Prepared::new(text, |text| match text.chars().next() {
+            Some('/') => Ok(format!(" {text}")),
+            Some('!') => Err("`!` runs a shell".to_owned()),
+            _ => Ok(text.to_owned()),
+        })
+    }
+
+    #[track_caller]
+    fn check(text: &str, expect: Result<&str, &str>) {
+        let got = prepare(text).map(|prepared| prepared.text);
+        assert_eq!(got.as_deref().map_err(String::as_str), expect);
+    }
+
+    #[test]
+    fn text_is_kept_as_it_is() {
+        for text in ["-x; y;", "tab\there", "a!b ?", "日本語 🎉", "one\n\n  two", " leading"] {
+            check(text, Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_a_program_would_take_for_a_command_is_taken_care_of() {
+        check("/help me", Ok(" /help me"));
+        check("!ls", Err("`!` runs a shell"));
+        assert_eq!(prepare("/x").unwrap().changes.len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_typed_is_refused() {
+        check("", Err("the text is empty; an agent would not take it"));
+        check(" \n", Err("the text is empty; an agent would not take it"));
+        check(
+            "a\u{3}",
+            Err("character 2 of the text is the control character U+0003; send plain text"),
+        );
+        check(
+            "a\u{1b}[201~b",
+            Err("character 2 of the text begins the end marker of a paste; send plain text"),
+        );
+        let long = prepare(&"x".repeat(LONGEST + 1)).unwrap_err();
+        assert!(long.contains("1048577 bytes"), "{long}");
+        assert!(prepare(&"x".repeat(LONGEST)).is_ok());
+    }
+
+    #[test]
+    fn line_ends_at_the_end_are_left_out_and_told() {
+        let prepared = prepare("a\nb\n\n").unwrap();
+        assert_eq!((prepared.text.as_str(), prepared.changes.len()), ("a\nb", 1));
+    }
+
+    #[test]
+    fn without_marks_lines_need_a_key_of_their_own() {
+        let prepared = prepare("a\r\nb").unwrap();
+        assert!(prepared.acts(false, &recipe()).unwrap_err().contains("each line"));
+        let recipe = Recipe { newline: vec!["ctrl+j".parse().unwrap()], ..recipe() };
+        let (a, b) = (Act::Type("a".into()), Act::Type("b".into()));
+        let acts = [a, Act::Press(recipe.newline.clone()), b];
+        assert_eq!(prepared.acts(false, &recipe).unwrap(), acts);
+        let tabbed = prepare("a\tb").unwrap();
+        assert!(tabbed.acts(false, &recipe).unwrap_err().contains("tab"));
+        let long = prepare(&"ä".repeat(1000)).unwrap();
+        assert_eq!(long.acts(false, &recipe).unwrap().len(), 5);
+    }
+}

@@ -1,0 +1,320 @@
+//! Laws over any window.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::named::{player, role};
+use super::waiting::{defer, skip, wait};
+use super::*;
+
+/// A window as people make them: split at random, by anybody.
+#[derive(Clone, Debug)]
+struct Cut {
+    of: Index,
+    right: bool,
+    size: Option<u16>,
+    owner: u8,
+}
+
+fn cuts() -> impl Strategy<Value = Vec<Cut>> {
+    let cut = (any::<Index>(), any::<bool>(), proptest::option::of(1u16..80), 0u8..24);
+    vec(cut.prop_map(|(of, right, size, owner)| Cut { of, right, size, owner }), 0..10)
+}
+
+fn some_limits() -> impl Strategy<Value = Limits> {
+    let kinds = prop_oneof![Just(Kind::Vertical), Just(Kind::Horizontal), Just(Kind::Grid)];
+    (kinds, 20u16..=80, 40u16..=120, 20u16..=60, 3u16..=14).prop_map(
+        |(layout, size, main, agent, high)| Limits {
+            layout,
+            main_pane_size: size,
+            main_pane_min_width: main,
+            agent_pane_min_width: agent,
+            min_height: high,
+        },
+    )
+}
+
+fn owner(number: usize, code: u8, foreign: bool) -> Owner {
+    if foreign && code >= 18 {
+        return Owner::Foreign;
+    }
+    let states =
+        [State::Idle, State::Busy, State::Blocked, State::Starting, State::Exited, State::Unknown];
+    let state = states[usize::from(code % 6)];
+    let since = Time(u64::from(code) * 7 % 5);
+    Owner::Ours(Ours { pane: pane(number), state, persistent: code % 4 == 3, since })
+}
+
+#[derive(Clone, Debug)]
+struct Any {
+    window: Window,
+    owners: Owners,
+    limits: Limits,
+}
+
+/// Any window: with or without foreign panes, zoomed or not, main first or anywhere.
+fn any_window() -> impl Strategy<Value = Any> {
+    let size = (3u16..420, 2u16..110);
+    (size, cuts(), some_limits(), any::<(Index, Index, [bool; 3])>()).prop_map(
+        |((cols, rows), cuts, limits, (main, active, [zoomed, foreign, first]))| {
+            let mut window = alone(cols, rows);
+            for cut in &cuts {
+                let panes = window.panes();
+                let way = if cut.right { Direction::Right } else { Direction::Down };
+                let new = TmuxId(u32::try_from(panes.len()).unwrap());
+                window =
+                    window.split(*cut.of.get(&panes), way, cut.size, Some(new)).unwrap_or(window);
+            }
+            let panes = window.panes();
+            let codes = cuts.iter().map(|cut| cut.owner).chain([0]);
+            let mut owners: Owners = panes
+                .iter()
+                .zip(codes)
+                .enumerate()
+                .map(|(at, (id, code))| (*id, owner(at, code, foreign)))
+                .collect();
+            let main = if first { panes[0] } else { *main.get(&panes) };
+            owners.set(main, Owner::Main);
+            window.active = Some(*active.get(&panes));
+            window.zoomed = zoomed;
+            Any { window, owners, limits }
+        },
+    )
+}
+
+fn place(window: &Window) -> BTreeMap<TmuxId, Tile> {
+    window.tiles().into_iter().filter_map(|tile| Some((tile.pane?, tile))).collect()
+}
+
+impl Any {
+    fn count(&self) -> usize {
+        self.window.panes().iter().filter(|pane| self.owners.ours(**pane).is_some()).count()
+    }
+
+    fn is_whole(&self) -> bool {
+        let panes = self.window.panes();
+        panes.len() == self.count() + 1 && Some(panes[0]) == self.owners.main(&self.window)
+    }
+
+    fn capacity(&self) -> usize {
+        capacity(self.window.cols(), self.window.rows(), &self.limits).total()
+    }
+
+    fn fits(&self, tile: &Tile) -> bool {
+        tile.width >= self.limits.agent_pane_min_width && tile.height >= self.limits.min_height
+    }
+
+    /// What must hold for a window that a plan leaves behind, where `new` is the pane that was made.
+    fn assert_lawful(&self, after: &Window, new: Option<TmuxId>) {
+        assert_covered(after);
+        assert_eq!((after.cols(), after.rows()), (self.window.cols(), self.window.rows()));
+        assert_eq!((after.zoomed, after.active), (self.window.zoomed, self.window.active));
+        let before = place(&self.window);
+        for (id, tile) in place(after) {
+            let Some(old) = before.get(&id) else {
+                assert_eq!(Some(id), new);
+                assert!(self.fits(&tile), "the new pane is {tile:?}");
+                continue;
+            };
+            match self.owners.of(id) {
+                Owner::Foreign => assert_eq!(tile, *old, "a foreign pane was touched"),
+                Owner::Ours(_) => {
+                    assert!(self.fits(&tile) || tile == *old, "{old:?} became {tile:?}")
+                }
+                Owner::Main => {
+                    assert!(
+                        tile.width >= old.width.min(self.limits.main_pane_min_width),
+                        "{tile:?}"
+                    );
+                    assert!(tile.height >= old.height.min(self.limits.min_height), "{tile:?}");
+                }
+            }
+        }
+    }
+
+    fn assert_even(&self, after: &Window) {
+        let mut lines: BTreeMap<u16, Vec<(u16, u16)>> = BTreeMap::new();
+        for tile in after.tiles() {
+            if tile.pane == self.owners.main(&self.window) {
+                continue;
+            }
+            let (line, thick, long) = match self.limits.layout {
+                Kind::Vertical | Kind::Grid => (tile.left, tile.width, tile.height),
+                Kind::Horizontal => (tile.top, tile.height, tile.width),
+            };
+            lines.entry(line).or_default().push((thick, long));
+        }
+        let spread = |all: Vec<usize>| all.iter().max().unwrap() - all.iter().min().unwrap();
+        let each = |of: fn(&(u16, u16)) -> u16| {
+            lines.values().map(move |line| line.iter().map(of).map(usize::from))
+        };
+        assert!(spread(lines.values().map(Vec::len).collect()) <= 1, "{}", after.layout());
+        assert!(spread(each(|it| it.0).flatten().collect()) <= 1, "{}", after.layout());
+        for line in each(|it| it.1) {
+            assert!(spread(line.collect()) <= 1, "{}", after.layout());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_window_is_covered_and_its_text_comes_back(any in any_window(), cols in 1u16..300, rows in 1u16..90) {
+        assert_covered(&any.window);
+        let text = any.window.layout().to_string();
+        prop_assert_eq!(&text.parse::<Layout>().unwrap(), any.window.layout());
+        let resized = any.window.resized(cols, rows);
+        assert_covered(&resized);
+        prop_assert!(resized.panes() == any.window.panes());
+        for pane in any.window.panes() {
+            if let Ok(closed) = any.window.close(pane) {
+                assert_covered(&closed);
+                prop_assert_eq!(closed.panes().len() + 1, any.window.panes().len());
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in "[0-9a-fx,{}\\[\\]]{0,40}") {
+        let sum = text.bytes().fold(0u16, |sum, byte| sum.rotate_right(1).wrapping_add(byte.into()));
+        let _ = text.parse::<Layout>();
+        if let Ok(layout) = format!("{sum:04x},{text}").parse::<Layout>() {
+            assert_covered(&Window::new(layout, None));
+        }
+    }
+
+    #[test]
+    fn a_plan_can_be_done_and_yields_no_pane_below_its_minimum(any in any_window()) {
+        let decision = decide(&any.window, &any.owners, &request(77), &any.limits);
+        let new = next_id(&any.window);
+        match &decision {
+            Decision::Spawn { target, layout, .. } => {
+                let after = any.window.apply(&decision.steps(), new).unwrap();
+                any.assert_lawful(&after, Some(new));
+                prop_assert!(!matches!(any.owners.of(*target), Owner::Foreign));
+                let named = layout.root().panes().into_iter().map(|pane| pane.unwrap_or(new));
+                prop_assert_eq!(named.collect::<Vec<_>>(), after.panes());
+                if any.is_whole() {
+                    any.assert_even(&after);
+                }
+            }
+            Decision::Replace { victim, .. } => {
+                let after = any.window.apply(&decision.steps(), new).unwrap();
+                any.assert_lawful(&after, Some(new));
+                prop_assert!(!after.panes().contains(victim));
+                let gone = any.owners.ours(*victim).unwrap();
+                prop_assert!(matches!(gone.state, State::Idle | State::Exited) && !gone.persistent);
+                prop_assert_ne!(any.window.active, Some(*victim));
+            }
+            Decision::Defer { reason } => prop_assert!(!reason.to_string().is_empty()),
+            Decision::Skip { reason } => prop_assert!(false, "{}", reason),
+        }
+    }
+
+    #[test]
+    fn a_whole_window_takes_a_pane_exactly_while_there_is_capacity(any in any_window()) {
+        let decision = decide(&any.window, &any.owners, &request(77), &any.limits);
+        let spawned = matches!(decision, Decision::Spawn { .. });
+        if any.is_whole() {
+            prop_assert_eq!(spawned, any.count() < any.capacity());
+        }
+    }
+
+    #[test]
+    fn an_empty_window_takes_as_many_as_its_capacity_says(
+        cols in 3u16..300, rows in 2u16..60, limits in some_limits(),
+    ) {
+        let most = capacity(cols, rows, &limits).total();
+        let (window, _, _) = fill(cols, rows, most + 2, &limits);
+        prop_assert_eq!(window.panes().len(), most + 1);
+    }
+
+    #[test]
+    fn settling_is_lawful_and_done_after_once(any in any_window()) {
+        let steps = settle(&any.window, &any.owners, &any.limits);
+        let after = any.window.apply(&steps, TmuxId(99)).unwrap();
+        any.assert_lawful(&after, None);
+        prop_assert_eq!(settle(&after, &any.owners, &any.limits), []);
+        prop_assert_eq!(after.panes(), any.window.panes());
+        if any.is_whole() && any.count() > 0 && any.count() <= any.capacity() {
+            any.assert_even(&after);
+        }
+    }
+
+    #[test]
+    fn swaps_bring_any_order_into_any_other(order in Just((0..8).map(TmuxId).collect::<Vec<_>>()).prop_shuffle()) {
+        let (window, _, _) = fill(320, 90, 7, &Limits::default());
+        let after = window.apply(&reorder(&window.panes(), &order), TmuxId(99)).unwrap();
+        prop_assert_eq!(after.panes(), order);
+        prop_assert_eq!(sizes(&after), sizes(&window));
+    }
+
+    #[test]
+    fn a_saved_layout_fits_or_says_what_it_needs(any in any_window(), cols in 3u16..420, rows in 2u16..110) {
+        let saved = Saved::of(&any.window, &any.limits, role);
+        let text = serde_json::to_string(&saved).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Saved>(&text).unwrap(), &saved);
+        match saved.fit((cols, rows), &any.limits, player) {
+            Ok(layout) => {
+                let window = Window::new(layout, None);
+                assert_covered(&window);
+                prop_assert_eq!((window.cols(), window.rows()), (cols, rows));
+                prop_assert_eq!(window.panes(), any.window.panes());
+                for tile in window.tiles() {
+                    let main = tile.pane == Some(TmuxId(0));
+                    let least = if main { any.limits.main_pane_min_width } else { any.limits.agent_pane_min_width };
+                    prop_assert!(tile.width >= least && tile.height >= any.limits.min_height, "{:?}", tile);
+                }
+            }
+            Err(NoFit::TooSmall { need: (wide, high), .. }) => {
+                prop_assert!(u32::from(cols) < wide || u32::from(rows) < high);
+                let (wide, high) = (u16::try_from(wide).unwrap(), u16::try_from(high).unwrap());
+                prop_assert!(saved.fit((wide, high), &any.limits, player).is_ok());
+            }
+            Err(NoFit::Twice(role)) => prop_assert!(false, "{}", role),
+        }
+    }
+
+    #[test]
+    fn nobody_who_waits_is_lost_or_overtaken(turns in vec((0u8..4, 0usize..40, any::<u32>()), 0..60)) {
+        let (mut queue, mut inside, mut now) = (Queue::new(6, Duration::from_millis(10)), Vec::new(), 0);
+        for (kind, number, bits) in turns {
+            now += u64::from(bits % 3);
+            let before: Vec<PaneId> = inside.clone();
+            match kind {
+                0 => if queue.push(request(number), wait(), Time(now)).is_ok() {
+                    if !inside.contains(&pane(number)) {
+                        inside.push(pane(number));
+                    }
+                } else {
+                    prop_assert_eq!(inside.len(), 6);
+                },
+                1 => {
+                    let mut turn = 0;
+                    let woken = queue.wake(|_| {
+                        turn += 1;
+                        if bits >> turn & 1 == 1 { skip() } else { defer() }
+                    });
+                    let out: Vec<_> = woken.iter().map(|(entry, _)| entry.request.pane.clone()).collect();
+                    let expect = before.iter().enumerate().filter(|(at, _)| bits >> (at + 1) & 1 == 1);
+                    prop_assert_eq!(&out, &expect.map(|(_, pane)| pane.clone()).collect::<Vec<_>>());
+                    inside.retain(|pane| !out.contains(pane));
+                }
+                2 => for entry in queue.expire(Time(now)) {
+                    prop_assert!(now - entry.since.0 >= 10);
+                    inside.retain(|pane| *pane != entry.request.pane);
+                },
+                _ => if queue.remove(&pane(number)).is_some() {
+                    inside.retain(|it| *it != pane(number));
+                },
+            }
+            let waiting: Vec<_> = queue.entries().map(|entry| entry.request.pane.clone()).collect();
+            prop_assert_eq!(&waiting, &inside);
+            prop_assert!(waiting.len() <= 6);
+        }
+    }
+}

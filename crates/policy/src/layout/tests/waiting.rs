@@ -1,0 +1,84 @@
+//! Who waits for room, for how long, and in which order.
+
+use super::*;
+
+pub(super) fn wait() -> Reason {
+    Reason::NoMain
+}
+
+pub(super) fn defer() -> Decision {
+    Decision::Defer { reason: Reason::Shown(TmuxId(5)) }
+}
+
+pub(super) fn skip() -> Decision {
+    Decision::Skip { reason: Reason::NoMain }
+}
+
+fn numbers<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> String {
+    let number = |entry: &Entry| entry.request.pane.as_str().replace("agent-", "");
+    entries.into_iter().map(number).collect::<Vec<_>>().join(" ")
+}
+
+fn queue(count: usize) -> Queue {
+    let mut queue = Queue::default();
+    for number in 0..count {
+        queue.push(request(number), wait(), Time(number as u64)).unwrap();
+    }
+    queue
+}
+
+#[test]
+fn twenty_wait_and_the_next_is_told_the_limit() {
+    let mut queue = queue(20);
+    let full = queue.push(request(20), Reason::NoMain, Time(0)).unwrap_err();
+    let refusal = Refusal::from(full);
+    assert_eq!(refusal.code, Code::Limit);
+    let says =
+        "20 requests wait for room already, as many as may; the main pane is not in this window";
+    assert_eq!(refusal.sentence, says);
+    // Asking again for one that waits is not one more.
+    queue.push(request(3), Reason::Shown(TmuxId(1)), Time(99)).unwrap();
+    let third = queue.entries().nth(3).unwrap();
+    assert_eq!((third.since, &third.reason), (Time(3), &Reason::Shown(TmuxId(1))));
+    assert_eq!(queue.entries().len(), 20);
+}
+
+#[test]
+fn one_that_has_to_wait_holds_up_nobody() {
+    let mut queue = queue(4);
+    let second = pane(2);
+    let decide = |entry: &Entry| if entry.request.pane == second { skip() } else { defer() };
+    let (entry, decision) = queue.next_ready(decide).unwrap();
+    assert_eq!((entry.request.pane.clone(), decision), (pane(2), skip()));
+    assert_eq!(numbers(queue.entries()), "0 1 3");
+    // Those that were looked at know why they wait now.
+    assert_eq!(queue.entries().next().unwrap().reason, Reason::Shown(TmuxId(5)));
+    queue.put_back(entry);
+    assert_eq!(numbers(queue.entries()), "0 1 2 3");
+    assert_eq!(queue.next_ready(|_| defer()), None);
+}
+
+#[test]
+fn waking_takes_everybody_who_can_go_in_order() {
+    let mut queue = queue(5);
+    let mut turn = 0;
+    let woken = queue.wake(|_| {
+        turn += 1;
+        if turn % 2 == 0 { skip() } else { defer() }
+    });
+    assert_eq!(numbers(woken.iter().map(|(entry, _)| entry)), "1 3");
+    assert_eq!(numbers(queue.entries()), "0 2 4");
+}
+
+#[test]
+fn waiting_ends_after_five_minutes_and_not_before() {
+    let mut queue = queue(3);
+    assert_eq!(queue.next_deadline(), Some(Time(300_000)));
+    assert_eq!(queue.expire(Time(299_999)), []);
+    assert_eq!(numbers(&queue.expire(Time(300_001))), "0 1");
+    assert_eq!(queue.next_deadline(), Some(Time(300_002)));
+    assert_eq!(queue.entries().next().unwrap().age(Time(1002)), Duration::from_secs(1));
+    assert_eq!(numbers(&queue.remove(&pane(2))), "2");
+    assert_eq!(queue.remove(&pane(2)), None);
+    assert!(queue.is_empty() && queue.next_deadline().is_none());
+}
