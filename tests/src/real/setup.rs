@@ -104,6 +104,7 @@ fn qwen(real: &mut Real, url: &str) {
         "model": { "name": "fake" },
         // They ask the model by themselves, with tools, and could not be told from turns.
         "memory": { "enableManagedAutoMemory": false, "enableManagedAutoDream": false },
+        "ui": { "enableFollowupSuggestions": false },
         "telemetry": { "enabled": false },
         "privacy": { "usageStatisticsEnabled": false },
     });
