@@ -17,6 +17,7 @@ mod process;
 mod server;
 mod socket;
 mod tmux;
+mod visitor;
 mod wait;
 
 use std::time::Duration;
@@ -29,6 +30,7 @@ pub use process::{children_of, gone, is_alive, kill9, signal};
 pub use server::{Server, binary, said};
 pub use socket::{Frame, Socket};
 pub use tmux::{Tile, Tmux};
+pub use visitor::Visitor;
 pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.

@@ -26,6 +26,8 @@ enum Fallback {
     Text(&'static str),
     /// A folder of the user's, which depends on the machine.
     StateFolder,
+    /// The same, for profiles of agents.
+    ProfilesFolder,
 }
 
 const fn row(key: &'static str, env: &'static [&'static str], default: &'static str) -> Row {
@@ -33,11 +35,13 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 22] = [
+const TABLE: [Row; 24] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
+    Row { key: "profiles_dir", env: &["PANED_PROFILES_DIR"], default: Fallback::ProfilesFolder },
     row("limits.panes", &["PANED_MAX_PANES"], "1000"),
+    row("limits.agents", &["PANED_MAX_AGENTS"], "50"),
     row("limits.tape_bytes", &["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"], "16777216"),
     row("limits.meta_bytes", &["PANED_META_BYTES"], "65536"),
     row("limits.grace_ms", &["PANED_GRACE_MS"], "3000"),
@@ -74,7 +78,10 @@ pub(crate) struct Settings {
     pub(crate) host: Option<String>,
     pub(crate) port: u16,
     pub(crate) state_dir: PathBuf,
+    /// The user's own profiles of agents.
+    pub(crate) profiles_dir: PathBuf,
     pub(crate) panes: u64,
+    pub(crate) agents: u64,
     pub(crate) tape_bytes: u64,
     pub(crate) meta_bytes: u64,
     pub(crate) grace_ms: u64,
@@ -143,7 +150,9 @@ impl Sources<'_> {
             host: (origin != Origin::Default).then_some(host),
             port: u16::try_from(port).expect("the range was checked"),
             state_dir: self.folder()?,
+            profiles_dir: self.profiles()?,
             panes: self.number("limits.panes", 1..=100_000)?,
+            agents: self.number("limits.agents", 1..=100_000)?,
             tape_bytes: self.number("limits.tape_bytes", 4096..=1 << 40)?,
             meta_bytes: self.number("limits.meta_bytes", 2..=1 << 20)?,
             grace_ms: self.number("limits.grace_ms", 0..=600_000)?,
@@ -156,6 +165,12 @@ impl Sources<'_> {
             subagent: self.subagent()?,
             opencode_pty: self.opencode_pty()?,
         })
+    }
+
+    fn profiles(&self) -> Result<PathBuf, Refusal> {
+        let (folder, origin) = self.pick("profiles_dir")?;
+        let absolute = std::path::absolute(&folder);
+        absolute.map_err(|error| Refusal::invalid(format!("{origin} is no folder: {error}")))
     }
 
     /// The state folder alone, which is all that a client needs.
@@ -263,6 +278,9 @@ impl Sources<'_> {
         let default = match row.default {
             Fallback::Text(text) => text.to_owned(),
             Fallback::StateFolder => user_folder(self.env, "XDG_STATE_HOME", ".local/state")?,
+            Fallback::ProfilesFolder => {
+                format!("{}/profiles", user_folder(self.env, "XDG_CONFIG_HOME", ".config")?)
+            }
         };
         Ok((default, Origin::Default))
     }

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use paned_model::Size;
-use paned_model::frame::{Done, FromKeeper, Held, Refused, Resize, Role, ToKeeper};
+use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, Role, ToKeeper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
@@ -199,7 +199,10 @@ impl Keeper {
             }
             // A pane is born once, and has one keeper.
             ToKeeper::Birth(_) | ToKeeper::Adopt(_) => return,
-            ToKeeper::Input(request, bytes) => Some(self.pane.accept(request, &bytes)),
+            ToKeeper::Input(request, bytes) => Some(self.type_in(id, request, &bytes)),
+            ToKeeper::Guarded(request, guard, bytes) => {
+                Some(self.pane.accept_if(request, guard, &bytes, now))
+            }
             ToKeeper::Resize(resize) => Some(self.resize(id, &resize)),
             ToKeeper::Kill(kill) => {
                 let grace = Duration::from_millis(kill.grace_ms);
@@ -220,6 +223,18 @@ impl Keeper {
         if let Some(done) = answer {
             self.tell(id, &FromKeeper::Done(done));
         }
+    }
+
+    /// Types for somebody, and tells the server if it was another.
+    fn type_in(&mut self, id: PeerId, request: RequestId, bytes: &[u8]) -> Done {
+        let before = self.pane.typed();
+        let done = self.pane.accept(request, bytes);
+        let typed = self.pane.typed();
+        let server = |peer: &&mut Peer| peer.id != id && peer.role == Some(Role::Server);
+        for peer in self.peers.iter_mut().filter(server).filter(|_| typed != before) {
+            let _ = peer.send(&FromKeeper::Typed(typed));
+        }
+        done
     }
 
     /// Sets the size, if it is theirs to set, and tells the others.

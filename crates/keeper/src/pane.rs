@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use paned_model::frame::{Birth, Done, Ending, Refused, RequestId, Role, VERSION, Welcome};
+use paned_model::frame::{Birth, Done, Ending, Guard, Refused, RequestId, Role, VERSION, Welcome};
 use paned_model::{Exit, Size, Time};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ use crate::peer::PeerId;
 use crate::procs::{self, Push};
 use crate::tape::Writer;
 use crate::typing::Typing;
-use crate::{clock, pty};
+use crate::{clock, hands, pty};
 
 /// How often a full disk is tried again.
 const STALL: Duration = Duration::from_millis(250);
@@ -38,6 +38,8 @@ pub(crate) struct Pane {
     drain: Drain,
     flow: Flow,
     typing: Typing,
+    /// How often somebody has typed.
+    typed: u64,
     /// Do not look at the pty before this.
     rest_until: Option<Instant>,
     times_out_at: Option<Instant>,
@@ -74,6 +76,7 @@ impl Pane {
             drain: Drain::new(),
             flow: Flow::new(),
             typing: Typing::default(),
+            typed: 0,
             rest_until: None,
             times_out_at: timeout.map(|timeout| Instant::now() + timeout),
             timed_out: false,
@@ -90,7 +93,13 @@ impl Pane {
             keeper: std::process::id(),
             pid: self.child.as_raw_nonzero().get().unsigned_abs(),
             started: self.started,
+            typed: Some(self.typed),
         }
+    }
+
+    /// How often somebody has typed.
+    pub(crate) fn typed(&self) -> u64 {
+        self.typed
     }
 
     /// The offset after the last byte.
@@ -160,8 +169,43 @@ impl Pane {
         }
     }
 
-    /// Takes typed bytes, all or none.
+    /// Takes what somebody typed, all or none.
     pub(crate) fn accept(&mut self, id: RequestId, bytes: &[u8]) -> Done {
+        let done = self.take_in(id, bytes);
+        // What a terminal says by itself is nobody's typing.
+        if done.refused.is_none() && hands::typed(bytes) {
+            self.typed += 1;
+        }
+        Done { typed: Some(self.typed), ..done }
+    }
+
+    /// The same behind a guard: what has happened up to now is known before it is judged.
+    pub(crate) fn accept_if(
+        &mut self,
+        id: RequestId,
+        guard: Guard,
+        bytes: &[u8],
+        now: Instant,
+    ) -> Done {
+        self.drain(now);
+        let done = if self.holds(guard) {
+            self.take_in(id, bytes)
+        } else {
+            Done { refused: Some(Refused::Moved), ..Done::well(id) }
+        };
+        Done { typed: Some(self.typed), ..done }
+    }
+
+    fn holds(&self, guard: Guard) -> bool {
+        // A program that has not read all that was typed has not shown what it makes of it.
+        let unread = || !self.typing.is_empty() || pty::has_unread(&self.master);
+        let stands = guard.end.is_none_or(|end| end == self.end());
+        stands
+            && guard.typed.is_none_or(|typed| typed == self.typed)
+            && (guard.end.is_none() || !unread())
+    }
+
+    fn take_in(&mut self, id: RequestId, bytes: &[u8]) -> Done {
         let refused = match self.end {
             End::Running if self.typing.accept(bytes) => None,
             End::Running => Some(Refused::Full),

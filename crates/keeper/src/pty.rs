@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::ptr;
 
 use paned_model::Size;
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionread};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
@@ -58,6 +58,14 @@ pub(crate) fn cuts_line(master: &OwnedFd, typed: &[u8]) -> bool {
         modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
     };
     lines.any(|line| LONGEST_LINE < line.len()) && edits()
+}
+
+/// Whether the program has not read yet all that was typed. Asked at its own side of the pty: ours does not know.
+pub(crate) fn has_unread(master: &OwnedFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let name = ptsname(master, Vec::new());
+    let slave = name.and_then(|name| open(name.as_c_str(), flags, Mode::empty()));
+    slave.and_then(|slave| ioctl_fionread(&slave)).is_ok_and(|unread| 0 < unread)
 }
 
 /// A program to start.

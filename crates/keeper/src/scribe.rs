@@ -272,7 +272,9 @@ impl Scribe {
             ToKeeper::Took(offset) => return self.took(id, offset, is_server),
             ToKeeper::Birth(_) | ToKeeper::Adopt(_) | ToKeeper::Release(_) => return,
             // tmux types, and only for the server.
-            ToKeeper::Input(request, _) => refuse(request, Refused::Failed),
+            ToKeeper::Input(request, _) | ToKeeper::Guarded(request, ..) => {
+                refuse(request, Refused::Failed)
+            }
             ToKeeper::Resize(resize) if is_server => self.resized(id, &resize),
             ToKeeper::Resize(resize) => refuse(resize.id, Refused::Held),
             ToKeeper::Kill(kill) if is_server => {
@@ -306,7 +308,8 @@ impl Scribe {
     fn greet(&mut self, id: PeerId) {
         let keeper = std::process::id();
         let (version, pid, started) = (VERSION, self.pid, self.started);
-        self.tell(id, &FromKeeper::Welcome(Welcome { version, keeper, pid, started }));
+        let welcome = Welcome { version, keeper, pid, started, typed: None };
+        self.tell(id, &FromKeeper::Welcome(welcome));
     }
 
     fn took(&mut self, id: PeerId, offset: u64, is_server: bool) {

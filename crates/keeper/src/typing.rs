@@ -5,8 +5,8 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::{Errno, write};
 
-/// How much may wait for a program that does not read.
-pub(crate) const MAX: usize = 1 << 20;
+/// How much may wait for a program that does not read: the longest text that is taken, and the marks of a paste.
+pub(crate) const MAX: usize = (1 << 20) + 64;
 
 /// Bytes on their way into the pty, in the order they were accepted. One request's bytes are never
 /// mixed with another's.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod actions;
+mod agents;
 mod caller;
 mod dispatch;
 mod doors;
@@ -42,6 +43,7 @@ pub use registry::{Action, Context, Definition, Kind, Registry};
 pub use setup::{Address, Limits, Setup, Stage};
 pub use start::{Error, Started};
 
+use agents::Agents;
 use errands::Errands;
 use grants::Grants;
 use hooks::Hooks;
@@ -67,6 +69,7 @@ struct Inner {
     hooks: Hooks,
     errands: Errands,
     stages: Stages,
+    agents: Agents,
     wish: watch::Sender<Option<Wish>>,
 }
 
@@ -155,6 +158,10 @@ impl Kernel {
 
     pub(crate) fn stages(&self) -> &Stages {
         &self.inner.stages
+    }
+
+    pub(crate) fn agents(&self) -> &Agents {
+        &self.inner.agents
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -26,6 +26,8 @@ pub struct Setup {
     pub stage: Option<Stage>,
     /// The way to panes of other people's tmux, if there is one.
     pub foreign: Option<Foreign>,
+    /// The user's own agent profiles, if there are any.
+    pub profiles: Option<PathBuf>,
     /// The clock.
     pub now: fn() -> Time,
 }
@@ -67,6 +69,8 @@ pub struct Address {
 pub struct Limits {
     /// Panes at once, ended ones included.
     pub panes: usize,
+    /// Agents at once; idle ones make room.
+    pub agents: usize,
     /// Bytes of output kept for each pane.
     pub tape: u64,
     /// Bytes of meta of one pane, as JSON.
@@ -83,6 +87,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             panes: 1000,
+            agents: 50,
             tape: 16 << 20,
             meta: 64 << 10,
             input: 1 << 20,

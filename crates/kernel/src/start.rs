@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
+use crate::agents::Agents;
 use crate::dispatch::draft;
 use crate::errands::Errands;
 use crate::grants::{Grants, Stored, random_name};
@@ -66,6 +67,7 @@ impl Kernel {
         ground: Arc<dyn Ground>,
     ) -> Result<(Self, Started), Error> {
         let started_at = (setup.now)();
+        let agents = Agents::new(setup.profiles.clone());
         let inner = Inner {
             setup,
             started_at,
@@ -77,6 +79,7 @@ impl Kernel {
             hooks: Hooks::default(),
             errands: Errands::default(),
             stages: Stages::default(),
+            agents,
             wish: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };

@@ -83,6 +83,9 @@ pub enum ToKeeper {
     Adopt(Box<Adopt>),
     /// Type these bytes.
     Input(RequestId, Vec<u8>),
+    /// Type these bytes if this still holds; else [`Refused::Moved`]. They do not count as typed by a person. A
+    /// keeper that knows it says so by [`Welcome::typed`]; an older one skips it.
+    Guarded(RequestId, Guard, Vec<u8>),
     /// Set the terminal's size.
     Resize(Resize),
     /// End the program and all that it started.
@@ -110,6 +113,17 @@ pub enum FromKeeper {
     Held(Held),
     /// The answer to a request.
     Done(Done),
+    /// Somebody has typed; so often now, in all.
+    Typed(u64),
+}
+
+/// What must still hold when bytes are written: that nothing has happened since somebody looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// The tape still ends here: nothing was printed, and nothing typed before waits to be read.
+    pub end: Option<u64>,
+    /// So often something was typed without a guard, by anybody.
+    pub typed: Option<u64>,
 }
 
 /// See [`ToKeeper::Hello`].
@@ -176,6 +190,9 @@ pub struct Welcome {
     pub pid: u32,
     /// When the program was started.
     pub started: Time,
+    /// How often somebody has typed; a keeper that does not say so knows no guards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<u64>,
 }
 
 /// See [`FromKeeper::Stillborn`].
@@ -220,13 +237,23 @@ pub struct Done {
     /// Whether a typed line is longer than the terminal's line editor takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub long_line: bool,
+    /// How often somebody has typed, this included; where something was to be typed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<u64>,
 }
 
 impl Done {
     /// It was done, and there is nothing to add.
     #[must_use]
     pub fn well(id: RequestId) -> Self {
-        Self { id, refused: None, survivors: Vec::new(), holder: None, long_line: false }
+        Self {
+            id,
+            refused: None,
+            survivors: Vec::new(),
+            holder: None,
+            long_line: false,
+            typed: None,
+        }
     }
 }
 
@@ -242,6 +269,8 @@ pub enum Refused {
     Held,
     /// The kernel said no.
     Failed,
+    /// What was to hold when it was done holds no longer. Only where there was a guard.
+    Moved,
 }
 
 /// A process that outlived a kill.
@@ -262,6 +291,7 @@ const KILL: u8 = 5;
 const TOOK: u8 = 6;
 const RELEASE: u8 = 7;
 const ADOPT: u8 = 8;
+const GUARDED: u8 = 9;
 const WELCOME: u8 = 65;
 const STILLBORN: u8 = 66;
 const WROTE: u8 = 67;
@@ -269,6 +299,7 @@ const EXITED: u8 = 68;
 const DONE: u8 = 69;
 const RESIZED: u8 = 70;
 const HELD: u8 = 71;
+const TYPED: u8 = 72;
 
 /// One side's words: how they become frames and how frames become them.
 pub trait Message: Sized {
@@ -289,6 +320,9 @@ impl Message for ToKeeper {
             Self::Birth(birth) => json(to, BIRTH, birth),
             Self::Adopt(adopt) => json(to, ADOPT, adopt),
             Self::Input(id, bytes) => frame(to, INPUT, &[&id.to_le_bytes(), bytes]),
+            Self::Guarded(id, guard, bytes) => {
+                frame(to, GUARDED, &[&id.to_le_bytes(), &guard.encode(), bytes]);
+            }
             Self::Resize(resize) => json(to, RESIZE, resize),
             Self::Kill(kill) => json(to, KILL, kill),
             Self::Took(offset) => frame(to, TOOK, &[&offset.to_le_bytes()]),
@@ -304,6 +338,11 @@ impl Message for ToKeeper {
             INPUT => {
                 let (id, bytes) = body.split_at_checked(8).ok_or(BadFrame)?;
                 Self::Input(number(id)?, bytes.to_vec())
+            }
+            GUARDED => {
+                let (id, rest) = body.split_at_checked(8).ok_or(BadFrame)?;
+                let (guard, bytes) = rest.split_at_checked(Guard::LENGTH).ok_or(BadFrame)?;
+                Self::Guarded(number(id)?, Guard::decode(guard)?, bytes.to_vec())
             }
             RESIZE => Self::Resize(parse(body)?),
             KILL => Self::Kill(parse(body)?),
@@ -324,6 +363,7 @@ impl Message for FromKeeper {
             Self::Resized(size) => json(to, RESIZED, size),
             Self::Held(held) => json(to, HELD, held),
             Self::Done(done) => json(to, DONE, done),
+            Self::Typed(count) => frame(to, TYPED, &[&count.to_le_bytes()]),
         }
     }
 
@@ -336,8 +376,34 @@ impl Message for FromKeeper {
             RESIZED => Self::Resized(parse(body)?),
             HELD => Self::Held(parse(body)?),
             DONE => Self::Done(parse(body)?),
+            TYPED => Self::Typed(number(body)?),
             _ => return Ok(None),
         }))
+    }
+}
+
+impl Guard {
+    /// Two optional numbers: a byte that says which are there, and both.
+    const LENGTH: usize = 17;
+
+    fn encode(self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        bytes[0] = u8::from(self.end.is_some()) | u8::from(self.typed.is_some()) << 1;
+        bytes[1..9].copy_from_slice(&self.end.unwrap_or_default().to_le_bytes());
+        bytes[9..].copy_from_slice(&self.typed.unwrap_or_default().to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, BadFrame> {
+        let (which, numbers) = bytes.split_first().ok_or(BadFrame)?;
+        let (end, typed) = numbers.split_at_checked(8).ok_or(BadFrame)?;
+        let (end, typed) = (number(end)?, number(typed)?);
+        // A condition that we do not know must not be taken for one that holds.
+        if 3 < *which {
+            return Err(BadFrame);
+        }
+        let (has_end, has_typed) = (which & 1 != 0, which & 2 != 0);
+        Ok(Self { end: has_end.then_some(end), typed: has_typed.then_some(typed) })
     }
 }
 
@@ -430,6 +496,9 @@ mod tests {
             ToKeeper::Hello(Hello { version: 1, role: Role::Viewer }),
             ToKeeper::Input(7, b"ls\r\0\xff".to_vec()),
             ToKeeper::Input(8, Vec::new()),
+            ToKeeper::Guarded(11, Guard { end: Some(5), typed: Some(u64::MAX) }, b"\r".to_vec()),
+            ToKeeper::Guarded(12, Guard { end: None, typed: Some(0) }, Vec::new()),
+            ToKeeper::Guarded(13, Guard::default(), b"x".to_vec()),
             ToKeeper::Resize(Resize {
                 id: 9,
                 size: Size { cols: 120, rows: 40 },
@@ -485,6 +554,22 @@ mod tests {
         let mut frames = Frames::default();
         frames.push(&bytes);
         assert_eq!(all(&mut frames), [ToKeeper::Kill(Kill { id: 1, grace_ms: 5 })]);
+    }
+
+    #[test]
+    fn a_condition_of_a_newer_version_is_not_passed_over() {
+        let mut bytes = Vec::new();
+        frame(&mut bytes, GUARDED, &[&7_u64.to_le_bytes(), &[4], &[0; 16], b"rm"]);
+        let mut frames = Frames::default();
+        frames.push(&bytes);
+        assert_eq!(frames.take::<ToKeeper>(), Err(BadFrame));
+    }
+
+    #[test]
+    fn an_old_keeper_is_known_by_its_welcome() {
+        let old = br#"{"version":1,"keeper":2,"pid":3,"started":"2026-11-16T00:00:00.000Z"}"#;
+        let welcome: Welcome = parse(old).unwrap();
+        assert_eq!(welcome.typed, None);
     }
 
     #[test]

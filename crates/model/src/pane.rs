@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{PaneId, Time};
+use crate::{AgentInfo, PaneId, Time};
 
 /// Free key–value data of a pane. Keys are sorted, so that equal meta reads equal.
 pub type Meta = BTreeMap<String, Value>;
@@ -321,6 +321,9 @@ pub struct PaneInfo {
     pub bytes: u64,
     /// Bytes of these that are no longer kept.
     pub dropped: u64,
+    /// What it is doing, when its program is an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentInfo>,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod delivery;
 pub mod guard;
 pub mod interactive;
 pub mod layout;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use paned_model::frame::{Ending, Refused, Survivor};
+use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Exit, PaneId, Size, Time};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::{
     Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order, Output,
@@ -31,6 +31,9 @@ pub struct FakePane {
 struct Inner {
     printed: Vec<u8>,
     typed: Vec<u8>,
+    /// How often somebody has typed.
+    hands: u64,
+    counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
     size: Option<Size>,
     holder: Option<String>,
@@ -108,6 +111,11 @@ impl FakePane {
         self.lock().typed.clone()
     }
 
+    /// Somebody else types: at a view, or in a tmux of theirs.
+    pub fn type_in(&self, bytes: &[u8]) {
+        self.lock().accept(bytes);
+    }
+
     /// What the kernel says it has looked at.
     #[must_use]
     pub fn taken(&self) -> u64 {
@@ -136,14 +144,15 @@ impl FakePane {
     fn link(self: &Arc<Self>) -> Link {
         let (commands, mut inbox) = mpsc::channel(64);
         let (outbox, facts) = mpsc::channel(64);
-        self.lock().outbox = Some(outbox);
+        let (counter, typed) = watch::channel(Some(self.lock().hands));
+        (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
         let pane = self.clone();
         tokio::spawn(async move {
             while let Some(command) = inbox.recv().await {
                 pane.obey(command);
             }
         });
-        Link { pid: 4242, started: Time(1), output: self.clone(), commands, facts }
+        Link { pid: 4242, started: Time(1), output: self.clone(), commands, facts, typed }
     }
 
     fn obey(&self, command: Command) {
@@ -152,8 +161,13 @@ impl FakePane {
         match command {
             Command::Took(offset) => inner.taken = offset,
             Command::Input(bytes, reply) => {
-                inner.typed.extend(bytes);
+                inner.accept(&bytes);
                 let _ = reply.send(gone.map(|()| Typed::default()));
+            }
+            Command::Guarded(bytes, guard, reply) => {
+                let typed = Typed { refereed: true, ..Typed::default() };
+                let _ =
+                    reply.send(gone.and_then(|()| inner.accept_if(guard, &bytes)).map(|()| typed));
             }
             Command::Resize(resizing, reply) => {
                 let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
@@ -182,6 +196,23 @@ impl Inner {
         if let Some(outbox) = &self.outbox {
             let _ = outbox.try_send(fact);
         }
+    }
+
+    fn accept(&mut self, bytes: &[u8]) {
+        self.typed.extend(bytes);
+        self.hands += 1;
+        if let Some(counter) = &self.counter {
+            counter.send_replace(Some(self.hands));
+        }
+    }
+
+    fn accept_if(&mut self, guard: Guard, bytes: &[u8]) -> Result<(), Refused> {
+        let stands = guard.end.is_none_or(|end| end == self.printed.len() as u64);
+        if !stands || guard.typed.is_some_and(|typed| typed != self.hands) {
+            return Err(Refused::Moved);
+        }
+        self.typed.extend(bytes);
+        Ok(())
     }
 
     fn resize(&mut self, resizing: Resizing) -> Result<(), NotResized> {

@@ -20,9 +20,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::frame::{Ending, Refused, Survivor};
+use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Code, PaneId, Refusal, Size, Time};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 pub use output::{Gap, Mark, Output};
 pub use sessions::Substrate;
@@ -80,6 +80,9 @@ pub struct Link {
     pub commands: mpsc::Sender<Command>,
     /// What happens to it.
     pub facts: mpsc::Receiver<Fact>,
+    /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
+    /// too old to.
+    pub typed: watch::Receiver<Option<u64>>,
 }
 
 /// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
@@ -87,6 +90,8 @@ pub struct Link {
 pub enum Command {
     /// Type these bytes.
     Input(Vec<u8>, oneshot::Sender<Result<Typed, Refused>>),
+    /// Type these bytes if this still holds, else [`Refused::Moved`]. They are nobody's typing.
+    Guarded(Vec<u8>, Guard, oneshot::Sender<Result<Typed, Refused>>),
     /// Set the terminal's size.
     Resize(Resizing, oneshot::Sender<Result<(), NotResized>>),
     /// This holder of the size lets it go.
@@ -130,6 +135,9 @@ impl From<Refused> for NotResized {
 pub struct Typed {
     /// Whether a line is longer than the terminal's line editor takes; it drops the rest.
     pub long_line: bool,
+    /// Whether the keeper itself was the referee of the guard. Otherwise it was looked at just before, and what
+    /// happened in that moment was not seen.
+    pub refereed: bool,
 }
 
 /// What happens to a pane.

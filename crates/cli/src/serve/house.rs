@@ -102,6 +102,7 @@ fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
         limits: limits(&plan.settings)?,
         stage: Some(stage(plan)?),
         foreign: Some(Foreign::new(plan.state.folder(), program()?)),
+        profiles: Some(plan.settings.profiles_dir.clone()),
         now: clock::now,
     })
 }
@@ -127,6 +128,7 @@ fn stage(plan: &Plan) -> Result<Stage> {
 fn limits(settings: &Settings) -> Result<Limits> {
     Ok(Limits {
         panes: settings.panes.try_into()?,
+        agents: settings.agents.try_into()?,
         tape: settings.tape_bytes,
         meta: settings.meta_bytes.try_into()?,
         grace: Duration::from_millis(settings.grace_ms),

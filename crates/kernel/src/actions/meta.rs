@@ -20,6 +20,14 @@ pub(super) struct Changed {
     changed: bool,
 }
 
+impl Changed {
+    /// The same, seen from an earlier moment.
+    pub(super) fn since(self, before: Meta) -> Self {
+        let changed = before != self.meta;
+        Self { previous_meta: before, changed, ..self }
+    }
+}
+
 /// Changes a pane's meta, all of it or nothing, and remembers it if anything is different.
 pub(super) fn change(
     kernel: &Kernel,

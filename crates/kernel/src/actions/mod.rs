@@ -1,5 +1,12 @@
 //! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
 
+mod agent;
+mod agent_create;
+mod agent_explain;
+mod agent_list;
+mod agent_profiles;
+mod agent_set_state;
+mod agent_state;
 mod event_emit;
 mod grant_create;
 mod grant_list;
@@ -58,6 +65,12 @@ use crate::registry::Registry;
 /// Every action there is.
 pub(crate) fn registry() -> Registry {
     Registry::new()
+        .with::<agent_create::AgentCreate>()
+        .with::<agent_explain::AgentExplain>()
+        .with::<agent_list::AgentList>()
+        .with::<agent_profiles::AgentProfiles>()
+        .with::<agent_set_state::AgentSetState>()
+        .with::<agent_state::AgentState>()
         .with::<event_emit::EventEmit>()
         .with::<grant_create::GrantCreate>()
         .with::<grant_list::GrantList>()

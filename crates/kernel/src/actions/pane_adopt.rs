@@ -135,7 +135,9 @@ fn record(
     let command = told.map_or("", |text| unquoted(text)).to_owned();
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
     let parent = context.caller.pane.clone();
+    let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     Record {
+        agent: kernel.agents().recognise(kernel, &words, &params.meta),
         title: title.map_or(Title::Command(line), Title::Given),
         grant: no_grant(kernel, &id),
         id,

@@ -1,6 +1,6 @@
 //! `pane:list`
 
-use paned_model::{Meta, PaneInfo, Refusal, Scope, Status};
+use paned_model::{AgentInfo, AgentState, Meta, PaneInfo, Refusal, Scope, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,12 +9,14 @@ use crate::registry::{Action, Context, Kind};
 pub(super) struct PaneList;
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
     /// Only panes with this tag.
     tag: Option<String>,
     /// Only panes in this status.
     status: Option<Status>,
+    /// Only agents that do this.
+    agent_state: Option<AgentState>,
     /// Only panes whose meta holds all of this.
     #[serde(default)]
     meta: Meta,
@@ -40,6 +42,11 @@ impl Params {
     fn picks(&self, pane: &PaneInfo) -> bool {
         self.tag.as_ref().is_none_or(|tag| pane.tags.contains(tag))
             && self.status.is_none_or(|status| pane.status == status)
+            && self.does(pane.agent.as_ref())
             && self.meta.iter().all(|(key, value)| pane.meta.get(key) == Some(value))
+    }
+
+    fn does(&self, agent: Option<&AgentInfo>) -> bool {
+        self.agent_state.is_none_or(|state| agent.is_some_and(|agent| agent.state == state))
     }
 }

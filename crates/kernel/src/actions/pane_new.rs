@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::meta;
 use super::visible::{self, Said, Visible, Where};
+use crate::agents::{AgentRecord, Life};
 use crate::dispatch::draft;
 use crate::grants::{Stored, Token, random_name};
 use crate::panes::launch::{self, Identity};
@@ -76,6 +77,9 @@ pub(super) struct Params {
     pub(super) on_view_closed: Option<OnViewClosed>,
     /// End it after so many seconds.
     pub(super) timeout_seconds: Option<NonZeroU32>,
+    /// What it is as an agent, where that is known already.
+    #[serde(skip)]
+    pub(super) agent: Option<AgentRecord>,
 }
 
 impl Action for PaneNew {
@@ -141,6 +145,7 @@ pub(super) fn welcome(kernel: &Kernel, pane: &Arc<Pane>, link: Link) {
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
     let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
     tokio::spawn(task.run(link.facts));
+    kernel.agents().mind(kernel, pane, Life::New);
 }
 
 impl Params {
@@ -188,7 +193,9 @@ impl Plan {
         let cwd = launch::find_folder(params.cwd.as_deref(), variable("HOME"))?;
         let argv = argv(params.argv, variable("SHELL"))?;
         let program = launch::find_program(&argv[0], variable("PATH"), &cwd)?;
+        let recognise = || kernel.agents().recognise(kernel, &argv, &params.meta);
         let record = Record {
+            agent: params.agent.or_else(recognise),
             title: title(params.title, &argv)?,
             id,
             argv,

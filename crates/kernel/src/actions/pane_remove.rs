@@ -43,6 +43,7 @@ pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refu
     kernel.ground().forget(pane.id.clone()).await?;
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
     kernel.panes().remove(pane);
+    kernel.agents().forget(&pane.id);
     let removed = draft("pane:removed", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![removed], vec![Record::delete(&pane.id)]);
     Ok(())

@@ -86,9 +86,15 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
         return Err(gone(&pane.id, status));
     }
     let (reply, answer) = oneshot::channel();
+    let heard = kernel.agents().listener(&pane.id).map(|agent| (agent, bytes.clone()));
     let sent = pane.commands()?.send(Command::Input(bytes, reply)).await;
     match (sent, answer.await) {
-        (Ok(()), Ok(Ok(typed))) => Ok(typed),
+        (Ok(()), Ok(Ok(typed))) => {
+            if let Some((agent, bytes)) = heard {
+                agent.typed(bytes);
+            }
+            Ok(typed)
+        }
         (Ok(()), Ok(Err(Refused::Full))) => Err(Refusal::new(
             Code::Limit,
             format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
@@ -98,7 +104,10 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
                 format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
             Err(Refusal::new(Code::Unavailable, sentence))
         }
-        (Ok(()), Ok(Err(Refused::Gone | Refused::Failed | Refused::Held)) | Err(_))
+        (
+            Ok(()),
+            Ok(Err(Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved)) | Err(_),
+        )
         | (Err(_), _) => Err(gone(&pane.id, pane.lock().status())),
     }
 }

@@ -13,6 +13,7 @@ use super::record::End;
 use super::task::Task;
 use super::{Pane, Record, end};
 use crate::Kernel;
+use crate::agents::Life;
 use crate::dispatch::draft;
 use crate::journal::Change;
 
@@ -67,8 +68,9 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     }
     let lives = link.is_some();
     if let Some(link) = link {
-        let task = Task::new(kernel.clone(), pane, link.output, link.commands);
+        let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
         tokio::spawn(task.run(link.facts));
+        kernel.agents().mind(kernel, &pane, Life::Found);
     }
     lives
 }
@@ -85,7 +87,7 @@ fn resume(kernel: &Kernel, record: &Record, state: State) -> State {
 
 fn reach(link: &Link) -> Reach {
     let (output, commands) = (link.output.clone(), link.commands.clone());
-    Reach::Linked { output, commands }
+    Reach::Linked { output, commands, typed: link.typed.clone() }
 }
 
 fn ended(ending: Ending) -> End {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{
-    Adopted, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size, Status,
-    Substrate, Time,
+    Adopted, AgentInfo, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size,
+    Status, Substrate, Time,
 };
 use paned_substrate::{Command, Link, Output};
 use serde_json::json;
@@ -14,6 +14,7 @@ use super::lens::{Known, Lens};
 use super::plain::Plain;
 use super::record::{Record, Title};
 use crate::Kernel;
+use crate::agents::AgentRecord;
 
 /// One pane. Its parts are reached through short methods that never wait.
 pub(crate) struct Pane {
@@ -42,6 +43,8 @@ pub(crate) struct State {
     pub(crate) preamble: Vec<u8>,
     /// See [`Known::plain_until`].
     pub(crate) plain_until: u64,
+    /// What it is doing, when its program is an agent.
+    pub(crate) agent: Option<AgentInfo>,
 }
 
 /// How far a pane can be reached.
@@ -49,7 +52,11 @@ pub(crate) enum Reach {
     /// It is being started.
     Starting,
     /// Its keeper is there.
-    Linked { output: Arc<dyn Output>, commands: mpsc::Sender<Command> },
+    Linked {
+        output: Arc<dyn Output>,
+        commands: mpsc::Sender<Command>,
+        typed: watch::Receiver<Option<u64>>,
+    },
     /// Only what it printed is there, unless that is damaged.
     Unlinked { output: Option<Arc<dyn Output>> },
 }
@@ -59,7 +66,8 @@ impl Pane {
         let (id, created_at) = (record.id.clone(), record.created_at);
         let (held_by, kills, plain_until) = (None, 0, 0);
         let preamble = record.modes.clone().into_bytes();
-        let state = State { record, size, held_by, reach, kills, preamble, plain_until };
+        let agent = AgentRecord::known_of(&record);
+        let state = State { record, size, held_by, reach, kills, preamble, plain_until, agent };
         let state = Mutex::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         Self { id, created_at, state, stirred, lens, plain: Plain::default() }
@@ -104,6 +112,14 @@ impl Pane {
         }
     }
 
+    /// Its program turned out to be an agent.
+    pub(crate) fn take_as(&self, kernel: &Kernel, agent: AgentRecord) {
+        let mut state = self.lock();
+        state.record.agent = Some(agent);
+        state.agent = AgentRecord::known_of(&state.record);
+        kernel.journal().record(Vec::new(), vec![state.record.put()]);
+    }
+
     /// Waits until its program has ended.
     pub(crate) async fn ended(&self) {
         let mut stirred = self.watch();
@@ -116,9 +132,10 @@ impl Pane {
 
     pub(crate) fn link(&self, link: &Link) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
+        let typed = link.typed.clone();
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands };
+        state.reach = Reach::Linked { output, commands, typed };
     }
 
     /// The keeper is gone.
@@ -228,6 +245,7 @@ impl State {
             lines: output.as_ref().map_or(0, |output| output.lines()),
             bytes: output.as_ref().map_or(0, |output| output.end()),
             dropped: output.as_ref().map_or(0, |output| output.first()),
+            agent: self.agent.clone(),
         }
     }
 

@@ -3,6 +3,7 @@
 use paned_model::{Exit, Meta, PaneId, Status, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::agents::AgentRecord;
 use crate::grants::Stored;
 use crate::journal::Change;
 use crate::stage::Wish;
@@ -41,6 +42,9 @@ pub(crate) struct Record {
     /// Where it came from, when it was adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<Origin>,
+    /// What it is as an agent, when its program is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<AgentRecord>,
     pub(crate) created_at: Time,
     /// The grant its program was given.
     pub(crate) grant: Stored,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memchr::memchr;
-use paned_model::frame::Ending;
+use paned_model::frame::{Ending, Guard};
 use paned_model::{Status, Time};
 use paned_substrate::{Command, Fact, Output};
 use paned_term::{Signal, Signals};
@@ -190,7 +190,9 @@ impl Task {
         match replies {
             Ok(replies) if !replies.is_empty() => {
                 let (reply, _) = tokio::sync::oneshot::channel();
-                let _ = self.commands.send(Command::Input(replies, reply)).await;
+                // Behind no condition, and yet not as typing: no person answers these.
+                let anyhow = Guard::default();
+                let _ = self.commands.send(Command::Guarded(replies, anyhow, reply)).await;
             }
             Ok(_) => {}
             Err(error) => tracing::error!(pane = %self.pane.id, %error, "cannot parse output"),

@@ -1,6 +1,6 @@
 //! A window as tmux tells it now, and whose its panes are.
 
-use paned_model::{PaneId, Refusal};
+use paned_model::{AgentState, PaneId, Refusal};
 use paned_policy::layout::{Limits, Ours, Owner, Owners, Role, State, TmuxId, Window};
 use paned_substrate::tmux::command::Target;
 use paned_substrate::tmux::query::Window as Told;
@@ -122,8 +122,10 @@ fn ours(pane: &Pane) -> Ours {
     let said = state.meta().get("agent.status").and_then(Value::as_str);
     let (is_live, persistent) = (state.status().is_live(), state.record.persist);
     let ended = state.record.end.map(|end| end.at);
+    let judged = state.agent.as_ref().map(|agent| agent.state);
     let doing = match said {
         _ if !is_live => State::Exited,
+        _ if judged.is_some() => judged.map_or(State::Unknown, doing),
         Some("idle") => State::Idle,
         Some("running") => State::Busy,
         Some("blocked") => State::Blocked,
@@ -132,6 +134,17 @@ fn ours(pane: &Pane) -> Ours {
     };
     let since = ended.unwrap_or(pane.created_at);
     Ours { pane: pane.id.clone(), state: doing, persistent, since }
+}
+
+/// What an agent does, as far as room is concerned. Only one that waits for a prompt may have to go.
+fn doing(judged: AgentState) -> State {
+    match judged {
+        AgentState::Ready | AgentState::Error => State::Idle,
+        AgentState::Starting | AgentState::Busy => State::Busy,
+        AgentState::Blocked => State::Blocked,
+        AgentState::Exited => State::Exited,
+        AgentState::Limited | AgentState::Unknown => State::Unknown,
+    }
 }
 
 /// What to ask of a window.

@@ -24,6 +24,7 @@ pub(crate) fn setup() -> Setup {
         limits: Limits { panes: 5, hook: Duration::from_secs(5), ..Limits::default() },
         stage: None,
         foreign: None,
+        profiles: None,
         now: || Time(1_000),
     }
 }

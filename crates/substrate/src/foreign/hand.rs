@@ -1,16 +1,17 @@
 //! What is done to an adopted pane: through tmux, one thing after the other.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use paned_keeper::watched::Watched;
-use paned_model::frame::{Refused, Survivor};
+use paned_model::frame::{Guard, Refused, Survivor};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::{Foreign, Hold, Spot};
 use crate::tmux::Error;
-use crate::{Command, Typed};
+use crate::{Command, Output, Typed};
 
 pub(super) struct Hand {
     pub(super) foreign: Foreign,
@@ -18,6 +19,9 @@ pub(super) struct Hand {
     /// The pane's folder.
     pub(super) folder: PathBuf,
     pub(super) scribe: mpsc::Sender<Command>,
+    pub(super) output: Arc<dyn Output>,
+    /// How often somebody has typed, as far as it went through us.
+    pub(super) typed: watch::Sender<Option<u64>>,
     pub(super) hold: watch::Sender<Hold>,
 }
 
@@ -26,7 +30,13 @@ impl Hand {
         while let Some(command) = inbox.recv().await {
             match command {
                 Command::Took(_) => drop(self.scribe.send(command).await),
-                Command::Input(bytes, reply) => drop(reply.send(self.type_in(&bytes).await)),
+                Command::Input(bytes, reply) => {
+                    self.typed.send_modify(|typed| *typed = Some(typed.unwrap_or(0) + 1));
+                    let _ = reply.send(self.type_in(&bytes).await);
+                }
+                Command::Guarded(bytes, guard, reply) => {
+                    let _ = reply.send(self.type_if(guard, &bytes).await);
+                }
                 // tmux decides how large its panes are.
                 Command::Resize(_, reply) => drop(reply.send(Err(Refused::Held.into()))),
                 Command::Release(_) => {}
@@ -37,6 +47,16 @@ impl Hand {
                 }
             }
         }
+    }
+
+    /// tmux is no referee: the look is a moment before the write, and what a person types in that tmux is not
+    /// counted.
+    async fn type_if(&self, guard: Guard, bytes: &[u8]) -> Result<Typed, Refused> {
+        let stands = guard.end.is_none_or(|end| end == self.output.end());
+        if !stands || guard.typed.is_some_and(|typed| Some(typed) != *self.typed.borrow()) {
+            return Err(Refused::Moved);
+        }
+        self.type_in(bytes).await
     }
 
     async fn type_in(&self, bytes: &[u8]) -> Result<Typed, Refused> {

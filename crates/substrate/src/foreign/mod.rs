@@ -130,11 +130,14 @@ impl Foreign {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let (outbox, facts) = mpsc::channel(FACTS);
         let hold = watch::Sender::new(Hold::Fast);
+        let (counter, typed) = watch::channel(Some(0));
         let hand = hand::Hand {
             foreign: self.clone(),
             spot: spot.clone(),
             folder: self.inner.places.folder(id),
             scribe: scribe.commands.clone(),
+            output: scribe.output.clone(),
+            typed: counter,
             hold: hold.clone(),
         };
         let ear = ear::Ear {
@@ -149,6 +152,6 @@ impl Foreign {
         tokio::spawn(hand.run(inbox));
         tokio::spawn(ear.run(scribe.facts, server));
         let (pid, started, output) = (scribe.pid, scribe.started, scribe.output);
-        Link { pid, started, output, commands, facts }
+        Link { pid, started, output, commands, facts, typed }
     }
 }

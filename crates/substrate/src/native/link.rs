@@ -5,9 +5,9 @@ use std::io;
 use std::sync::Arc;
 
 use paned_model::frame::{
-    Done, FromKeeper, Kill, Refused, Release, RequestId, Resize, Survivor, ToKeeper, Welcome,
+    Done, FromKeeper, Guard, Kill, Refused, Release, RequestId, Resize, Survivor, ToKeeper, Welcome,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::wire::Wire;
 use crate::{Command, Fact, Link, NotResized, Output, Resizing, Typed};
@@ -23,22 +23,26 @@ const COMMANDS: usize = 64;
 pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Link {
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (outbox, facts) = mpsc::channel(FACTS);
+    let (counter, typed) = watch::channel(welcome.typed);
     let task = Task {
         wire,
         output: output.clone(),
         outbox,
+        typed: counter,
         waiting: HashMap::new(),
         requests: 0,
         exited: false,
     };
     tokio::spawn(task.run(inbox));
-    Link { pid: welcome.pid, started: welcome.started, output, commands, facts }
+    Link { pid: welcome.pid, started: welcome.started, output, commands, facts, typed }
 }
 
 struct Task {
     wire: Wire,
     output: Arc<dyn Output>,
     outbox: mpsc::Sender<Fact>,
+    /// How often somebody has typed; nothing if the keeper does not count, and knows no guards.
+    typed: watch::Sender<Option<u64>>,
     waiting: HashMap<RequestId, Waiting>,
     requests: RequestId,
     exited: bool,
@@ -83,6 +87,7 @@ impl Task {
                 self.tell(Fact::Exited(ending));
             }
             FromKeeper::Done(done) => self.answer(done),
+            FromKeeper::Typed(count) => self.count(Some(count)),
             FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_) => {}
         }
     }
@@ -112,6 +117,14 @@ impl Task {
                 self.waiting.insert(id, Waiting::Typing(reply));
                 ToKeeper::Input(id, bytes)
             }
+            Command::Guarded(bytes, guard, reply) => {
+                let Some(message) = self.guarded(id, bytes, guard) else {
+                    let _ = reply.send(Err(Refused::Moved));
+                    return;
+                };
+                self.waiting.insert(id, Waiting::Typing(reply));
+                message
+            }
             Command::Resize(Resizing { size, holder, force }, reply) => {
                 self.waiting.insert(id, Waiting::Consent(reply));
                 ToKeeper::Resize(Resize { id, size, holder, force })
@@ -128,11 +141,33 @@ impl Task {
         self.wire.say(&message);
     }
 
+    /// How a keeper is asked to type behind a guard. One that is too old to know guards would pass over the whole
+    /// frame: then the look is here, a moment before the write.
+    fn guarded(&self, id: RequestId, bytes: Vec<u8>, guard: Guard) -> Option<ToKeeper> {
+        if self.typed.borrow().is_some() {
+            return Some(ToKeeper::Guarded(id, guard, bytes));
+        }
+        let holds = guard.end.is_none_or(|end| end == self.output.end());
+        holds.then_some(ToKeeper::Input(id, bytes))
+    }
+
+    fn count(&self, typed: Option<u64>) {
+        self.typed.send_if_modified(|known| {
+            let news = known.is_some() && typed.is_some() && *known < typed;
+            if news {
+                *known = typed;
+            }
+            news
+        });
+    }
+
     fn answer(&mut self, done: Done) {
+        self.count(done.typed);
         // Whoever asked may have stopped waiting.
         match self.waiting.remove(&done.id) {
             Some(Waiting::Typing(reply)) => {
-                let typed = Typed { long_line: done.long_line };
+                let refereed = self.typed.borrow().is_some();
+                let typed = Typed { long_line: done.long_line, refereed };
                 let _ = reply.send(done.refused.map_or(Ok(typed), Err));
             }
             Some(Waiting::Consent(reply)) => {
@@ -145,5 +180,95 @@ impl Task {
             }
             None => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::{MIN_CAPACITY, Reader, Writer};
+    use paned_model::Time;
+    use paned_model::frame::{Frames, Message, VERSION};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    /// A link to a keeper that is played by hand, over a tape with five bytes.
+    struct Played {
+        _folder: tempfile::TempDir,
+        link: Link,
+        keeper: UnixStream,
+    }
+
+    fn play(typed: Option<u64>) -> Played {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
+        tape.append(b"hello", Time(1)).unwrap();
+        let (ours, keeper) = UnixStream::pair().unwrap();
+        let welcome = Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed };
+        let output = Arc::new(Reader::open(&path).unwrap());
+        Played { _folder: folder, link: start(Wire::over(ours), welcome, output), keeper }
+    }
+
+    impl Played {
+        /// Asks for a write behind a guard on the tape's end; answers what the keeper hears of it, if anything.
+        async fn guarded(
+            &mut self,
+            end: u64,
+            done: Done,
+        ) -> (Option<ToKeeper>, Result<Typed, Refused>) {
+            let guard = Guard { end: Some(end), typed: None };
+            let (reply, answer) = oneshot::channel();
+            let command = Command::Guarded(b"x".to_vec(), guard, reply);
+            self.link.commands.send(command).await.unwrap();
+            let mut answer = std::pin::pin!(answer);
+            let (mut frames, mut bytes) = (Frames::default(), [0; 256]);
+            tokio::select! {
+                answer = &mut answer => (None, answer.unwrap()),
+                got = self.keeper.read(&mut bytes) => {
+                    frames.push(&bytes[..got.unwrap()]);
+                    let heard = frames.take().unwrap();
+                    let mut said = Vec::new();
+                    FromKeeper::Done(done).encode(&mut said);
+                    self.keeper.write_all(&said).await.unwrap();
+                    (heard, answer.await.unwrap())
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_knows_guards_is_the_referee() {
+        let mut played = play(Some(3));
+        let moved = Done { refused: Some(Refused::Moved), typed: Some(4), ..Done::well(1) };
+        let (heard, answer) = played.guarded(4, moved).await;
+        let guard = Guard { end: Some(4), typed: None };
+        assert_eq!(heard, Some(ToKeeper::Guarded(1, guard, b"x".to_vec())));
+        assert_eq!(answer, Err(Refused::Moved));
+        assert_eq!(*played.link.typed.borrow(), Some(4), "the answer says how often");
+        let (_, answer) = played.guarded(5, Done::well(2)).await;
+        assert_eq!(answer, Ok(Typed { long_line: false, refereed: true }));
+    }
+
+    #[tokio::test]
+    async fn with_an_old_keeper_the_look_is_just_before_the_write() {
+        let mut played = play(None);
+        let (heard, answer) = played.guarded(4, Done::well(1)).await;
+        assert_eq!((heard, answer), (None, Err(Refused::Moved)));
+        let (heard, answer) = played.guarded(5, Done::well(2)).await;
+        assert_eq!(heard, Some(ToKeeper::Input(2, b"x".to_vec())));
+        assert_eq!(answer, Ok(Typed { long_line: false, refereed: false }));
+        assert_eq!(*played.link.typed.borrow(), None);
+    }
+
+    #[tokio::test]
+    async fn others_who_type_are_counted() {
+        let mut played = play(Some(0));
+        let mut said = Vec::new();
+        FromKeeper::Typed(1).encode(&mut said);
+        played.keeper.write_all(&said).await.unwrap();
+        played.link.typed.changed().await.unwrap();
+        assert_eq!(*played.link.typed.borrow(), Some(1));
     }
 }

@@ -175,6 +175,8 @@ impl Session {
             }
             // The tape says the same.
             Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_)) => {}
+            // That is for servers.
+            Ok(FromKeeper::Typed(_)) => {}
             // It is gone: with its work done, or killed. The tape knows which.
             Err(_) => self.is_alone = true,
         }

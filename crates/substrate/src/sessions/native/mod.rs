@@ -343,7 +343,8 @@ mod tests {
     }
 
     fn answer(message: ToKeeper, writes: &mut Vec<Vec<u8>>) -> FromKeeper {
-        let welcome = Welcome { version: VERSION, keeper: 1, pid: 1, started: Time(1) };
+        let welcome =
+            Welcome { version: VERSION, keeper: 1, pid: 1, started: Time(1), typed: None };
         match message {
             ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
             ToKeeper::Input(id, typed) => {

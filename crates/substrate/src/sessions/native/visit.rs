@@ -113,7 +113,8 @@ impl Visit {
             FromKeeper::Welcome(_)
             | FromKeeper::Stillborn(_)
             | FromKeeper::Resized(_)
-            | FromKeeper::Done(_) => {}
+            | FromKeeper::Done(_)
+            | FromKeeper::Typed(_) => {}
         }
     }
 
@@ -152,7 +153,7 @@ fn check(done: Option<&Done>) -> Result<(), Error> {
         Some(Some(Refused::Full)) => {
             Err(Error::Failed("the program does not read what is typed".to_owned()))
         }
-        Some(Some(Refused::Held | Refused::Failed)) => {
+        Some(Some(Refused::Held | Refused::Failed | Refused::Moved)) => {
             Err(Error::Failed("the terminal cannot be set".to_owned()))
         }
     }

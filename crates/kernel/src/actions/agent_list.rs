@@ -1,0 +1,43 @@
+//! `agent:list`
+
+use paned_model::{AgentState, PaneInfo, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::registry::{Action, Context, Kind};
+
+pub(super) struct AgentList;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// Only agents that do this.
+    state: Option<AgentState>,
+    /// Only agents of this profile.
+    profile: Option<String>,
+}
+
+impl Action for AgentList {
+    const NAME: &'static str = "agent:list";
+    const DOC: &'static str = "Show all agents, or those that match, oldest first.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: Kind = Kind::Question;
+    type Params = Params;
+    type Answer = Vec<PaneInfo>;
+
+    async fn run(context: Context, params: Params) -> Result<Vec<PaneInfo>, Refusal> {
+        let Context { kernel, caller } = context;
+        let panes = kernel.panes().list();
+        let reached = panes.iter().filter(|pane| kernel.may_reach(&pane.id, &caller).is_ok());
+        Ok(reached.map(|pane| pane.info()).filter(|pane| params.picks(pane)).collect())
+    }
+}
+
+impl Params {
+    fn picks(&self, pane: &PaneInfo) -> bool {
+        pane.agent.as_ref().is_some_and(|agent| {
+            self.state.is_none_or(|state| agent.state == state)
+                && self.profile.as_ref().is_none_or(|profile| agent.profile == *profile)
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! `agent:set-state`
+
+use std::str::FromStr;
+
+use paned_model::{AgentState, BlockKind, PaneId, Refusal, Scope};
+use paned_policy::agent::Report;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::meta::{self, Changed};
+use crate::Kernel;
+use crate::agents::{Ask, Life};
+use crate::registry::{Action, Context, Kind};
+
+/// The longest that one field may be; a hook may send a whole tool's output.
+const LONGEST: usize = 2000;
+/// The most fields that are looked at.
+const MOST: usize = 64;
+
+pub(super) struct AgentSetState;
+
+/// Whatever a hook sends: flat, with `agent.` before each key, or under `agent`.
+#[derive(Deserialize)]
+pub(super) struct Params(Map<String, Value>);
+
+impl JsonSchema for Params {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AgentReport".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = |doc: &str| json!({ "type": "string", "description": doc });
+        json_schema!({
+            "type": "object",
+            "description": "What a hook has to say. Each field may also be written with `agent.` before it, or under \
+                            `agent`; other fields are evidence too.",
+            "properties": {
+                "paneId": text("The pane; the caller's own when left out."),
+                "runtime": text("What the agent is; the name of a profile."),
+                "sessionId": text("What the agent calls its session."),
+                "status": text("What it does: `running`, `idle`, `error`, or a state of `agent:state`."),
+                "kind": text("What kind of question it waits on: `permission`, `plan`, `question`, …"),
+                "error": text("What went wrong."),
+                "event": text("The hook's own name for what happened; `hook_event_name` and `type` are the same."),
+            },
+            "additionalProperties": true,
+        })
+    }
+}
+
+/// What a report says, whichever way it was written.
+#[derive(Debug, Default, PartialEq)]
+struct Said {
+    pane: Option<String>,
+    runtime: Option<String>,
+    session: Option<String>,
+    status: Option<String>,
+    error: Option<String>,
+    report: Report,
+}
+
+impl Action for AgentSetState {
+    const NAME: &'static str = "agent:set-state";
+    const DOC: &'static str = "Report what an agent does, from its own hooks. It is evidence beside what its screen shows.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Changed;
+
+    async fn run(context: Context, Params(fields): Params) -> Result<Changed, Refusal> {
+        let kernel = &context.kernel;
+        let said = Said::read(&fields)?;
+        let id: PaneId = match (&said.pane, &context.caller.pane) {
+            (Some(id), _) => read_id(id)?,
+            (None, Some(pane)) => pane.clone(),
+            (None, None) => {
+                return Err(Refusal::invalid("say which pane this is about, as `paneId`"));
+            }
+        };
+        kernel.may_reach(&id, &context.caller)?;
+        follow(kernel, &id, said.runtime.as_deref())?;
+        let before = kernel.panes().get(&id)?.lock().meta().clone();
+        let is_judged = match kernel.agents().listener(&id) {
+            Some(agent) => agent.ask(|heard| Ask::Report(said.report, heard)).await.is_some(),
+            None => false,
+        };
+        // Where it is judged, the report is evidence, and the status is what the judgement makes of it.
+        let status = said.status.filter(|_| !is_judged);
+        let now = kernel.now();
+        let changed = meta::change(kernel, &id, |meta| {
+            let mut set = |key: &str, value: Option<String>| {
+                if let Some(value) = value {
+                    meta.insert(key.to_owned(), json!(value));
+                }
+            };
+            set("agent.runtime", said.runtime);
+            set("agent.sessionId", said.session);
+            set("agent.error", said.error);
+            set("agent.status", status);
+            meta.insert("agent.lastEventAt".into(), json!(now));
+        })?;
+        Ok(changed.since(before))
+    }
+}
+
+fn read_id(text: &str) -> Result<PaneId, Refusal> {
+    PaneId::from_str(text).map_err(|error| Refusal::invalid(format!("`paneId`: {error}")))
+}
+
+/// Has a pane followed that is said to hold an agent, and is not followed yet.
+fn follow(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Refusal> {
+    let pane = kernel.panes().get(id)?;
+    let Some(runtime) = runtime else { return Ok(()) };
+    if pane.lock().record.agent.is_some() || !pane.lock().status().is_live() {
+        return Ok(());
+    }
+    let meta = [("agent.runtime".to_owned(), json!(runtime))].into_iter().collect();
+    // A runtime without a profile is kept as meta, and nothing more can be made of it.
+    let Some(agent) = kernel.agents().recognise(kernel, &[], &meta) else { return Ok(()) };
+    pane.take_as(kernel, agent);
+    kernel.agents().mind(kernel, &pane, Life::Found);
+    Ok(())
+}
+
+impl Said {
+    fn read(fields: &Map<String, Value>) -> Result<Self, Refusal> {
+        let mut said = Self::default();
+        let nested = fields.get("agent").and_then(Value::as_object).into_iter().flatten();
+        for (key, value) in nested.chain(fields).take(MOST) {
+            let Some(text) = text(value) else { continue };
+            said.take(key.strip_prefix("agent.").unwrap_or(key), text)?;
+        }
+        Ok(said)
+    }
+
+    fn take(&mut self, key: &str, text: String) -> Result<(), Refusal> {
+        match key {
+            "paneId" | "pane" | "pane_id" => self.pane = Some(text),
+            "runtime" => self.runtime = Some(text),
+            "sessionId" | "session_id" | "sessionID" => self.session = Some(text),
+            "error" => self.error = Some(text),
+            "event" | "hook_event_name" | "type" => self.report.event = Some(text),
+            "status" | "state" => {
+                let (word, state) = status(&text)?;
+                (self.status, self.report.state) = (Some(word.to_owned()), Some(state));
+            }
+            "kind" => self.report.kind = kind(&text),
+            other => self.report.fields.push((other.to_owned(), text)),
+        }
+        Ok(())
+    }
+}
+
+/// A value as text; lists and objects are no evidence.
+fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    Some(text.chars().take(LONGEST).collect())
+}
+
+/// The word that is kept for a status, and the state that it claims.
+fn status(text: &str) -> Result<(&'static str, AgentState), Refusal> {
+    let lower = text.to_lowercase();
+    let found = match lower.as_str() {
+        "running" | "busy" | "working" => ("running", AgentState::Busy),
+        "idle" | "ready" | "waiting" => ("idle", AgentState::Ready),
+        "error" | "failed" => ("error", AgentState::Error),
+        "blocked" | "permission" => ("running", AgentState::Blocked),
+        "starting" => ("running", AgentState::Starting),
+        "limited" => ("running", AgentState::Limited),
+        "exited" | "done" => ("idle", AgentState::Exited),
+        "unknown" => ("running", AgentState::Unknown),
+        _ => {
+            let text = text.escape_debug();
+            return Err(Refusal::invalid(format!(
+                "`{text}` is no status; there are running, idle, error, starting, ready, busy, blocked, limited"
+            )));
+        }
+    };
+    Ok(found)
+}
+
+fn kind(text: &str) -> Option<BlockKind> {
+    serde_json::from_value(json!(text.to_lowercase())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn read(fields: Value) -> Said {
+        Said::read(fields.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn flat_prefixed_and_nested_are_the_same() {
+        let flat = read(json!({ "paneId": "p", "status": "idle", "sessionId": "s" }));
+        let prefixed =
+            read(json!({ "paneId": "p", "agent.status": "idle", "agent.sessionId": "s" }));
+        let nested =
+            read(json!({ "paneId": "p", "agent": { "status": "idle", "sessionId": "s" } }));
+        assert_eq!(flat, prefixed);
+        assert_eq!(flat, nested);
+        assert_eq!(flat.report.state, Some(AgentState::Ready));
+        assert_eq!((flat.status.as_deref(), flat.session.as_deref()), (Some("idle"), Some("s")));
+    }
+
+    #[test]
+    fn hooks_of_many_programs_are_taken_as_they_are() {
+        let said = read(json!({
+            "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" },
+            "session_id": "77", "n": 3, "none": null,
+        }));
+        assert_eq!(said.report.event.as_deref(), Some("PermissionRequest"));
+        assert_eq!(said.session.as_deref(), Some("77"));
+        let fields = vec![("tool_name".into(), "Bash".into()), ("n".into(), "3".into())];
+        assert_eq!(sorted(said.report.fields), sorted(fields));
+        assert_eq!(
+            read(json!({ "type": "session.idle" })).report.event.as_deref(),
+            Some("session.idle")
+        );
+    }
+
+    fn sorted(mut fields: Vec<(String, String)>) -> Vec<(String, String)> {
+        fields.sort();
+        fields
+    }
+
+    #[test]
+    fn a_status_that_is_none_is_refused_with_those_there_are() {
+        let fields = json!({ "status": "fine" });
+        let refusal = Said::read(fields.as_object().unwrap()).unwrap_err();
+        assert!(refusal.sentence.contains("`fine` is no status; there are running, idle"));
+    }
+}

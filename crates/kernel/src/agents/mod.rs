@@ -1,0 +1,168 @@
+//! Agents: panes whose program is one. A task for each follows it and says what it is doing.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `record` | what is remembered of an agent, with its pane |
+//! | `shelf` | the profiles: ours, and the user's files over them |
+//! | `task` | the task that follows one living agent |
+//! | `courier` | what is to be typed, in that same task |
+//! | `seen` | what everybody may know at a moment, turns counted |
+//! | `tell` | how that becomes table, journal, meta |
+
+mod courier;
+mod record;
+mod seen;
+mod shelf;
+mod task;
+mod tell;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use paned_model::{Meta, PaneId, Refusal};
+use paned_policy::agent::Profile;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+pub(crate) use self::record::{AgentRecord, Made};
+pub(crate) use self::seen::Seen;
+use self::seen::Turns;
+pub(crate) use self::shelf::Profiles;
+use self::shelf::Shelf;
+use self::task::Task;
+pub(crate) use self::task::{Ask, Life, Looked};
+use crate::Kernel;
+use crate::panes::Pane;
+
+/// How much may be asked of one agent before some of it is done.
+const ASKS: usize = 64;
+/// Profiles of programs that many panes run and few want to be followed: only by name.
+const PLAIN: [&str; 2] = ["shell", "repl"];
+
+/// Every living agent by its pane, and the profiles they are judged by.
+pub(crate) struct Agents {
+    living: Mutex<HashMap<PaneId, Agent>>,
+    shelf: Shelf,
+}
+
+/// A cheap handle to the task of one living agent.
+#[derive(Clone)]
+pub(crate) struct Agent {
+    asks: mpsc::Sender<Ask>,
+    seen: watch::Receiver<Seen>,
+}
+
+impl Agent {
+    /// Asks its task something; the answer is lost when its program ends meanwhile.
+    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.asks.send(ask(reply)).await.ok()?;
+        answer.await.ok()
+    }
+
+    /// Somebody typed this. Never waits: a task that is behind sees it on the screen.
+    pub(crate) fn typed(&self, bytes: Vec<u8>) {
+        let _ = self.asks.try_send(Ask::Typed(bytes));
+    }
+
+    /// What is known of it, and a way to be woken by news.
+    pub(crate) fn seen(&self) -> watch::Receiver<Seen> {
+        self.seen.clone()
+    }
+}
+
+impl Agents {
+    pub(crate) fn new(profiles: Option<PathBuf>) -> Self {
+        Self { living: Mutex::default(), shelf: Shelf::new(profiles) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, Agent>> {
+        self.living.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The profiles as they are now. Agents that are followed go on with what has changed.
+    pub(crate) fn profiles(&self) -> Profiles {
+        let profiles = self.shelf.look(Instant::now());
+        if profiles.is_new {
+            for agent in self.lock().values() {
+                let name = agent.seen.borrow().info.profile.clone();
+                if let Some(profile) = profiles.library.get(&name) {
+                    let _ = agent.asks.try_send(Ask::Profile(profile.clone()));
+                }
+            }
+        }
+        profiles
+    }
+
+    /// The folder of the user's own profiles.
+    pub(crate) fn profiles_folder(&self) -> Option<PathBuf> {
+        self.shelf.folder().map(PathBuf::from)
+    }
+
+    /// A profile by its name.
+    pub(crate) fn profile(&self, name: &str) -> Result<Arc<Profile>, Refusal> {
+        let library = self.profiles().library;
+        library.get(name).cloned().ok_or_else(|| {
+            let names: Vec<&str> = library.names().collect();
+            let (name, names) = (name.escape_debug(), names.join(", "));
+            Refusal::not_found(format!("no profile `{name}`; there are {names}"))
+        })
+    }
+
+    /// What a program is as an agent, if its command line or its pane's meta says that it is one.
+    pub(crate) fn recognise(
+        &self,
+        kernel: &Kernel,
+        argv: &[String],
+        meta: &Meta,
+    ) -> Option<AgentRecord> {
+        let library = self.profiles().library;
+        let said = meta.get("agent.runtime").and_then(Value::as_str);
+        let named = said.and_then(|name| library.get(name));
+        let started = || library.for_command(argv).filter(|found| !is_plain(found));
+        let profile = named.or_else(started)?;
+        Some(AgentRecord::new(&profile.name, kernel.now()))
+    }
+
+    /// Follows the agent in a pane from now on, if its record says that there is one.
+    pub(crate) fn mind(&self, kernel: &Kernel, pane: &Arc<Pane>, life: Life) {
+        let (info, output) = {
+            let state = pane.lock();
+            let (Some(info), Some(output)) = (state.agent.clone(), state.output()) else { return };
+            (info, output)
+        };
+        let Ok(profile) = self.profile(&info.profile) else {
+            tracing::warn!(pane = %pane.id, profile = info.profile, "no profile of an agent");
+            return;
+        };
+        let (asks, inbox) = mpsc::channel(ASKS);
+        let (seen, watched) = watch::channel(Seen { info, turns: Turns::default() });
+        self.lock().insert(pane.id.clone(), Agent { asks, seen: watched });
+        let task = Task::new(kernel.clone(), pane.clone(), output, profile, (seen, life));
+        tokio::spawn(task.run(inbox));
+    }
+
+    /// The task of a living agent, if there is one.
+    pub(crate) fn listener(&self, pane: &PaneId) -> Option<Agent> {
+        self.lock().get(pane).cloned()
+    }
+
+    /// A pane is forgotten: nobody follows it any more.
+    pub(crate) fn forget(&self, pane: &PaneId) {
+        self.lock().remove(pane);
+    }
+
+    /// An agent has ended: its task is over. A new one in a pane of the same name stays.
+    fn forget_ended(&self, pane: &PaneId, seen: &watch::Sender<Seen>) {
+        let mut living = self.lock();
+        if living.get(pane).is_some_and(|agent| agent.seen.same_channel(&seen.subscribe())) {
+            living.remove(pane);
+        }
+    }
+}
+
+fn is_plain(profile: &Profile) -> bool {
+    PLAIN.contains(&profile.name.as_str())
+}

@@ -1,0 +1,70 @@
+//! What is remembered of an agent, with its pane.
+
+use std::collections::BTreeMap;
+
+use paned_model::{AgentInfo, AgentState, Source, Time};
+use paned_policy::agent::Permissions;
+use serde::{Deserialize, Serialize};
+
+use crate::panes::Record;
+
+/// What is remembered of an agent: what it is judged by, how it was started, and what was last told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentRecord {
+    /// The profile that says what its screens mean.
+    pub(crate) profile: String,
+    /// What was last told of it.
+    pub(crate) state: AgentState,
+    /// Since when.
+    pub(crate) since: Time,
+    /// How it was started, when `agent:create` did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) made: Option<Made>,
+}
+
+/// How an agent was started, so that it can be started again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Made {
+    /// The command line that was asked for in place of the profile's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) argv: Option<Vec<String>>,
+    /// Its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// Whether it asks before it acts.
+    pub(crate) permissions: Permissions,
+    /// Variables on top of the server's environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) env: BTreeMap<String, String>,
+}
+
+impl AgentRecord {
+    /// An agent whose program is about to be started.
+    pub(crate) fn new(profile: &str, now: Time) -> Self {
+        let (state, since) = (AgentState::Starting, now);
+        Self { profile: profile.to_owned(), state, since, made: None }
+    }
+
+    /// What can be said of the agent in a pane before anybody has looked at it.
+    pub(crate) fn known_of(record: &Record) -> Option<AgentInfo> {
+        let agent = record.agent.as_ref()?;
+        let (state, since) = match record.end {
+            Some(end) => (AgentState::Exited, end.at),
+            None => (agent.state, agent.since),
+        };
+        Some(AgentInfo {
+            profile: agent.profile.clone(),
+            state,
+            kind: None,
+            dialog: None,
+            until: None,
+            since,
+            source: Source::Process,
+            confidence: 1.0,
+            context_percent: None,
+            queued: 0,
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! The task that follows one living agent: it looks at what its pane prints, has it judged, and tells.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{AgentState, Exit, Time};
+use paned_policy::agent::{Change, Composer, Engine, Look, Observation, Profile, Reason, Report};
+use paned_substrate::Output;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use super::courier::{Courier, Errand, Scene};
+use super::seen::{self, Seen, Turns};
+use super::tell;
+use crate::Kernel;
+use crate::panes::Pane;
+
+/// How long what is printed is gathered before the screen is looked at.
+const GATHER: Duration = Duration::from_millis(30);
+/// How long a synchronized update may hold a screen back before it is looked at all the same.
+const STALE: Duration = Duration::from_millis(200);
+/// A look that took long is not repeated for so many times as long.
+const REST: u32 = 10;
+/// The least time between two calls at a deadline.
+const TICK: Duration = Duration::from_millis(10);
+/// The most that is read for titles and marks after one look; of more, the last.
+const PIECE: u64 = 1 << 20;
+
+/// What can be asked of an agent's task.
+pub(crate) enum Ask {
+    /// Look now, and say everything.
+    Look(oneshot::Sender<Looked>),
+    /// Its hook, or somebody in its name, said something. Answered once it was weighed.
+    Report(Report, oneshot::Sender<()>),
+    /// Somebody typed this.
+    Typed(Vec<u8>),
+    /// It is judged by another profile from now on.
+    Profile(Arc<Profile>),
+    /// Something is to be typed.
+    #[expect(dead_code, reason = "nothing is carried yet")]
+    Carry(Errand),
+}
+
+/// Everything that is known of an agent.
+pub(crate) struct Looked {
+    pub(crate) seen: Seen,
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) composer: Composer,
+}
+
+/// A screen that was looked at.
+pub(crate) struct Sight {
+    /// What it showed.
+    pub(crate) look: Look,
+    /// The offset up to which everything printed was in it.
+    #[expect(dead_code, reason = "nothing is carried yet")]
+    pub(crate) end: u64,
+}
+
+/// Whether an agent was just started, or found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It was just started.
+    New,
+    /// It was there before us.
+    Found,
+}
+
+pub(super) struct Task {
+    kernel: Kernel,
+    pane: Arc<Pane>,
+    output: Arc<dyn Output>,
+    engine: Engine,
+    courier: Courier,
+    turns: Turns,
+    seen: watch::Sender<Seen>,
+    sight: Option<Sight>,
+    /// Everything printed before this was heard.
+    heard: u64,
+    /// When the screen is to be looked at.
+    due: Option<Instant>,
+    /// Since when a synchronized update holds the screen back.
+    held: Option<Instant>,
+    /// No look before this.
+    rested: Instant,
+    /// What it was last told to do before we were here, until it is judged anew.
+    before: Option<AgentState>,
+}
+
+enum Event {
+    Stirred,
+    Asked(Option<Ask>),
+    Deadline,
+}
+
+impl Task {
+    pub(super) fn new(
+        kernel: Kernel,
+        pane: Arc<Pane>,
+        output: Arc<dyn Output>,
+        profile: Arc<Profile>,
+        (seen, life): (watch::Sender<Seen>, Life),
+    ) -> Self {
+        let before = Some(seen.borrow().info.state).filter(|_| life == Life::Found);
+        let now = Instant::now();
+        Self {
+            engine: Engine::new(profile, kernel.now()),
+            courier: Courier::default(),
+            turns: Turns::default(),
+            heard: output.end().saturating_sub(PIECE).max(output.first()),
+            due: Some(now + GATHER),
+            held: None,
+            rested: now,
+            sight: None,
+            before,
+            kernel,
+            pane,
+            output,
+            seen,
+        }
+    }
+
+    pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
+        let mut stirred = self.pane.watch();
+        while self.pane.lock().status().is_live() {
+            let event = tokio::select! {
+                changed = stirred.changed() => match changed {
+                    Ok(()) => Event::Stirred,
+                    Err(_) => break,
+                },
+                ask = asks.recv() => Event::Asked(ask),
+                () = sleep_until(self.deadline()) => Event::Deadline,
+            };
+            match event {
+                Event::Stirred => self.stir(),
+                Event::Asked(Some(ask)) => self.answer(ask).await,
+                // The pane is forgotten.
+                Event::Asked(None) => return,
+                Event::Deadline => self.pass().await,
+            }
+        }
+        self.finish();
+    }
+
+    /// When something is to be done although nothing happens.
+    fn deadline(&self) -> Option<Instant> {
+        let (now, moment) = (self.kernel.now(), Instant::now());
+        let soon = |at: Time| moment + Duration::from_millis(at.since(now)).max(TICK);
+        let judge = [self.engine.deadline(), self.courier.deadline()].into_iter().flatten();
+        judge.map(soon).chain(self.due).min()
+    }
+
+    /// It printed, or has another size: the screen is looked at soon.
+    fn stir(&mut self) {
+        let soon = (Instant::now() + GATHER).max(self.rested);
+        self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
+    }
+
+    async fn answer(&mut self, ask: Ask) {
+        match ask {
+            Ask::Look(reply) => {
+                self.look().await;
+                let _ = reply.send(self.everything());
+            }
+            Ask::Report(report, heard) => {
+                self.observe(&Observation::Report(report));
+                let _ = heard.send(());
+            }
+            Ask::Typed(bytes) => self.typed(bytes),
+            Ask::Profile(profile) => self.judge_by(profile).await,
+            Ask::Carry(errand) => self.courier.take(errand),
+        }
+        self.carry().await;
+    }
+
+    /// Time has passed.
+    async fn pass(&mut self) {
+        if self.due.is_some_and(|due| due <= Instant::now()) {
+            self.look().await;
+        }
+        let change = self.engine.tick(self.kernel.now());
+        self.publish(change);
+        self.carry().await;
+    }
+
+    async fn carry(&mut self) {
+        let Some(sight) = &self.sight else { return };
+        let now = self.kernel.now();
+        let (kernel, pane, engine) = (&self.kernel, self.pane.as_ref(), &self.engine);
+        self.courier.step(Scene { kernel, pane, engine, sight, now }).await;
+        self.publish(None);
+    }
+
+    /// Hears what was printed, then looks at the screen that it made.
+    async fn look(&mut self) {
+        let began = Instant::now();
+        let end = self.output.end();
+        let seen =
+            self.kernel.look(&self.pane, |screen| (screen.is_held(), Look::of(screen))).await;
+        let (is_held, look) = match seen {
+            Ok(seen) => seen,
+            Err(refusal) => {
+                tracing::warn!(pane = %self.pane.id, %refusal, "an agent's screen cannot be seen");
+                self.due = None;
+                return;
+            }
+        };
+        self.hear(end);
+        let stale = *self.held.get_or_insert(began) + STALE;
+        if is_held && began < stale {
+            self.due = Some(stale);
+            return;
+        }
+        (self.held, self.due) = (None, None);
+        self.observe(&Observation::Screen(look.clone()));
+        self.sight = Some(Sight { look, end });
+        self.rested = Instant::now() + began.elapsed() * REST;
+    }
+
+    /// Hands on what was printed up to an offset, for titles and marks.
+    fn hear(&mut self, end: u64) {
+        self.heard = self.heard.max(end.saturating_sub(PIECE)).max(self.output.first());
+        while self.heard < end {
+            let wanted = usize::try_from(end - self.heard).unwrap_or_default();
+            let mut bytes = vec![0; wanted];
+            match self.output.read(self.heard, &mut bytes) {
+                Ok(Ok(0)) => return,
+                Ok(Ok(read)) => {
+                    bytes.truncate(read);
+                    self.heard += read as u64;
+                    self.observe(&Observation::Output(bytes));
+                }
+                Ok(Err(gap)) => self.heard = gap.first,
+                Err(error) => {
+                    tracing::warn!(pane = %self.pane.id, %error, "an agent's output cannot be read");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn typed(&mut self, bytes: Vec<u8>) {
+        if bytes.contains(&b'\r') {
+            self.turns.expect(self.kernel.now());
+        }
+        self.observe(&Observation::Typed(bytes));
+    }
+
+    fn observe(&mut self, seen: &Observation) {
+        let change = self.engine.observe(seen, self.kernel.now());
+        self.publish(change);
+    }
+
+    /// Goes on with another profile, from the screen as it is.
+    async fn judge_by(&mut self, profile: Arc<Profile>) {
+        self.before = Some(self.seen.borrow().info.state);
+        self.engine = Engine::new(profile, self.kernel.now());
+        self.look().await;
+    }
+
+    /// Tells everybody what is known now, if that is news.
+    fn publish(&mut self, change: Option<Change>) {
+        let mut judged = self.engine.judgement().clone();
+        if let Some(before) = self.before {
+            if judged.state == AgentState::Starting {
+                // It was started long ago; a fresh engine cannot know that.
+                let told = self.seen.borrow().info.clone();
+                (judged.state, judged.since) = (before, told.since);
+            } else {
+                self.before = None;
+            }
+        }
+        let profile = &self.engine.profile().name;
+        let info = seen::info(profile, &judged, self.courier.queued());
+        self.turns.note(info.state, info.kind);
+        let news = Seen { info, turns: self.turns };
+        if *self.seen.borrow() != news {
+            tell::tell(
+                &self.kernel,
+                &self.pane,
+                &news.info,
+                change.map_or(0, |change| change.age_ms),
+            );
+            self.seen.send_replace(news);
+        }
+    }
+
+    fn everything(&self) -> Looked {
+        let composer = self.sight.as_ref().map(|sight| sight.look.composer(self.engine.profile()));
+        Looked {
+            seen: self.seen.borrow().clone(),
+            reasons: self.engine.explain(self.kernel.now()),
+            composer: composer.unwrap_or(Composer::Hidden),
+        }
+    }
+
+    /// Its program has ended.
+    fn finish(&mut self) {
+        let exit = self.pane.lock().record.end.and_then(|end| end.exit);
+        let code = exit.and_then(Exit::code).map(i32::from);
+        self.hear(self.output.end());
+        self.before = None;
+        self.observe(&Observation::Exited { code });
+        self.courier.close();
+        self.kernel.agents().forget_ended(&self.pane.id, &self.seen);
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,411 @@
+//! Messages to agents that behave, and to those that do not: each line is a look and what comes of it.
+
+use paned_model::{AgentState, BlockKind, Delivery, Dialog, Size, Time};
+use paned_term::{Screen, View};
+
+use super::*;
+use crate::agent::Composer;
+
+const TEXT: &str = "tell me what this program does";
+
+/// A play with one message: the agent's side by hand.
+pub(super) struct Play {
+    pub(super) handover: Handover,
+    pub(super) now: Time,
+    pub(super) scene: Scene,
+}
+
+/// What is to be seen.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub(super) state: AgentState,
+    pub(super) dialog: Option<Dialog>,
+    pub(super) composer: Composer,
+    pub(super) view: View,
+    pub(super) end: u64,
+    pub(super) typed: u64,
+    pub(super) typed_at: Option<Time>,
+    pub(super) recorded: bool,
+}
+
+impl Scene {
+    pub(super) fn ready() -> Self {
+        Self {
+            state: AgentState::Ready,
+            dialog: None,
+            composer: Composer::Empty,
+            view: view("\u{1b}[?2004h> "),
+            end: 100,
+            typed: 3,
+            typed_at: None,
+            recorded: false,
+        }
+    }
+
+    pub(super) fn sight(&self) -> Sight<'_> {
+        Sight {
+            state: self.state,
+            dialog: self.dialog.as_ref(),
+            composer: &self.composer,
+            placeholder: false,
+            view: &self.view,
+            end: self.end,
+            typed: Some(self.typed),
+            typed_at: self.typed_at,
+            recorded: self.recorded,
+        }
+    }
+}
+
+fn view(printed: &str) -> View {
+    let mut screen = Screen::new(Size { cols: 60, rows: 8 });
+    screen.feed(printed.as_bytes());
+    screen.view()
+}
+
+pub(super) fn question() -> Dialog {
+    let text = "Would you like to run it?".to_owned();
+    Dialog { id: "1".into(), kind: BlockKind::Permission, text, options: Vec::new() }
+}
+
+fn draft(text: &str) -> Composer {
+    Composer::Draft(text.to_owned())
+}
+
+const WROTE: Wrote = Wrote::Done { refereed: true };
+
+impl Play {
+    fn of(text: &str, when_busy: WhenBusy, leftover: Option<Leftover>) -> Self {
+        let recipe = Recipe { clear: vec!["ctrl+u".into()], ..Recipe::default() };
+        let prepared = Prepared::new(text, &recipe).unwrap();
+        let handover = Handover::new(prepared, recipe, when_busy, leftover);
+        Self { handover, now: Time(1_000_000), scene: Scene::ready() }
+    }
+
+    fn new() -> Self {
+        Self::of(TEXT, WhenBusy::Queue, None)
+    }
+
+    /// Time passes, and the screen is looked at.
+    fn after(&mut self, ms: u64) -> Step {
+        self.now = Time(self.now.0 + ms);
+        self.handover.step(&self.scene.sight(), self.now)
+    }
+
+    fn shows(&mut self, state: AgentState, composer: Composer) -> &mut Self {
+        (self.scene.state, self.scene.composer) = (state, composer);
+        self.scene.end += 10;
+        self
+    }
+
+    #[track_caller]
+    fn writes(&mut self, ms: u64, expect: &Act) {
+        let (end, typed) = (self.scene.end, self.scene.typed);
+        match self.after(ms) {
+            Step::Write(act, guard) => {
+                assert_eq!(&act, expect);
+                assert_eq!((guard.end, guard.typed), (Some(end), Some(typed)));
+            }
+            other => panic!("{other:?} at {:?}", self.handover),
+        }
+    }
+
+    #[track_caller]
+    fn pastes(&mut self, ms: u64) {
+        self.writes(ms, &Act::Paste(TEXT.into()));
+        assert_eq!(self.handover.wrote(&WROTE, self.now), None);
+    }
+
+    #[track_caller]
+    fn presses(&mut self, ms: u64) {
+        self.writes(ms, &Act::Press(vec!["enter".into()]));
+        assert_eq!(self.handover.wrote(&WROTE, self.now), None);
+    }
+
+    #[track_caller]
+    fn waits(&mut self, ms: u64, word: Delivery) -> Standing {
+        match self.after(ms) {
+            Step::Wait(until, standing) => {
+                assert_eq!(standing.word, word, "{standing:?}");
+                assert!(until.is_none_or(|until| self.now < until), "{until:?} is over");
+                standing
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn ends(&mut self, ms: u64, word: Delivery, because: &str) -> Outcome {
+        match self.after(ms) {
+            Step::Finished(outcome) => {
+                assert_eq!(outcome.word, word, "{outcome:?}");
+                let told = outcome.evidence.iter().any(|said| said.contains(because));
+                assert!(told, "no `{because}` in {:?}", outcome.evidence);
+                outcome
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Up to the moment when Enter was pressed.
+    fn pressed() -> Self {
+        let mut play = Self::new();
+        play.pastes(0);
+        play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
+        play.presses(200);
+        play
+    }
+}
+
+#[test]
+fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
+    let mut play = Play::pressed();
+    play.shows(AgentState::Ready, Composer::Empty);
+    let outcome = play.ends(30, Delivery::Submitted, "the composer emptied");
+    assert_eq!(outcome.leftover, None);
+}
+
+#[test]
+fn enter_comes_after_the_delay_and_after_the_text_is_seen() {
+    let mut play = Play::new();
+    play.pastes(0);
+    play.waits(500, Delivery::Queued);
+    play.shows(AgentState::Ready, draft(TEXT)).waits(0, Delivery::Queued);
+    play.presses(40);
+    let mut quick = Play::new();
+    quick.pastes(0);
+    quick.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
+    quick.waits(100, Delivery::Queued);
+    quick.presses(10);
+}
+
+#[test]
+fn a_text_that_shows_in_part_must_stand_still() {
+    let mut play = Play::new();
+    play.pastes(0);
+    play.shows(AgentState::Ready, draft("tell me what")).waits(100, Delivery::Queued);
+    play.shows(AgentState::Ready, draft("tell me what this")).waits(300, Delivery::Queued);
+    play.waits(200, Delivery::Queued);
+    play.presses(200);
+    let mut collapsed = Play::new();
+    collapsed.pastes(0);
+    collapsed
+        .shows(AgentState::Ready, draft("[Pasted text #1 +9 lines]"))
+        .waits(100, Delivery::Queued);
+    collapsed.presses(40);
+}
+
+#[test]
+fn busy_after_enter_is_a_sign_and_before_it_is_none() {
+    let mut play = Play::pressed();
+    play.shows(AgentState::Busy, Composer::Hidden).ends(10, Delivery::Submitted, "turned busy");
+    let mut busy = Play::of(TEXT, WhenBusy::Send, None);
+    busy.scene.state = AgentState::Busy;
+    busy.pastes(0);
+    busy.shows(AgentState::Busy, draft(TEXT)).waits(10, Delivery::Queued);
+    busy.presses(200);
+    busy.waits(100, Delivery::Queued);
+    busy.shows(AgentState::Busy, Composer::Empty).ends(10, Delivery::Submitted, "emptied");
+}
+
+#[test]
+fn a_swallowed_enter_is_pressed_again_while_the_text_stands_there() {
+    let mut play = Play::pressed();
+    play.scene.end += 1;
+    play.waits(500, Delivery::Queued);
+    play.presses(400);
+    play.scene.end += 1;
+    play.waits(900, Delivery::Queued);
+    play.presses(900);
+    play.scene.end += 1;
+    play.shows(AgentState::Busy, Composer::Empty).ends(5, Delivery::Submitted, "again (3 times");
+}
+
+#[test]
+fn a_text_that_enter_does_not_move_is_drafted() {
+    let mut play = Play::pressed();
+    for _ in 1..4 {
+        play.presses(10_000);
+    }
+    let outcome = play.ends(20_000, Delivery::Drafted, "still stands");
+    assert_eq!(outcome.leftover, Some(Leftover { text: TEXT.into(), typed: Some(3) }));
+}
+
+#[test]
+fn a_question_refuses_a_message() {
+    let mut play = Play::new();
+    (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
+    let outcome = play.ends(0, Delivery::Refused, "which Enter would answer");
+    assert_eq!(outcome.dialog, Some(question()));
+}
+
+#[test]
+fn a_question_does_not_refuse_a_message_that_waits() {
+    let mut play = Play::new();
+    play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued);
+    (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
+    play.waits(10, Delivery::Queued);
+    play.scene.dialog = None;
+    play.shows(AgentState::Ready, Composer::Empty).pastes(10);
+}
+
+#[test]
+fn a_question_after_the_paste_stops_enter() {
+    let mut play = Play::new();
+    play.pastes(0);
+    play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
+    play.writes(200, &Act::Press(vec!["enter".into()]));
+    // It came up between the look and the key, and the keeper saw it.
+    assert_eq!(play.handover.wrote(&Wrote::Moved, play.now), None);
+    (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
+    let outcome = play.ends(20, Delivery::Drafted, "Enter was not pressed");
+    assert_eq!(outcome.dialog, Some(question()));
+}
+
+#[test]
+fn a_question_that_came_up_before_the_paste_was_written_refuses_it() {
+    let mut play = Play::new();
+    play.writes(0, &Act::Paste(TEXT.into()));
+    assert_eq!(play.handover.wrote(&Wrote::Moved, play.now), None);
+    (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
+    play.ends(20, Delivery::Refused, "nothing was typed");
+}
+
+#[test]
+fn a_draft_holds_a_message_until_it_is_gone() {
+    let mut play = Play::new();
+    play.shows(AgentState::Ready, draft("dear agent"));
+    assert!(play.waits(0, Delivery::Held).why.contains("`dear agent`"));
+    play.waits(600_000, Delivery::Held);
+    (play.scene.typed, play.scene.typed_at) = (4, Some(Time(play.now.0 + 100)));
+    play.shows(AgentState::Ready, Composer::Empty).waits(200, Delivery::Queued);
+    play.pastes(800);
+}
+
+#[test]
+fn somebody_who_types_into_the_text_has_it() {
+    let mut play = Play::new();
+    play.pastes(0);
+    play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
+    play.scene.typed += 1;
+    play.ends(10, Delivery::Drafted, "somebody typed");
+}
+
+#[test]
+fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
+    let left = Leftover { text: "an earlier message of ours".into(), typed: Some(3) };
+    let mut play = Play::of(TEXT, WhenBusy::Queue, Some(left.clone()));
+    play.shows(AgentState::Ready, draft("an earlier message of ours"));
+    play.writes(0, &Act::Press(vec!["ctrl+u".into()]));
+    play.handover.wrote(&WROTE, play.now);
+    play.waits(10, Delivery::Queued);
+    play.shows(AgentState::Ready, Composer::Empty).pastes(10);
+    let mut theirs = Play::of(TEXT, WhenBusy::Queue, Some(left));
+    theirs.scene.typed = 4;
+    theirs.shows(AgentState::Ready, draft("an earlier message of ours"));
+    theirs.waits(0, Delivery::Held);
+}
+
+#[test]
+fn busy_is_dealt_with_as_asked() {
+    let mut play = Play::of(TEXT, WhenBusy::Refuse, None);
+    play.shows(AgentState::Busy, Composer::Empty).ends(0, Delivery::Refused, "not to wait");
+    let mut play = Play::new();
+    assert!(!play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).passing);
+}
+
+#[test]
+fn an_agent_that_cannot_be_made_out_is_waited_for_and_then_refused() {
+    for state in [AgentState::Starting, AgentState::Unknown] {
+        let mut play = Play::new();
+        assert!(play.shows(state, Composer::Empty).waits(0, Delivery::Queued).passing);
+        play.ends(60_000, Delivery::Refused, "nothing was typed");
+    }
+    let mut play = Play::new();
+    play.shows(AgentState::Ready, Composer::Hidden).waits(0, Delivery::Queued);
+    play.shows(AgentState::Ready, Composer::Empty).pastes(50_000);
+}
+
+#[test]
+fn a_text_that_never_shows_is_not_submitted_blindly() {
+    let mut play = Play::new();
+    play.pastes(0);
+    play.ends(11_000, Delivery::Unknown, "not to be seen");
+}
+
+#[test]
+fn an_unknown_state_after_the_paste_stops_enter() {
+    let mut play = Play::new();
+    play.pastes(0);
+    play.shows(AgentState::Unknown, draft(TEXT)).waits(10, Delivery::Queued);
+    play.waits(5_000, Delivery::Queued);
+    play.ends(6_000, Delivery::Drafted, "could not be made out");
+}
+
+#[test]
+fn an_end_is_told_as_far_as_it_is_known() {
+    let mut play = Play::new();
+    play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Refused, "has ended");
+    let mut play = Play::pressed();
+    play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Unknown, "ended after");
+}
+
+#[test]
+fn a_screen_that_never_stands_still_refuses_in_the_end() {
+    let mut play = Play::new();
+    for _ in 0..2000 {
+        play.writes(20, &Act::Paste(TEXT.into()));
+        if let Some(outcome) = play.handover.wrote(&Wrote::Moved, play.now) {
+            assert_eq!(outcome.word, Delivery::Refused);
+            return;
+        }
+    }
+    panic!("it tries for ever");
+}
+
+#[test]
+fn after_a_restart_only_what_the_screen_shows_counts() {
+    let resumed = |scene: Scene| {
+        let recipe = Recipe::default();
+        let prepared = Prepared::new(TEXT, &recipe).unwrap();
+        let begun = Begun { typed: Some(3) };
+        let now = Time(1_000_000);
+        Play { handover: Handover::resume(prepared, recipe, begun, now), now, scene }
+    };
+    // Our draft, and nobody has typed since: it is finished.
+    let mut play = resumed(Scene { composer: draft(TEXT), ..Scene::ready() });
+    play.waits(0, Delivery::Queued);
+    play.presses(200);
+    // Somebody else's draft is left alone.
+    let mut play = resumed(Scene { composer: draft("something else"), ..Scene::ready() });
+    play.waits(0, Delivery::Queued);
+    play.ends(15_000, Delivery::Drafted, "Enter was not pressed");
+    // It stands in the conversation.
+    let said = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\n* Working\r\n\r\n> "));
+    let mut play = resumed(Scene { view: said, ..Scene::ready() });
+    play.ends(0, Delivery::Submitted, "conversation");
+    // Nothing shows it.
+    let mut play = resumed(Scene::ready());
+    play.waits(0, Delivery::Queued);
+    play.ends(15_000, Delivery::Unknown, "not to be seen");
+}
+
+#[test]
+fn a_program_that_takes_no_pastes_is_typed_to_in_pieces() {
+    let mut play = Play::of(&"word ".repeat(200), WhenBusy::Queue, None);
+    play.scene.view = view("> ");
+    let mut typed = String::new();
+    let mut ms = 0;
+    for _ in 0..3 {
+        let Step::Write(Act::Type(piece), _) = play.after(ms) else {
+            panic!("{:?}", play.handover)
+        };
+        play.handover.wrote(&WROTE, play.now);
+        typed += &piece;
+        play.shows(AgentState::Ready, draft(&typed));
+        ms = 50;
+    }
+    assert_eq!(typed, "word ".repeat(200));
+    play.waits(10, Delivery::Queued);
+    play.presses(300);
+}
