@@ -28,6 +28,8 @@ pub struct Setup {
     pub foreign: Option<Foreign>,
     /// The user's own agent profiles, if there are any.
     pub profiles: Option<PathBuf>,
+    /// Where git worktrees of agents are made, if anywhere.
+    pub worktrees: Option<PathBuf>,
     /// The clock.
     pub now: fn() -> Time,
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::agents::Agents;
+use crate::agents::{self, Agents};
 use crate::dispatch::draft;
 use crate::errands::Errands;
 use crate::grants::{Grants, Stored, random_name};
@@ -89,6 +89,8 @@ impl Kernel {
         let remembered = of_kind(&opened.records, panes::record::KIND).collect();
         let found = kernel.ground().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
+        // What should have followed an end, and did not because the server was gone.
+        kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
         kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
         // What was found out at the start is safe before anybody is told that we serve.
         let started =

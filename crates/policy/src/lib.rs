@@ -9,3 +9,4 @@ pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod permit;
+pub mod retire;

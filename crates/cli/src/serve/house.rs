@@ -103,6 +103,7 @@ fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
         stage: Some(stage(plan)?),
         foreign: Some(Foreign::new(plan.state.folder(), program()?)),
         profiles: Some(plan.settings.profiles_dir.clone()),
+        worktrees: Some(plan.state.folder().join("worktrees")),
         now: clock::now,
     })
 }

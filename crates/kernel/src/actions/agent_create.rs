@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{AgentState, Meta, PaneId, PaneInfo, Refusal, Scope, Size};
-use paned_policy::agent::{Permissions, Profile, Wanted};
+use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
+use paned_policy::agent::{Permissions, Profile};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
-use tokio::time::timeout;
 
+use super::agent_start::{self, Start};
 use super::pane_new;
 use super::visible::Visible;
 use crate::Kernel;
-use crate::agents::{AgentRecord, Made};
-use crate::panes::Pane;
+use crate::agents::{Made, Restart, Wanted};
 use crate::registry::{Action, Context, Kind};
 use crate::stage::OnViewClosed;
 
@@ -45,6 +43,11 @@ pub(super) struct Params {
     wait_ready: bool,
     /// How long to wait for that, in milliseconds (60000 when left out).
     timeout_ms: Option<u64>,
+    /// Whether it is started again, in a new pane, when it fails.
+    #[serde(default)]
+    restart: Restart,
+    /// A git worktree of its own to work in; it is removed at the end if nothing in it would be lost.
+    worktree: Option<Tree>,
     /// Its pane's name; one is made up when left out.
     id: Option<PaneId>,
     /// Where to start it, absolute; the user's home when left out.
@@ -81,10 +84,30 @@ pub(super) struct Params {
     on_view_closed: Option<OnViewClosed>,
 }
 
+/// A git worktree for an agent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Tree {
+    /// One on a new branch, or none.
+    Usual(bool),
+    /// One like this.
+    Like(TreeLike),
+}
+
+/// What is wanted of a worktree.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TreeLike {
+    /// The branch, which is made where there is none; a new name when left out.
+    branch: Option<String>,
+    /// Where a new branch begins; at the commit of `cwd` when left out.
+    base: Option<String>,
+}
+
 /// Whether an agent asks before it acts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Asks {
+pub(super) enum Asks {
     /// It asks.
     #[default]
     Ask,
@@ -113,10 +136,9 @@ impl Action for AgentCreate {
         let profile = choose(kernel, &params)?;
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
         let wait_ready = params.wait_ready;
-        let pane = pane_new::create(&context, request(kernel, &profile, params)?).await?;
-        kernel.emit("agent:created", &json!({ "paneId": pane.id, "profile": profile.name }));
+        let pane = agent_start::start(&context, params.start(profile)).await?;
         if wait_ready {
-            let _ = timeout(patience, is_up(kernel, &pane)).await;
+            agent_start::is_up(kernel, &pane, patience).await;
         }
         Ok(pane.info())
     }
@@ -139,52 +161,40 @@ fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
     }
 }
 
-fn request(
-    kernel: &Kernel,
-    profile: &Profile,
-    params: Params,
-) -> Result<pane_new::Params, Refusal> {
-    let permissions = match params.permissions {
-        Asks::Ask => Permissions::Ask,
-        Asks::Auto => Permissions::Auto,
-    };
-    let wanted = Wanted {
-        argv: params.argv.clone(),
-        model: params.model.clone(),
-        permissions,
-        prompt: params.prompt,
-    };
-    let argv = profile.command_line(&wanted).map_err(Refusal::invalid)?;
-    let made =
-        Made { argv: params.argv, model: params.model, permissions, env: params.env.clone() };
-    let agent = AgentRecord { made: Some(made), ..AgentRecord::new(&profile.name, kernel.now()) };
-    let mut meta = params.meta;
-    meta.insert("agent.runtime".into(), json!(profile.name));
-    meta.insert("agent.status".into(), json!("running"));
-    Ok(pane_new::Params {
-        id: params.id,
-        argv: Some(argv),
-        cwd: params.cwd,
-        env: params.env,
-        size: Some(params.size.unwrap_or(ROOMY)),
-        title: params.title,
-        meta,
-        tags: params.tags,
-        persist: params.persist,
-        notify_on_exit: params.notify_on_exit,
-        visible: params.visible,
-        session: params.session,
-        beside: params.beside,
-        tmux: params.tmux,
-        on_view_closed: params.on_view_closed,
-        agent: Some(agent),
-        ..pane_new::Params::default()
-    })
-}
-
-/// Waits until an agent takes a prompt, asks something, or has ended.
-async fn is_up(kernel: &Kernel, pane: &Pane) {
-    let Some(agent) = kernel.agents().listener(&pane.id) else { return };
-    let up = |state| !matches!(state, AgentState::Starting | AgentState::Unknown);
-    let _ = agent.seen().wait_for(|seen| up(seen.info.state)).await;
+impl Params {
+    fn start(self, profile: Arc<Profile>) -> Start {
+        let permissions = match self.permissions {
+            Asks::Ask => Permissions::Ask,
+            Asks::Auto => Permissions::Auto,
+        };
+        let worktree = self.worktree.and_then(|tree| match tree {
+            Tree::Usual(wanted) => wanted.then(Wanted::default),
+            Tree::Like(TreeLike { branch, base }) => Some(Wanted { branch, base }),
+        });
+        let made = Made {
+            argv: self.argv,
+            model: self.model,
+            permissions,
+            env: self.env,
+            restart: self.restart,
+            ..Made::default()
+        };
+        let pane = pane_new::Params {
+            id: self.id,
+            cwd: self.cwd,
+            size: Some(self.size.unwrap_or(ROOMY)),
+            title: self.title,
+            meta: self.meta,
+            tags: self.tags,
+            persist: self.persist,
+            notify_on_exit: self.notify_on_exit,
+            visible: self.visible,
+            session: self.session,
+            beside: self.beside,
+            tmux: self.tmux,
+            on_view_closed: self.on_view_closed,
+            ..pane_new::Params::default()
+        };
+        Start { profile, made, prompt: self.prompt, worktree, pane }
+    }
 }

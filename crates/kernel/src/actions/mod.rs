@@ -1,12 +1,16 @@
 //! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
 
 mod agent;
+mod agent_cleanup;
 mod agent_create;
 mod agent_explain;
 mod agent_list;
 mod agent_profiles;
+mod agent_restart;
 mod agent_set_state;
+mod agent_start;
 mod agent_state;
+mod agent_wait;
 mod event_emit;
 mod grant_create;
 mod grant_list;
@@ -58,6 +62,7 @@ use paned_model::{PaneId, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::agent_start::start_again;
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::Registry;
@@ -65,12 +70,15 @@ use crate::registry::Registry;
 /// Every action there is.
 pub(crate) fn registry() -> Registry {
     Registry::new()
+        .with::<agent_cleanup::AgentCleanup>()
         .with::<agent_create::AgentCreate>()
         .with::<agent_explain::AgentExplain>()
         .with::<agent_list::AgentList>()
         .with::<agent_profiles::AgentProfiles>()
+        .with::<agent_restart::AgentRestart>()
         .with::<agent_set_state::AgentSetState>()
         .with::<agent_state::AgentState>()
+        .with::<agent_wait::AgentWait>()
         .with::<event_emit::EventEmit>()
         .with::<grant_create::GrantCreate>()
         .with::<grant_list::GrantList>()

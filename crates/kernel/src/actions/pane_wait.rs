@@ -4,14 +4,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{Offset, PaneId, PaneInfo, Refusal, Scope};
+use paned_model::{AgentState, Offset, PaneId, PaneInfo, Refusal, Scope};
 use paned_substrate::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::agent::agent;
+use super::agent_wait::States;
 use crate::Kernel;
+use crate::agents::Seen;
 use crate::panes::Pane;
 use crate::panes::pattern::{Pattern, pattern};
 use crate::panes::reading::{self, Line};
@@ -45,6 +48,8 @@ pub(super) struct Params {
     quiet_ms: Option<u64>,
     /// Until the screen is another than the one of this revision.
     screen_change_since: Option<u64>,
+    /// Until its agent does this, or one of these.
+    agent_state: Option<States>,
     /// Count output from here on, `next` of an earlier answer; from now on when left out.
     since: Option<Offset>,
     /// Give up after so many milliseconds (30000 when left out).
@@ -65,6 +70,8 @@ pub(super) enum Met {
     Quiet,
     /// The screen changed.
     ScreenChange,
+    /// Its agent does what was asked for.
+    AgentState,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -89,7 +96,7 @@ pub(super) struct Waited {
 
 impl Action for PaneWait {
     const NAME: &'static str = "pane:wait";
-    const DOC: &'static str = "Wait until a pane prints, ends, falls quiet or changes its screen.";
+    const DOC: &'static str = "Wait until a pane prints, ends, falls quiet or changes its screen, or until its agent does something.";
     const SCOPE: Scope = Scope::Read;
     const KIND: Kind = Kind::Question;
     type Params = Params;
@@ -118,6 +125,9 @@ struct Wait {
     exit: bool,
     quiet: Option<Duration>,
     screen: Option<u64>,
+    states: Option<States>,
+    /// News of its agent.
+    judged: Option<watch::Receiver<Seen>>,
     /// Everything before this was looked at, but for a line that is not ended.
     looked: u64,
     from: u64,
@@ -130,11 +140,17 @@ impl Wait {
     fn new(kernel: Kernel, pane: Arc<Pane>, params: &Params) -> Result<Self, Refusal> {
         let read = |text: &String| pattern("pattern", text, params.ignore_case);
         let conditions = params.pattern.is_some() || params.exit || params.quiet_ms.is_some();
+        let conditions = conditions || params.agent_state.is_some();
         if !conditions && params.screen_change_since.is_none() {
             return Err(Refusal::invalid(
-                "say what to wait for: `pattern`, `exit`, `quietMs` or `screenChangeSince`",
+                "say what to wait for: `pattern`, `exit`, `quietMs`, `screenChangeSince` or `agentState`",
             ));
         }
+        if params.agent_state.is_some() {
+            kernel.agents().profiles();
+            agent(&pane)?;
+        }
+        let judged = kernel.agents().listener(&pane.id).map(|agent| agent.seen());
         let stirred = pane.watch();
         let output = pane.readable()?;
         let from = params.since.map_or(output.end(), |since| since.0.min(output.end()));
@@ -146,6 +162,8 @@ impl Wait {
             exit: params.exit,
             quiet: params.quiet_ms.map(|millis| Duration::from_millis(millis.clamp(1, LONGEST))),
             screen: params.screen_change_since,
+            states: params.agent_state.clone(),
+            judged: judged.filter(|_| params.agent_state.is_some()),
             looked: from,
             from,
             printed_at: now,
@@ -176,6 +194,7 @@ impl Wait {
                 changed = self.stirred.changed() => {
                     if changed.is_err() { return Ok(None) }
                 }
+                () = news(&mut self.judged) => {}
                 () = sleep_until(deadline) => {
                     let quiet = quiet_at.is_some_and(|quiet_at| quiet_at <= Instant::now());
                     return Ok(quiet.then_some(Met::Quiet));
@@ -185,12 +204,25 @@ impl Wait {
     }
 
     async fn look(&mut self) -> Result<Option<Met>, Refusal> {
+        let does = self.does();
+        if let (Some(states), Some(does)) = (&self.states, does)
+            && states.hold(does)
+        {
+            return Ok(Some(Met::AgentState));
+        }
         if let Some(met) = self.look_at_lines().map_err(Refusal::internal)? {
             return Ok(Some(met));
         }
         let Some(since) = self.screen else { return Ok(None) };
         let revision = self.kernel.look(&self.pane, paned_term::Screen::revision).await?;
         Ok((revision != since).then_some(Met::ScreenChange))
+    }
+
+    /// What its agent does; that it has ended is known from the pane first.
+    fn does(&self) -> Option<AgentState> {
+        let state = self.pane.lock();
+        let judged = state.agent.as_ref()?.state;
+        Some(if state.status().is_live() { judged } else { AgentState::Exited })
     }
 
     fn look_at_lines(&mut self) -> std::io::Result<Option<Met>> {
@@ -257,5 +289,17 @@ impl Wait {
             why.push("the program draws a full screen; wait for `screenChangeSince` and read `pane:screen`".into());
         }
         Ok(why)
+    }
+}
+
+/// Waits for news of an agent; for ever where there is none, or no more.
+async fn news(judged: &mut Option<watch::Receiver<Seen>>) {
+    match judged {
+        Some(seen) => {
+            if seen.changed().await.is_err() {
+                *judged = None;
+            }
+        }
+        None => std::future::pending().await,
     }
 }

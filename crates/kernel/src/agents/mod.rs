@@ -8,15 +8,22 @@
 //! | `courier` | what is to be typed, in that same task |
 //! | `seen` | what everybody may know at a moment, turns counted |
 //! | `tell` | how that becomes table, journal, meta |
+//! | `room` | how many there may be, and who makes room |
+//! | `after` | what follows an agent's end |
+//! | `worktree`, `git` | a git worktree of an agent's own |
 
+mod after;
 mod courier;
+mod git;
 mod record;
+mod room;
 mod seen;
 mod shelf;
 mod task;
 mod tell;
+mod worktree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,13 +33,15 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-pub(crate) use self::record::{AgentRecord, Made};
-pub(crate) use self::seen::Seen;
-use self::seen::Turns;
+pub(crate) use self::after::ended;
+pub(crate) use self::record::{AgentRecord, Made, Restart};
+pub(crate) use self::room::{candidate, retire};
+pub(crate) use self::seen::{Seen, Turns};
 pub(crate) use self::shelf::Profiles;
 use self::shelf::Shelf;
 use self::task::Task;
 pub(crate) use self::task::{Ask, Life, Looked};
+pub(crate) use self::worktree::{Wanted, Worktree};
 use crate::Kernel;
 use crate::panes::Pane;
 
@@ -45,6 +54,8 @@ const PLAIN: [&str; 2] = ["shell", "repl"];
 pub(crate) struct Agents {
     living: Mutex<HashMap<PaneId, Agent>>,
     shelf: Shelf,
+    /// Names of agents that are about to be started.
+    coming: Mutex<HashSet<PaneId>>,
 }
 
 /// A cheap handle to the task of one living agent.
@@ -75,7 +86,7 @@ impl Agent {
 
 impl Agents {
     pub(crate) fn new(profiles: Option<PathBuf>) -> Self {
-        Self { living: Mutex::default(), shelf: Shelf::new(profiles) }
+        Self { living: Mutex::default(), shelf: Shelf::new(profiles), coming: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, Agent>> {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use paned_model::{AgentInfo, AgentState, Source, Time};
 use paned_policy::agent::Permissions;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::worktree::Worktree;
 use crate::panes::Record;
 
 /// What is remembered of an agent: what it is judged by, how it was started, and what was last told of it.
@@ -38,6 +40,29 @@ pub(crate) struct Made {
     /// Variables on top of the server's environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
+    /// Whether it is started again when it fails.
+    #[serde(default)]
+    pub(crate) restart: Restart,
+    /// How often it was started again, one failure after the other.
+    #[serde(default)]
+    pub(crate) attempt: u32,
+    /// Whether what follows its end has been done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) settled: bool,
+    /// The worktree that was made for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worktree: Option<Worktree>,
+}
+
+/// Whether an agent is started again by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Restart {
+    /// It is not.
+    #[default]
+    Never,
+    /// When its program returns another code than 0, or a signal ends it that we did not send.
+    OnFailure,
 }
 
 impl AgentRecord {

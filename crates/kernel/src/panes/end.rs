@@ -8,6 +8,7 @@ use super::pane::State;
 use super::record::End;
 use super::{Pane, notice, reading};
 use crate::Kernel;
+use crate::agents;
 use crate::dispatch::draft;
 use crate::journal::Draft;
 
@@ -32,6 +33,9 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
     drop(state);
     pane.stir();
     kernel.stages().stirred(&pane.id);
+    if let Ok(pane) = kernel.panes().get(&pane.id) {
+        agents::ended(kernel, &pane);
+    }
 }
 
 /// One notice for whoever started the pane.

@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub(crate) plain_until: u64,
     /// What it is doing, when its program is an agent.
     pub(crate) agent: Option<AgentInfo>,
+    /// Whether what follows its end is being done.
+    pub(crate) is_followed_up: bool,
 }
 
 /// How far a pane can be reached.
@@ -67,7 +69,18 @@ impl Pane {
         let (held_by, kills, plain_until) = (None, 0, 0);
         let preamble = record.modes.clone().into_bytes();
         let agent = AgentRecord::known_of(&record);
-        let state = State { record, size, held_by, reach, kills, preamble, plain_until, agent };
+        let is_followed_up = false;
+        let state = State {
+            record,
+            size,
+            held_by,
+            reach,
+            kills,
+            preamble,
+            plain_until,
+            agent,
+            is_followed_up,
+        };
         let state = Mutex::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         Self { id, created_at, state, stirred, lens, plain: Plain::default() }
@@ -80,6 +93,11 @@ impl Pane {
     /// Wakes whoever waits for news of it.
     pub(crate) fn stir(&self) {
         self.stirred.send_modify(|count| *count += 1);
+    }
+
+    /// How many wait for news of it.
+    pub(crate) fn watchers(&self) -> usize {
+        self.stirred.receiver_count()
     }
 
     /// A level that rises with news of it.

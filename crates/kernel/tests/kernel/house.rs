@@ -25,6 +25,7 @@ pub(crate) fn setup() -> Setup {
         stage: None,
         foreign: None,
         profiles: None,
+        worktrees: None,
         now: || Time(1_000),
     }
 }

@@ -1,0 +1,105 @@
+//! `agent:restart`
+
+use std::time::Duration;
+
+use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope};
+use paned_policy::agent::Permissions;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::agent_create::Asks;
+use super::agent_start::{self, in_place, once_more};
+use super::close;
+use crate::Kernel;
+use crate::panes::Pane;
+use crate::registry::{Action, Context, Kind};
+
+/// How long the new one may take until it takes a prompt.
+const PATIENCE: u64 = 60_000;
+const LONGEST: u64 = 600_000;
+
+pub(super) struct AgentRestart;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The agent's pane.
+    pane_id: PaneId,
+    /// Another model for the new one.
+    model: Option<String>,
+    /// Whether the new one asks before it acts.
+    permissions: Option<Asks>,
+    /// A first prompt for the new one.
+    prompt: Option<String>,
+    /// How long it may take until it takes a prompt, in milliseconds (60000 when left out).
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Restarted {
+    /// The pane that is gone.
+    old: PaneId,
+    /// The pane in its place.
+    new: PaneInfo,
+}
+
+impl Action for AgentRestart {
+    const NAME: &'static str = "agent:restart";
+    const DOC: &'static str = "Start an agent anew in another pane, and close the old one once the new one takes a prompt. If it never does, \
+         the old one stays.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: Kind = Kind::Change;
+    type Params = Params;
+    type Answer = Restarted;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Restarted, Refusal> {
+        let kernel = &context.kernel;
+        let old = kernel.panes().get(&params.pane_id)?;
+        let mut start = once_more(kernel, &old)?;
+        start.made.attempt = 0;
+        start.made.model = params.model.or(start.made.model);
+        start.made.permissions = match params.permissions {
+            Some(Asks::Ask) => Permissions::Ask,
+            Some(Asks::Auto) => Permissions::Auto,
+            None => start.made.permissions,
+        };
+        start.prompt = params.prompt;
+        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
+        let new = agent_start::start(&in_place(&context, &old), start).await?;
+        agent_start::is_up(kernel, &new, patience).await;
+        check(kernel, &new).await?;
+        // The worktree, if there is one, is the new one's from now on.
+        settle(&old);
+        close(kernel, &old).await?;
+        let told = json!({ "paneId": new.id, "oldId": old.id });
+        kernel.emit("agent:restarted", &told);
+        Ok(Restarted { old: old.id.clone(), new: new.info() })
+    }
+}
+
+/// Whether the new one can take the place of the old; else it goes.
+async fn check(kernel: &Kernel, new: &std::sync::Arc<Pane>) -> Result<(), Refusal> {
+    let agent = new.lock().agent.clone();
+    let Some(agent) = agent.filter(|agent| !agent.state.takes_prompts()) else { return Ok(()) };
+    settle(new);
+    close(kernel, new).await?;
+    let kind = agent.kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let sentence = format!(
+        "the new agent did not come to take a prompt: it was {}{kind}; the old one stays",
+        agent.state
+    );
+    Err(Refusal::new(Code::Timeout, sentence).with(json!({ "agent": agent })))
+}
+
+/// Nothing follows the end of this one: another goes on with what it had.
+fn settle(pane: &Pane) {
+    if let Some(made) = pane.lock().record.agent.as_mut().and_then(|agent| agent.made.as_mut()) {
+        made.settled = true;
+    }
+}

@@ -1,0 +1,161 @@
+//! How agents are started: by `agent:create`, and again by what is remembered of one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{AgentState, PaneId, Refusal, ViewState};
+use paned_policy::agent::{Profile, Wanted as Wishes};
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::pane_new;
+use super::visible::Visible;
+use crate::agents::{AgentRecord, Made, Wanted, Worktree};
+use crate::panes::record::Title;
+use crate::panes::{Pane, Record, launch};
+use crate::registry::Context;
+use crate::stage::Spot;
+use crate::{Caller, Kernel};
+
+/// An agent to start.
+pub(super) struct Start {
+    /// What it is read by.
+    pub(super) profile: Arc<Profile>,
+    /// How its program is started.
+    pub(super) made: Made,
+    /// Its first prompt, where the command line takes one.
+    pub(super) prompt: Option<String>,
+    /// A worktree to make for it.
+    pub(super) worktree: Option<Wanted>,
+    /// Its pane, but for the command line.
+    pub(super) pane: pane_new::Params,
+}
+
+/// Starts an agent, or leaves nothing behind.
+pub(super) async fn start(context: &Context, start: Start) -> Result<Arc<Pane>, Refusal> {
+    let kernel = &context.kernel;
+    let Start { profile, mut made, prompt, worktree, mut pane } = start;
+    let wishes = Wishes {
+        argv: made.argv.clone(),
+        model: made.model.clone(),
+        permissions: made.permissions,
+        prompt,
+    };
+    pane.argv = Some(profile.command_line(&wishes).map_err(Refusal::invalid)?);
+    let id = pane.id.clone().unwrap_or_else(|| pane_new::fresh_id(kernel));
+    let place = kernel.agents().admit(kernel, &id).await?;
+    let mut fresh = None;
+    if let Some(wanted) = worktree {
+        let (worktree, cwd) = make_worktree(kernel, &id, pane.cwd.as_deref(), wanted).await?;
+        pane.cwd = Some(cwd.to_string_lossy().into_owned());
+        made.worktree = Some(worktree.clone());
+        fresh = Some(worktree);
+    }
+    pane.env.clone_from(&made.env);
+    pane.meta.insert("agent.runtime".into(), json!(profile.name));
+    pane.meta.insert("agent.status".into(), json!("running"));
+    let agent = AgentRecord { made: Some(made), ..AgentRecord::new(&profile.name, kernel.now()) };
+    (pane.id, pane.agent) = (Some(id), Some(agent));
+    let created = pane_new::create(context, pane).await;
+    drop(place);
+    match (created, fresh) {
+        (Ok(pane), _) => {
+            kernel.emit("agent:created", &json!({ "paneId": pane.id, "profile": profile.name }));
+            Ok(pane)
+        }
+        (Err(refusal), Some(worktree)) => {
+            worktree.leave(kernel).await;
+            Err(refusal)
+        }
+        (Err(refusal), None) => Err(refusal),
+    }
+}
+
+async fn make_worktree(
+    kernel: &Kernel,
+    id: &PaneId,
+    cwd: Option<&str>,
+    wanted: Wanted,
+) -> Result<(Worktree, PathBuf), Refusal> {
+    if kernel.panes().contains(id) {
+        let sentence = format!("there is a pane `{id}` already");
+        return Err(Refusal::new(paned_model::Code::Conflict, sentence));
+    }
+    let home = kernel.setup().env.iter().find(|(name, _)| name == "HOME");
+    let folder = launch::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
+    Worktree::add(kernel, id, Path::new(&folder), wanted).await
+}
+
+/// Waits until an agent takes a prompt, asks something, or has ended.
+pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
+    let Some(agent) = kernel.agents().listener(&pane.id) else { return };
+    let up = |state| !matches!(state, AgentState::Starting | AgentState::Unknown);
+    let mut seen = agent.seen();
+    let _ = timeout(patience, seen.wait_for(|seen| up(seen.info.state))).await;
+}
+
+/// What would start the agent in a pane once more, in another pane.
+pub(super) fn once_more(kernel: &Kernel, pane: &Pane) -> Result<Start, Refusal> {
+    let (record, size) = {
+        let state = pane.lock();
+        (state.record.clone(), state.size)
+    };
+    let agent = record.agent.as_ref().ok_or_else(|| super::agent::no_agent(&pane.id))?;
+    let profile = kernel.agents().profile(&agent.profile)?;
+    let found = || Made { argv: Some(record.argv.clone()), ..Made::default() };
+    let made = Made { settled: false, ..agent.made.clone().unwrap_or_else(found) };
+    let is_agents = |key: &str| key.starts_with("agent.");
+    let meta = record.meta.iter().filter(|(key, _)| !is_agents(key));
+    let mut params = pane_new::Params {
+        cwd: Some(record.cwd.clone()),
+        size: Some(size),
+        title: match &record.title {
+            Title::Given(title) => Some(title.clone()),
+            Title::Command(_) | Title::Program(_) => None,
+        },
+        meta: meta.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        tags: record.tags.clone(),
+        persist: record.persist,
+        notify_on_exit: record.notify_on_exit,
+        ..pane_new::Params::default()
+    };
+    params.meta.insert("agent.replaces".into(), json!(pane.id));
+    show_as(&mut params, &record);
+    Ok(Start { profile, made, prompt: None, worktree: None, pane: params })
+}
+
+/// Has a pane shown where another is.
+fn show_as(params: &mut pane_new::Params, record: &Record) {
+    let Some(wish) = record.wish.as_ref().filter(|wish| wish.state != ViewState::Hidden) else {
+        return;
+    };
+    params.visible = Visible::Always;
+    params.on_view_closed = Some(wish.on_closed);
+    match &wish.spot {
+        Spot::Session { name } => params.session = Some(name.clone()),
+        Spot::Beside { socket, pane } => {
+            params.beside = Some(format!("%{pane}"));
+            params.tmux = Some(socket.to_string_lossy().into_owned());
+        }
+    }
+}
+
+/// Somebody with a caller's rights who starts something in place of whoever started a pane.
+pub(super) fn in_place(context: &Context, pane: &Pane) -> Context {
+    let parent = pane.lock().record.parent.clone();
+    let caller = Caller { pane: parent, ..context.caller.clone() };
+    Context { kernel: context.kernel.clone(), caller }
+}
+
+/// Starts the agent in a pane that has failed again, in a new pane.
+pub(crate) async fn start_again(
+    kernel: &Kernel,
+    pane: &Pane,
+    attempt: u32,
+) -> Result<Arc<Pane>, Refusal> {
+    let mut again = once_more(kernel, pane)?;
+    again.made.attempt = attempt;
+    let context = Context { kernel: kernel.clone(), caller: kernel.owner(None) };
+    start(&in_place(&context, pane), again).await
+}

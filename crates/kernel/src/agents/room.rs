@@ -1,0 +1,109 @@
+//! How many agents there may be, and who makes room for another.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
+
+use paned_model::{Code, PaneId, Refusal};
+use paned_policy::retire::{self, Candidate};
+
+use super::{Agents, Ask};
+use crate::panes::Pane;
+use crate::{Kernel, actions};
+
+/// Followers of a pane that are ours: its agent's own task.
+const OURS: usize = 1;
+
+/// The right to start one agent. Let go once it is in the table, or was not started after all.
+pub(crate) struct Place {
+    kernel: Kernel,
+    id: PaneId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let coming = &self.kernel.agents().coming;
+        coming.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+impl Agents {
+    /// Makes room for one more agent of this name: where there are too many, the one that has been idle for
+    /// longest goes.
+    pub(crate) async fn admit(&self, kernel: &Kernel, id: &PaneId) -> Result<Place, Refusal> {
+        loop {
+            if let Some(place) = self.reserve(kernel, id) {
+                return Ok(place);
+            }
+            let candidates: Vec<Candidate> =
+                living(kernel).iter().filter_map(|pane| candidate(kernel, pane)).collect();
+            let first = retire::first(&candidates, kernel.now()).ok_or_else(|| full(kernel))?;
+            let pane = kernel.panes().get(&first.pane)?;
+            if retire(kernel, &pane).await? {
+                tracing::info!(pane = %pane.id, "an idle agent made room for another");
+            }
+        }
+    }
+
+    fn reserve(&self, kernel: &Kernel, id: &PaneId) -> Option<Place> {
+        let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = living(kernel);
+        let there: HashSet<&PaneId> = there.iter().map(|pane| &pane.id).chain(&*coming).collect();
+        if kernel.limits().agents <= there.len() {
+            return None;
+        }
+        coming.insert(id.clone());
+        Some(Place { kernel: kernel.clone(), id: id.clone() })
+    }
+}
+
+fn full(kernel: &Kernel) -> Refusal {
+    let limit = kernel.limits().agents;
+    let sentence = format!(
+        "there are {limit} agents already, and none of them is idle and unwatched; close one, or raise the limit"
+    );
+    Refusal::new(Code::Limit, sentence)
+}
+
+/// Every pane with a living agent.
+fn living(kernel: &Kernel) -> Vec<Arc<Pane>> {
+    let is_living = |pane: &Arc<Pane>| {
+        let state = pane.lock();
+        state.agent.is_some() && state.status().is_live()
+    };
+    kernel.panes().list().into_iter().filter(is_living).collect()
+}
+
+/// What decides whether the agent in a pane may go, if it holds a living one.
+pub(crate) fn candidate(kernel: &Kernel, pane: &Pane) -> Option<Candidate> {
+    let state = pane.lock();
+    let agent = state.agent.as_ref().filter(|_| state.status().is_live())?;
+    let ours = kernel.agents().listener(&pane.id).map_or(0, |_| OURS);
+    let others = pane.watchers().saturating_sub(ours);
+    let watched = (0 < others).then(|| format!("{others} follow its output"));
+    Some(Candidate {
+        pane: pane.id.clone(),
+        state: agent.state,
+        since: agent.since,
+        queued: agent.queued,
+        watched: state.held_by.clone().or(watched),
+        persist: state.record.persist,
+    })
+}
+
+/// Whether an agent may go still, by a fresh look.
+async fn may_still_go(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
+    if let Some(agent) = kernel.agents().listener(&pane.id) {
+        let _ = agent.ask(Ask::Look).await;
+    }
+    let now = kernel.now();
+    candidate(kernel, pane).is_some_and(|agent| retire::may_go(&agent, 0, now).is_ok())
+}
+
+/// Closes an agent that may go, by a fresh look; whether it did.
+pub(crate) async fn retire(kernel: &Kernel, pane: &Arc<Pane>) -> Result<bool, Refusal> {
+    if !may_still_go(kernel, pane).await {
+        return Ok(false);
+    }
+    actions::close(kernel, pane).await?;
+    Ok(!kernel.panes().contains(&pane.id))
+}

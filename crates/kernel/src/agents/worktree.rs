@@ -1,0 +1,191 @@
+//! A git worktree of an agent's own: made when it starts, and removed when it has ended and nothing would be
+//! lost.
+
+use std::path::{Path, PathBuf};
+
+use paned_model::{Code, PaneId, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::git::git;
+use crate::Kernel;
+
+/// A worktree that was made for an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Worktree {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// The repository it belongs to.
+    pub(crate) repository: PathBuf,
+    /// The branch that is checked out there.
+    pub(crate) branch: String,
+    /// The commit it began at.
+    pub(crate) base: String,
+    /// Whether the branch was made for it.
+    pub(crate) is_new: bool,
+}
+
+/// What is wanted of a worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// The branch; a new one is made up when left out.
+    pub(crate) branch: Option<String>,
+    /// Where a new branch begins; where the folder is now when left out.
+    pub(crate) base: Option<String>,
+}
+
+/// What became of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It is gone; whether its branch is kept, because there are commits on it.
+    Removed {
+        /// Whether there are commits on its branch.
+        keeps_branch: bool,
+    },
+    /// It is still there, for this reason.
+    Kept(String),
+}
+
+/// What git has not finished in a worktree, by the file that says so.
+const UNFINISHED: [&str; 6] =
+    ["rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG"];
+
+impl Worktree {
+    /// Makes one of the repository that a folder is in. Answers it, and the same folder there.
+    pub(crate) async fn add(
+        kernel: &Kernel,
+        id: &PaneId,
+        folder: &Path,
+        wanted: Wanted,
+    ) -> Result<(Self, PathBuf), Refusal> {
+        let home = kernel.setup().worktrees.as_ref().ok_or_else(|| {
+            Refusal::new(Code::Unavailable, "this server was set up without a place for worktrees")
+        })?;
+        let (repository, prefix) = find(kernel, folder).await?;
+        let from = check_name("base", wanted.base.as_deref().unwrap_or("HEAD"))?;
+        let commit = format!("{from}^{{commit}}");
+        let base = git(kernel, folder, &["rev-parse", "--verify", "--quiet", &commit]).await;
+        let base = base.map_err(|_| {
+            let sentence = format!("`{from}` is no commit of {}", repository.display());
+            Refusal::invalid(sentence)
+        })?;
+        let (branch, is_new) = choose(kernel, &repository, id, wanted.branch).await?;
+        let path = free(home, id.as_str());
+        let place = path.to_string_lossy().into_owned();
+        let new = ["worktree", "add", "--quiet", "-b", &branch, &place, &base];
+        let old = ["worktree", "add", "--quiet", &place, &branch];
+        git(kernel, &repository, if is_new { &new } else { &old }).await?;
+        let base = git(kernel, &path, &["rev-parse", "HEAD"]).await?;
+        let folder = path.join(prefix);
+        Ok((Self { path, repository, branch, base, is_new }, folder))
+    }
+
+    /// Removes it, unless something in it would be lost.
+    pub(crate) async fn leave(&self, kernel: &Kernel) -> Left {
+        if !self.path.exists() {
+            let _ = git(kernel, &self.repository, &["worktree", "prune"]).await;
+            return Left::Removed { keeps_branch: true };
+        }
+        match self.remove(kernel).await {
+            Ok(keeps_branch) => Left::Removed { keeps_branch },
+            Err(refusal) => Left::Kept(refusal.sentence),
+        }
+    }
+
+    async fn remove(&self, kernel: &Kernel) -> Result<bool, Refusal> {
+        let keep = |why: String| Err(Refusal::new(Code::Conflict, why));
+        let ask = ["status", "--porcelain", "--untracked-files=normal"];
+        let changed = git(kernel, &self.path, &ask).await?.lines().count();
+        if 0 < changed {
+            return keep(format!("{changed} files in it are changed or new"));
+        }
+        if let Some(unfinished) = self.unfinished(kernel).await? {
+            return keep(format!("git has not finished there ({unfinished})"));
+        }
+        let loose = ["rev-list", "--count", "HEAD", "--not", "--all"];
+        let loose = git(kernel, &self.path, &loose).await?;
+        if loose != "0" {
+            return keep(format!("{loose} commits in it are on no branch"));
+        }
+        let place = self.path.to_string_lossy();
+        // Without force: git looks for itself, once more.
+        git(kernel, &self.repository, &["worktree", "remove", &place]).await?;
+        Ok(!self.drop_branch(kernel).await)
+    }
+
+    async fn unfinished(&self, kernel: &Kernel) -> Result<Option<&'static str>, Refusal> {
+        let folder = git(kernel, &self.path, &["rev-parse", "--absolute-git-dir"]).await?;
+        Ok(UNFINISHED.into_iter().find(|name| Path::new(&folder).join(name).exists()))
+    }
+
+    /// Removes the branch that was made for it if it is where it began; whether it did.
+    async fn drop_branch(&self, kernel: &Kernel) -> bool {
+        let name = format!("refs/heads/{}", self.branch);
+        // Only from that very commit, whatever happens meanwhile.
+        let drop = ["update-ref", "-d", &name, &self.base];
+        self.is_new && git(kernel, &self.repository, &drop).await.is_ok()
+    }
+}
+
+/// The repository that a folder is in, and where in it. It is named by what all its worktrees share: any one of
+/// them may go.
+async fn find(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refusal> {
+    let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix"];
+    let found = git(kernel, folder, &ask).await.map_err(|refusal| match refusal.code {
+        Code::Conflict => Refusal::invalid(format!(
+            "`worktree` needs `cwd` to be in a git repository; {} is not",
+            folder.display()
+        )),
+        _ => refusal,
+    })?;
+    let mut lines = found.lines();
+    let common = lines.next().unwrap_or_default();
+    Ok((PathBuf::from(common), lines.next().unwrap_or_default().to_owned()))
+}
+
+/// The branch, and whether it is to be made.
+async fn choose(
+    kernel: &Kernel,
+    repository: &Path,
+    id: &PaneId,
+    wanted: Option<String>,
+) -> Result<(String, bool), Refusal> {
+    if let Some(branch) = wanted {
+        check_name("branch", &branch)?;
+        if git(kernel, repository, &["check-ref-format", "--branch", &branch]).await.is_err() {
+            let branch = branch.escape_debug();
+            return Err(Refusal::invalid(format!("`{branch}` is no name for a branch")));
+        }
+        let is_new = !is_branch(kernel, repository, &branch).await;
+        return Ok((branch, is_new));
+    }
+    let names = std::iter::once(format!("paned/{id}"));
+    let names = names.chain((2..).map(|n| format!("paned/{id}-{n}")));
+    for name in names.take(1000) {
+        if !is_branch(kernel, repository, &name).await {
+            return Ok((name, true));
+        }
+    }
+    Err(Refusal::new(Code::Conflict, format!("there are too many branches `paned/{id}`")))
+}
+
+async fn is_branch(kernel: &Kernel, repository: &Path, name: &str) -> bool {
+    let name = format!("refs/heads/{name}");
+    git(kernel, repository, &["show-ref", "--verify", "--quiet", &name]).await.is_ok()
+}
+
+/// A name that git does not take for an option.
+fn check_name<'a>(field: &str, name: &'a str) -> Result<&'a str, Refusal> {
+    if name.is_empty() || name.starts_with('-') || name.contains(char::is_control) {
+        let name = name.escape_debug();
+        return Err(Refusal::invalid(format!("`worktree.{field}`: `{name}` is no name in git")));
+    }
+    Ok(name)
+}
+
+/// A place that nobody has.
+fn free(home: &Path, id: &str) -> PathBuf {
+    let places = std::iter::once(home.join(id));
+    let mut places = places.chain((2..).map(|n| home.join(format!("{id}-{n}"))));
+    places.find(|place| !place.exists()).unwrap_or_else(|| home.join(id))
+}
