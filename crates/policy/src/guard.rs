@@ -314,7 +314,8 @@ mod tests {
         for ours in ["", "same-origin", "none", "Same-Origin", "none|same-origin"] {
             site(ours, Ok(()));
         }
-        for other in ["cross-site", "same-site", "x", "same-origin|cross-site", "same-origin, none"] {
+        for other in ["cross-site", "same-site", "x", "same-origin|cross-site", "same-origin, none"]
+        {
             site(other, Err(ForeignOrigin));
         }
     }

@@ -39,7 +39,7 @@ Examples:
                                        also for clients of opencode-pty, which send no token
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
-(POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE), then config.toml, then defaults. PANED_LOG sets what is logged to \
+(POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE, AGENTMUX_*), then config.toml, then defaults. PANED_LOG sets what is logged to \
 standard error (error, warn, info, debug, trace). ^C stops the server; panes live on, and the next server finds them.";
 
 /// Run a server in the foreground
@@ -62,7 +62,8 @@ pub(crate) struct Listen {
     /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
     #[arg(long)]
     host: Option<String>,
-    /// Another tool's protocol at a port of its own; `,open` lets in clients without a token
+    /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open` lets in
+    /// clients without a token, `,pane=NAME` says which agent agentapi is about
     #[arg(long, value_name = "NAME=ADDRESS[,open]")]
     door: Vec<DoorAt>,
 }
@@ -77,7 +78,7 @@ impl Listen {
     /// The doors with a port of their own: those of the command line, then those of the settings.
     fn doors(&self, settings: &Settings) -> Result<Vec<DoorAt>, Refusal> {
         let mut doors = self.door.clone();
-        if let Some(said) = &settings.opencode_pty {
+        for said in &settings.doors.listeners {
             let at: DoorAt = said.parse().map_err(Refusal::invalid)?;
             if doors.iter().all(|door| door.door != at.door) {
                 doors.push(at);

@@ -1,5 +1,6 @@
 //! Doors: the protocols of other tools, each a small router over the kernel's doors. They keep nothing.
 
+pub(crate) mod agentapi;
 pub(crate) mod agentmux;
 pub(crate) mod opencode_pty;
 
@@ -20,6 +21,8 @@ use crate::shared::Shared;
 /// listener of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Door {
+    /// HTTP and SSE of agentapi.
+    Agentapi,
     /// HTTP of agentmux.
     Agentmux,
     /// REST and WebSocket of opencode-pty.
@@ -28,12 +31,13 @@ pub enum Door {
 
 impl Door {
     /// Every door.
-    pub const ALL: [Self; 2] = [Self::Agentmux, Self::OpencodePty];
+    pub const ALL: [Self; 3] = [Self::Agentapi, Self::Agentmux, Self::OpencodePty];
 
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Agentapi => agentapi::NAME,
             Self::Agentmux => agentmux::NAME,
             Self::OpencodePty => opencode_pty::NAME,
         }
@@ -42,6 +46,7 @@ impl Door {
     /// What the paths of its routes begin with.
     pub(crate) const fn prefix(self) -> &'static str {
         match self {
+            Self::Agentapi => agentapi::PREFIX,
             Self::Agentmux => agentmux::PREFIX,
             Self::OpencodePty => opencode_pty::PREFIX,
         }
@@ -50,6 +55,7 @@ impl Door {
     /// Its rows of the one table.
     pub(crate) fn routes(self) -> Vec<Route> {
         match self {
+            Self::Agentapi => agentapi::ROUTES.into(),
             Self::Agentmux => agentmux::ROUTES.into(),
             Self::OpencodePty => opencode_pty::ROUTES.into(),
         }
@@ -75,7 +81,7 @@ impl Door {
                 let answer = agentmux::stranger(shared.clone(), request);
                 Box::pin(answer) as BoxFuture<'static, Outcome>
             }),
-            Self::OpencodePty => None,
+            Self::Agentapi | Self::OpencodePty => None,
         }
     }
 
@@ -88,7 +94,7 @@ impl Door {
     ) -> Option<Result<(), Rejection>> {
         match self {
             Self::Agentmux => agentmux::knows(admits, headers),
-            Self::OpencodePty => None,
+            Self::Agentapi | Self::OpencodePty => None,
         }
     }
 }

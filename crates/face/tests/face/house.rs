@@ -192,6 +192,8 @@ async fn kernel(token_file: PathBuf, ground: Arc<dyn Ground>) -> Kernel {
         limits: paned_kernel::Limits::default(),
         stage: None,
         foreign: None,
+        profiles: None,
+        worktrees: None,
         now,
     };
     let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };

@@ -37,9 +37,10 @@ fn paths() -> impl Iterator<Item = String> {
 /// The row that answers this.
 fn row(ask: &Ask) -> Option<&'static Route> {
     let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
-    routes().iter().zip(paths()).find_map(|(route, path)| {
-        (route.method == method && path == ask.path).then_some(route)
-    })
+    routes()
+        .iter()
+        .zip(paths())
+        .find_map(|(route, path)| (route.method == method && path == ask.path).then_some(route))
 }
 
 /// Whether anybody may ask this.

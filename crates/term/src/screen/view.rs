@@ -117,6 +117,13 @@ pub(super) fn view(tap: &Tap, revision: u64) -> View {
     }
 }
 
+/// The rows above a screen, oldest first.
+pub(super) fn history(tap: &Tap) -> Vec<String> {
+    let grid = tap.term.grid();
+    let rows = i32::try_from(grid.history_size()).unwrap_or(i32::MAX);
+    (-rows..0).map(|line| text(&grid[Line(line)][..])).collect()
+}
+
 fn text(cells: &[Cell]) -> String {
     let hidden = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
     let is_shown = |cell: &&Cell| !cell.flags.intersects(hidden);

@@ -174,7 +174,9 @@ mod tests {
         for zero in ["0", "-1", "\"-0\"", "\"-7\""] {
             check_repeat(zero, Err("repeat must be >= 1"));
         }
-        for other in ["true", "false", "null", "1.0", "1.5", "[]", "\"\"", "\"x\"", "\"1.0\"", "\"0x1\""] {
+        for other in
+            ["true", "false", "null", "1.0", "1.5", "[]", "\"\"", "\"x\"", "\"1.0\"", "\"0x1\""]
+        {
             check_repeat(other, Err("repeat must be an integer"));
         }
     }

@@ -69,9 +69,8 @@ pub(super) async fn capture(mut call: Call) -> Outcome {
     bare(async move {
         let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
         let Query(query) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
-        let said = |name: &str| {
-            query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-        };
+        let said =
+            |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let lines = asked::lines(said("lines"))?;
         let sessions = Sessions::of(&call);
         let (session, target) = sessions.at(said("target").and_then(asked::named)).await?;
@@ -220,9 +219,7 @@ async fn first(sessions: &Sessions, session: &Session, text: &str) -> Result<Del
 
 /// A fresh session in place of the active one, or the first; answers its name.
 async fn fresh(sessions: &Sessions) -> Result<String, Rejection> {
-    let unready = || {
-        Refusal::new(Code::Unavailable, "replacement session did not become ready")
-    };
+    let unready = || Refusal::new(Code::Unavailable, "replacement session did not become ready");
     let active = sessions.active().await?;
     if let Some(active) = active.as_ref().filter(|active| active.is_alive()) {
         return sessions.replace(active).await.map_err(|refusal| match refusal.code {

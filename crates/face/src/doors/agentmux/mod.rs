@@ -77,7 +77,11 @@ const fn route(
 }
 
 const CAPTURE: &[Input] = &[
-    Input { place: Place::Query, name: "lines", doc: "How many lines above the screen, 10 to 500." },
+    Input {
+        place: Place::Query,
+        name: "lines",
+        doc: "How many lines above the screen, 10 to 500.",
+    },
     Input { place: Place::Query, name: "target", doc: "Another session than the active one." },
 ];
 

@@ -112,7 +112,8 @@ pub(super) fn fresh_name(prefix: &str, now: Time, zone: &TimeZone, random: u32) 
     let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
     let moment = moment.to_zoned(zone.clone()).strftime("%Y%m%d_%H%M%S").to_string();
     let is_ours = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let prefix: String = prefix.chars().map(|c| if is_ours(c) { c } else { '-' }).take(40).collect();
+    let prefix: String =
+        prefix.chars().map(|c| if is_ours(c) { c } else { '-' }).take(40).collect();
     let prefix = prefix.trim_start_matches(['.', '_', '-']);
     let prefix = if prefix.is_empty() { super::NAME } else { prefix };
     format!("{prefix}-{moment}-{:06x}", random & 0xff_ffff)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use paned_kernel::Caller;
-use paned_model::{AgentInfo, Code, Delivery, PaneId, Refusal};
+use paned_model::{AgentInfo, Code, Delivery, Refusal};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
@@ -46,15 +46,12 @@ struct Waited {
 
 #[derive(Deserialize)]
 struct Restarted {
-    new: Fresh,
+    new: Session,
 }
 
-/// A pane, by its name or with everything.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Fresh {
-    Name(PaneId),
-    Pane { id: PaneId },
+struct Cleaned {
+    closed: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -214,9 +211,7 @@ impl Sessions {
         let patience = self.shared.agentmux.patience.as_millis() as u64;
         let restart = json!({ "paneId": old.name, "timeoutMs": patience });
         let Restarted { new } = self.act("agent:restart", restart).await?;
-        Ok(match new {
-            Fresh::Name(name) | Fresh::Pane { id: name } => name.to_string(),
-        })
+        Ok(new.name)
     }
 
     /// Ends a session and forgets it. One that is gone already is no error.
@@ -228,17 +223,20 @@ impl Sessions {
         }
     }
 
-    /// Closes every session but the active one that has ended or takes a prompt; answers their names.
+    /// Closes every session but the active one that has ended, or takes a prompt and that nobody looks at;
+    /// answers their names.
     pub(super) async fn clean_up(&self) -> Result<Vec<String>, Refusal> {
         let mut others = self.list().await?;
         others.pop();
+        let (living, ended): (Vec<_>, Vec<_>) = others.into_iter().partition(Session::is_alive);
         let mut closed = Vec::new();
-        for session in others {
-            if session.is_idle() || !session.is_alive() {
-                self.close(&session.name).await?;
-                closed.push(session.name);
-            }
+        for session in ended {
+            self.close(&session.name).await?;
+            closed.push(session.name);
         }
+        let names: Vec<_> = living.into_iter().map(|session| session.name).collect();
+        let cleaned: Cleaned = self.act("agent:cleanup", json!({ "paneIds": names })).await?;
+        closed.extend(cleaned.closed);
         Ok(closed)
     }
 
