@@ -10,3 +10,4 @@ pub mod interactive;
 pub mod layout;
 pub mod permit;
 pub mod retire;
+pub mod transcript;

@@ -1,0 +1,65 @@
+//! aider's chat history: Markdown, where what a person said is a heading of the fourth level and what the program
+//! itself said is quoted.
+
+use super::{Answer, Story};
+
+/// A session's first line.
+const BEGINS: &str = "# aider chat started at ";
+
+pub(super) fn read(text: &str) -> Story {
+    let mut answer: Vec<&str> = Vec::new();
+    let mut last = None;
+    let mut is_code = false;
+    for line in text.lines() {
+        // Within a block of code a heading is code.
+        is_code ^= line.trim_start().starts_with("```");
+        let is_person = line.starts_with("#### ") || line.starts_with(BEGINS);
+        let is_program = line.starts_with("> ") || line == ">";
+        if (is_person || is_program) && !is_code {
+            last = joined(&answer).or(last);
+            answer.clear();
+        } else {
+            answer.push(line);
+        }
+    }
+    let last = joined(&answer).or(last);
+    Story { answer: last.map(|text| Answer { text, at: None }), ..Story::default() }
+}
+
+/// The lines as one text, if they say anything.
+fn joined(lines: &[&str]) -> Option<String> {
+    let text = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, read};
+
+    #[track_caller]
+    fn check(text: &str, answer: Option<&str>) {
+        let story = read(Kind::Aider, text);
+        assert_eq!(story.answer.as_ref().map(|answer| answer.text.as_str()), answer);
+    }
+
+    const ONE: &str = "\n# aider chat started at 2026-11-16 04:15:19\n\n> Aider v0.86.2  \n> Git repo: .git with 2 \
+        files  \n\n#### make it  \n\nI run this.\n\n```bash\n> made.txt\n```\n\n> Tokens: 2.5k sent, 13 received.  \n> \
+        Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]: y  \n\n#### /exit  \n";
+
+    #[test]
+    fn the_last_answer_stands_before_what_the_program_and_the_person_said() {
+        check(ONE, Some("I run this.\n\n```bash\n> made.txt\n```"));
+    }
+
+    #[test]
+    fn one_that_was_only_started_says_nothing() {
+        check("\n# aider chat started at 2026-11-16 04:15:19\n\n> Aider v0.86.2  \n", None);
+        check("", None);
+    }
+
+    #[test]
+    fn the_last_of_several_counts() {
+        check(&format!("{ONE}\n#### again  \n\nSecond.\n\n> Tokens: 1\n"), Some("Second."));
+    }
+}

@@ -1,0 +1,194 @@
+//! Transcripts of a JSON value a line.
+
+use serde_json::Value;
+
+use super::{Answer, Story, moment, words};
+
+/// Reads line after line; half a line at either end is passed over. A text that is one JSON document is one
+/// line.
+pub(super) fn read(text: &str, take: fn(&mut Story, &Value)) -> Story {
+    let mut story = Story::default();
+    if let Ok(whole) = serde_json::from_str::<Value>(text) {
+        take(&mut story, &whole);
+        return story;
+    }
+    for line in text.lines() {
+        if let Ok(value) = serde_json::from_str::<Value>(line) {
+            take(&mut story, &value);
+        }
+    }
+    story
+}
+
+fn note(place: &mut Option<String>, value: &Value) {
+    if let Some(text) = value.as_str() {
+        *place = Some(text.to_owned());
+    }
+}
+
+fn say(story: &mut Story, content: &Value, at: &Value) {
+    if let Some(text) = words(content) {
+        story.answer = Some(Answer { text, at: moment(at) });
+    }
+}
+
+pub(super) fn codex(story: &mut Story, line: &Value) {
+    let payload = &line["payload"];
+    match (line["type"].as_str(), payload["type"].as_str()) {
+        (Some("session_meta"), _) => {
+            note(&mut story.session, &payload["id"]);
+            note(&mut story.cwd, &payload["cwd"]);
+        }
+        (Some("turn_context"), _) => note(&mut story.cwd, &payload["cwd"]),
+        (Some("response_item"), Some("message")) if payload["role"] == "assistant" => {
+            say(story, &payload["content"], &line["timestamp"]);
+        }
+        (Some("event_msg"), Some("task_complete")) => {
+            say(story, &payload["last_agent_message"], &line["timestamp"]);
+        }
+        _ => {}
+    }
+}
+
+/// One message may come as several lines of the same id, each with some of its parts.
+pub(super) fn claude(story: &mut Story, line: &Value) {
+    if line["isSidechain"] == true {
+        return;
+    }
+    note(&mut story.session, &line["sessionId"]);
+    note(&mut story.cwd, &line["cwd"]);
+    if line["type"] != "assistant" {
+        return;
+    }
+    say(story, &line["message"]["content"], &line["timestamp"]);
+}
+
+/// A message may be written again with the same id; the last one counts. `$set` lines change the whole.
+pub(super) fn gemini(story: &mut Story, line: &Value) {
+    note(&mut story.session, &line["sessionId"]);
+    let lists = [&line["messages"], &line["$set"]["messages"]];
+    for message in lists.into_iter().filter_map(Value::as_array).flatten() {
+        gemini(story, message);
+    }
+    if line["type"] == "gemini" {
+        say(story, &line["content"], &line["timestamp"]);
+    }
+}
+
+pub(super) fn qwen(story: &mut Story, line: &Value) {
+    note(&mut story.session, &line["sessionId"]);
+    note(&mut story.cwd, &line["cwd"]);
+    if line["type"] == "assistant" {
+        say(story, &line["message"]["parts"], &line["timestamp"]);
+    }
+}
+
+pub(super) fn pi(story: &mut Story, line: &Value) {
+    match line["type"].as_str() {
+        Some("session") => {
+            note(&mut story.session, &line["id"]);
+            note(&mut story.cwd, &line["cwd"]);
+        }
+        Some("message") if line["message"]["role"] == "assistant" => {
+            say(story, &line["message"]["content"], &line["timestamp"]);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, read};
+    use paned_model::Time;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(kind: Kind, text: &str, answer: &str, cwd: Option<&str>) {
+        let story = read(kind, text);
+        assert_eq!(story.answer.as_ref().map(|answer| answer.text.as_str()), Some(answer));
+        assert_eq!(story.cwd.as_deref(), cwd);
+    }
+
+    const CODEX: &str = concat!(
+        r#"{"timestamp":"2026-11-16T04:13:28.960Z","type":"session_meta","payload":{"id":"01a1","cwd":"/w/demo"}}"#,
+        "\n",
+        r#"{"timestamp":"2026-11-16T04:13:29.004Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"make it"}]}}"#,
+        "\n",
+        r#"{"timestamp":"2026-11-16T04:13:30.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I begin."}]}}"#,
+        "\n",
+        r#"{"timestamp":"2026-11-16T04:13:31.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command"}}"#,
+        "\n",
+        r#"{"timestamp":"2026-11-16T04:13:32.369Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done,\nthe fox"}]}}"#,
+        "\n",
+    );
+
+    #[test]
+    fn codex_says_its_last_message() {
+        check(Kind::Codex, CODEX, "Done,\nthe fox", Some("/w/demo"));
+        let story = read(Kind::Codex, CODEX);
+        assert_eq!(story.session.as_deref(), Some("01a1"));
+        assert_eq!(story.answer.unwrap().at, Some(Time(1_794_802_412_369)));
+    }
+
+    #[test]
+    fn claude_says_its_last_text_and_sub_agents_nothing() {
+        let text = concat!(
+            r#"{"type":"user","sessionId":"s","cwd":"/w","message":{"role":"user","content":"hi"}}"#,
+            "\n",
+            r#"{"type":"assistant","sessionId":"s","cwd":"/w","timestamp":"2026-11-16T04:13:32.369Z","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Hello."}]}}"#,
+            "\n",
+            r#"{"type":"assistant","sessionId":"s","cwd":"/w","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","name":"Bash"}]}}"#,
+            "\n",
+            r#"{"type":"assistant","isSidechain":true,"sessionId":"s","cwd":"/w","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"a sub-agent"}]}}"#,
+        );
+        check(Kind::Claude, text, "Hello.", Some("/w"));
+    }
+
+    #[test]
+    fn gemini_says_its_last_message_in_both_forms() {
+        let lines = concat!(
+            r#"{"sessionId":"fc15","projectHash":"1","kind":"main"}"#,
+            "\n",
+            r#"{"$set":{"messages":[{"id":"d","type":"user","content":[{"text":"context"}]}]}}"#,
+            "\n",
+            r#"{"id":"8e","timestamp":"2026-11-16T04:15:07.681Z","type":"gemini","content":"","toolCalls":[]}"#,
+            "\n",
+            r#"{"id":"17","timestamp":"2026-11-16T04:15:11.713Z","type":"gemini","content":"Done, the fox"}"#,
+            "\n",
+            r#"{"$set":{"lastUpdated":"2026-11-16T04:15:11.713Z"}}"#,
+        );
+        check(Kind::Gemini, lines, "Done, the fox", None);
+        let whole = r#"{"sessionId":"x","messages":[{"type":"user","content":"q"},{"type":"gemini","content":"an answer"}]}"#;
+        check(Kind::Gemini, whole, "an answer", None);
+    }
+
+    #[test]
+    fn qwen_and_pi_say_their_last_message() {
+        let qwen = concat!(
+            r#"{"type":"user","cwd":"/w","sessionId":"q","message":{"role":"user","parts":[{"text":"hi"}]}}"#,
+            "\n",
+            r#"{"type":"assistant","cwd":"/w","sessionId":"q","message":{"role":"model","parts":[{"text":"hm","thought":true},{"text":"Hello."}]}}"#,
+        );
+        check(Kind::Qwen, qwen, "Hello.", Some("/w"));
+        let pi = concat!(
+            r#"{"type":"session","id":"p","cwd":"/w"}"#,
+            "\n",
+            r#"{"type":"message","timestamp":"2026-11-16T04:15:11.713Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Hello."}]}}"#,
+        );
+        check(Kind::Pi, pi, "Hello.", Some("/w"));
+    }
+
+    proptest! {
+        /// However much of it is there, and whatever else: an answer is one that was given, and nothing panics.
+        #[test]
+        fn a_cut_transcript_gives_an_answer_of_its_own_or_none(from in 0..CODEX.len(), to in 0..CODEX.len(), noise in ".{0,40}") {
+            let (from, to) = (from.min(to), from.max(to));
+            let cut = format!("{}{noise}", &CODEX[from..to]);
+            let answer = read(Kind::Codex, &cut).answer.map(|answer| answer.text);
+            prop_assert!([None, Some("I begin."), Some("Done,\nthe fox")].contains(&answer.as_deref()));
+            for kind in [Kind::Claude, Kind::Gemini, Kind::Qwen, Kind::Pi, Kind::Aider] {
+                let _ = read(kind, &cut);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What agent programs write down of what was said, read for the last answer. Texts in, answers out; finding
+//! and reading files is somebody else's.
+//!
+//! A transcript may be cut at both ends: only the end of a large one is read, and its last line may be half
+//! written. Lines that make no sense are passed over.
+
+mod aider;
+mod jsonl;
+
+use paned_model::Time;
+use serde_json::Value;
+
+/// How a program writes down what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A line of JSON for each item, as codex does it.
+    Codex,
+    /// A line of JSON for each part of a message, as claude does it.
+    Claude,
+    /// A line of JSON for each message, which may be written again, as gemini does it; or one JSON document.
+    Gemini,
+    /// A line of JSON for each message, as qwen does it.
+    Qwen,
+    /// A line of JSON for each message, as pi does it.
+    Pi,
+    /// Markdown, as aider does it.
+    Aider,
+    /// A database, as opencode has it.
+    Opencode,
+    /// A database, as goose has it.
+    Goose,
+}
+
+/// An agent's last answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it said.
+    pub text: String,
+    /// When, where that is written down.
+    pub at: Option<Time>,
+}
+
+/// What a transcript tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Story {
+    /// What the program calls the session.
+    pub session: Option<String>,
+    /// Where it works.
+    pub cwd: Option<String>,
+    /// The last thing the agent said.
+    pub answer: Option<Answer>,
+}
+
+impl Kind {
+    /// The kind that a profile names: `jsonl-codex`, `markdown-aider`…
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let all = [
+            ("codex", Self::Codex),
+            ("claude", Self::Claude),
+            ("gemini", Self::Gemini),
+            ("qwen", Self::Qwen),
+            ("aider", Self::Aider),
+            ("opencode", Self::Opencode),
+            ("goose", Self::Goose),
+            ("pi", Self::Pi),
+        ];
+        let mut words = word.split(['-', '_']);
+        words.find_map(|part| all.iter().find(|(name, _)| *name == part)).map(|(_, kind)| *kind)
+    }
+
+    /// Whether it is a database, which is asked rather than read.
+    #[must_use]
+    pub fn is_database(self) -> bool {
+        matches!(self, Self::Opencode | Self::Goose)
+    }
+}
+
+/// Reads a transcript, or what there is of it.
+#[must_use]
+pub fn read(kind: Kind, text: &str) -> Story {
+    match kind {
+        Kind::Codex => jsonl::read(text, jsonl::codex),
+        Kind::Claude => jsonl::read(text, jsonl::claude),
+        Kind::Gemini => jsonl::read(text, jsonl::gemini),
+        Kind::Qwen => jsonl::read(text, jsonl::qwen),
+        Kind::Pi => jsonl::read(text, jsonl::pi),
+        Kind::Aider => aider::read(text),
+        Kind::Opencode | Kind::Goose => Story::default(),
+    }
+}
+
+/// The text of a message whose content is a text, or a list of parts of which some have a text.
+#[must_use]
+pub fn words(content: &Value) -> Option<String> {
+    let text = match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let is_said = |part: &&Value| {
+                let kind = part["type"].as_str().unwrap_or("text");
+                let thought = part["thought"].as_bool().unwrap_or(false);
+                matches!(kind, "text" | "output_text" | "Text") && !thought
+            };
+            let texts = parts.iter().filter(is_said).filter_map(|part| part["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A moment, as text of RFC 3339 or as milliseconds or seconds since 1970.
+#[must_use]
+pub fn moment(value: &Value) -> Option<Time> {
+    /// The first moment that is milliseconds rather than seconds.
+    const MILLIS: u64 = 100_000_000_000;
+    match value.as_u64() {
+        Some(number) if number < MILLIS => Some(Time(number * 1000)),
+        Some(number) => Some(Time(number)),
+        None => serde_json::from_value(value.clone()).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_known_by_the_program_in_their_name() {
+        assert_eq!(Kind::named("jsonl-codex"), Some(Kind::Codex));
+        assert_eq!(Kind::named("markdown-aider"), Some(Kind::Aider));
+        assert_eq!(Kind::named("opencode-storage"), Some(Kind::Opencode));
+        assert_eq!(Kind::named("pi"), Some(Kind::Pi));
+        assert_eq!(Kind::named("jsonl-copilot"), None);
+    }
+
+    #[test]
+    fn moments_are_read_however_they_are_written() {
+        let expect = Some(Time(1_794_802_412_000));
+        assert_eq!(moment(&serde_json::json!("2026-11-16T04:13:32.000Z")), expect);
+        assert_eq!(moment(&serde_json::json!(1_794_802_412_000_u64)), expect);
+        assert_eq!(moment(&serde_json::json!(1_794_802_412)), expect);
+        assert_eq!(moment(&serde_json::json!("yesterday")), None);
+    }
+}
