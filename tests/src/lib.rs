@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+pub mod accuracy;
 mod dice;
 mod events;
 mod http;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use paned_model::{AgentState, BlockKind, Dialog, Source, Time};
 
-use super::{Look, Profile};
+use super::facts::Facts;
+use super::typed::Typist;
+use super::{Look, Profile, explain, judge, osc};
 
 /// Something that was seen of an agent.
 #[derive(Clone, Debug)]
@@ -94,6 +96,10 @@ pub struct Reason {
 pub struct Engine {
     profile: Arc<Profile>,
     judgement: Judgement,
+    facts: Facts,
+    signals: osc::Reader,
+    typist: Typist,
+    again: Option<Time>,
 }
 
 impl Engine {
@@ -109,29 +115,104 @@ impl Engine {
             confidence: 1.0,
             context_percent: None,
         };
-        Self { profile, judgement }
+        let (signals, typist) = Default::default();
+        Self { profile, judgement, facts: Facts::new(now), signals, typist, again: None }
+    }
+
+    /// The same agent judged by another profile from now on. What was said last stands until that profile
+    /// has seen enough to say something else.
+    #[must_use]
+    pub fn with_profile(&self, profile: Arc<Profile>, now: Time) -> Self {
+        let mut new = Self::new(profile, now);
+        new.judgement = self.judgement.clone();
+        new.facts.was_ready = self.facts.was_ready;
+        new.facts.turn = self.facts.turn;
+        new.facts.exited = self.facts.exited;
+        new
     }
 
     /// Takes in what was seen; answers whether the judgement (state or dialog) is another one now.
-    pub fn observe(&mut self, _seen: &Observation, _now: Time) -> Option<Change> {
-        None
+    pub fn observe(&mut self, seen: &Observation, now: Time) -> Option<Change> {
+        let was_busy = judge::is_busy(&self.facts, &self.profile, now);
+        match seen {
+            Observation::Screen(look) => self.facts.look(look, &self.profile, now),
+            Observation::Output(bytes) => self.output(bytes, now),
+            Observation::Report(report) => self.facts.report(report, &self.profile, now),
+            Observation::Typed(bytes) => {
+                for stroke in self.typist.read(bytes) {
+                    self.facts.typed(&stroke, &self.profile, now);
+                }
+            }
+            Observation::Process { alive: false, .. } => {
+                self.facts.exited = self.facts.exited.or(Some(None));
+            }
+            Observation::Process { .. } => {}
+            Observation::Exited { code } => self.facts.exited = Some(*code),
+        }
+        let is_busy = judge::is_busy(&self.facts, &self.profile, now);
+        if was_busy || is_busy || self.facts.dialog.is.is_some() {
+            self.facts.busy = Some(now);
+            self.facts.turn |= is_busy;
+        }
+        self.judge(now)
+    }
+
+    fn output(&mut self, bytes: &[u8], now: Time) {
+        let (facts, profile) = (&mut self.facts, &self.profile);
+        self.signals.feed(bytes, |signal| facts.signal(signal, profile, now));
     }
 
     /// Time has passed.
-    pub fn tick(&mut self, _now: Time) -> Option<Change> {
-        None
+    pub fn tick(&mut self, now: Time) -> Option<Change> {
+        self.judge(now)
+    }
+
+    fn judge(&mut self, now: Time) -> Option<Change> {
+        let verdict = judge::judge(&self.facts, &self.profile, self.judgement.state, now);
+        self.again = verdict.again.filter(|again| now < *again);
+        self.facts.settle(verdict.state);
+        let sight = self.facts.sight.as_ref();
+        let dialog = match verdict.state {
+            AgentState::Blocked => sight.and_then(|sight| sight.dialog.clone()),
+            _ => None,
+        };
+        let from = self.judgement.state;
+        let is_other = from != verdict.state
+            || self.judgement.dialog.as_ref().map(|it| &it.id) != dialog.as_ref().map(|it| &it.id);
+        let context = sight.and_then(|sight| sight.context);
+        self.judgement = Judgement {
+            state: verdict.state,
+            dialog,
+            until: None,
+            since: if is_other { now } else { self.judgement.since },
+            source: verdict.source,
+            confidence: verdict.confidence,
+            context_percent: context.or(self.judgement.context_percent),
+        };
+        let age_ms = now.since(verdict.at);
+        is_other.then(|| Change { from, to: self.judgement.clone(), age_ms })
     }
 
     /// When [`Engine::tick`] is to be called next, if nothing is seen before.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        None
+        self.again
     }
 
     /// What it is doing.
     #[must_use]
     pub fn judgement(&self) -> &Judgement {
         &self.judgement
+    }
+
+    /// What kind of question it waits on, also where only a hook or a title spoke of it.
+    #[must_use]
+    pub fn kind(&self) -> Option<BlockKind> {
+        if self.judgement.state != AgentState::Blocked {
+            return None;
+        }
+        let asked = self.judgement.dialog.as_ref().map(|dialog| dialog.kind);
+        asked.or_else(|| self.facts.kind()).or(Some(BlockKind::Permission))
     }
 
     /// The profile it is judged by.
@@ -142,7 +223,7 @@ impl Engine {
 
     /// Everything that speaks for or against it, strongest first.
     #[must_use]
-    pub fn explain(&self, _now: Time) -> Vec<Reason> {
-        Vec::new()
+    pub fn explain(&self, now: Time) -> Vec<Reason> {
+        explain::reasons(&self.facts, &self.profile, now)
     }
 }

@@ -1,14 +1,31 @@
 //! An agent's screen at one moment, as its profile reads it.
 
+use paned_model::Dialog;
+use paned_term::screen::picture::{Cell, Colour, Picture, Rgb};
 use paned_term::{Screen, View};
 
-use super::Profile;
+use super::profile::Hue;
+use super::{Profile, anatomy, dialog};
 
 /// A screen at one moment. Cheap to keep for a while, and equal when nothing moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The words on it, and where the cursor is.
     pub view: View,
+    /// How each character of each row is drawn.
+    pub(super) shades: Vec<Vec<Shade>>,
+    /// How many characters of its row are before the cursor; blanks at the row's end count.
+    pub(super) cursor: usize,
+}
+
+/// How a character is drawn, as far as that tells anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shade {
+    /// Whether it stands back: faint, or grey.
+    pub(super) faint: bool,
+    pub(super) hue: Option<Hue>,
+    /// What is behind it; zero is the default.
+    pub(super) behind: u32,
 }
 
 /// What stands where a person types.
@@ -26,12 +43,102 @@ impl Look {
     /// What a screen shows now.
     #[must_use]
     pub fn of(screen: &Screen) -> Self {
-        Self { view: screen.view() }
+        let view = screen.view();
+        let Picture { rows, .. } = screen.picture();
+        let cursor = rows.get(usize::from(view.cursor.row)).map_or(0, |cells| {
+            let before = cells.iter().take_while(|cell| cell.col < view.cursor.col);
+            before.map(|cell| 1 + cell.marks.len()).sum()
+        });
+        let shades = rows.iter().zip(&view.rows).map(|(cells, text)| shades(cells, text)).collect();
+        Self { view, shades, cursor }
     }
 
     /// What stands in the composer.
     #[must_use]
-    pub fn composer(&self, _profile: &Profile) -> Composer {
-        Composer::Hidden
+    pub fn composer(&self, profile: &Profile) -> Composer {
+        anatomy::Anatomy::of(self, profile).composer(self, profile)
     }
+
+    /// The question on the screen. Its id is the same whenever it is asked in the same words;
+    /// [`Judgement::dialog`](super::Judgement::dialog) also tells one time from the next.
+    #[must_use]
+    pub fn dialog(&self, profile: &Profile) -> Option<Dialog> {
+        let anatomy = anatomy::Anatomy::of(self, profile);
+        dialog::find(self, profile, &anatomy)
+    }
+
+    pub(super) fn row(&self, row: usize) -> &str {
+        self.view.rows.get(row).map_or("", String::as_str)
+    }
+
+    /// How the characters of a row are drawn, from one on.
+    pub(super) fn shade(&self, row: usize, at: usize) -> Shade {
+        self.shades.get(row).and_then(|row| row.get(at)).copied().unwrap_or_default()
+    }
+
+    /// The last row with anything on it.
+    pub(super) fn bottom(&self) -> Option<usize> {
+        self.view.rows.iter().rposition(|row| !row.trim().is_empty())
+    }
+}
+
+/// One for each character of the row's text.
+fn shades(cells: &[Cell], text: &str) -> Vec<Shade> {
+    let count = text.chars().count();
+    let each = cells.iter().flat_map(|cell| {
+        let shade = shade(cell);
+        std::iter::repeat_n(shade, 1 + cell.marks.len())
+    });
+    each.take(count).collect()
+}
+
+fn shade(cell: &Cell) -> Shade {
+    let look = &cell.look;
+    let behind = if look.inverse { look.fg } else { look.bg };
+    Shade {
+        faint: look.dim || is_grey(look.fg, look.bg),
+        hue: hue(look.fg),
+        behind: code(behind) + u32::from(look.inverse),
+    }
+}
+
+fn code(colour: Colour) -> u32 {
+    match colour {
+        Colour::Default => 0,
+        Colour::Indexed(index) => 0x100_0000 + 2 * u32::from(index),
+        Colour::Rgb(Rgb(r, g, b)) => 0x200_0000 + 2 * u32::from_be_bytes([0, r, g, b]),
+    }
+}
+
+/// Whether a colour is a grey that stands back from what is behind it.
+fn is_grey(colour: Colour, behind: Colour) -> bool {
+    let Rgb(r, g, b) = match colour {
+        Colour::Default => return false,
+        Colour::Indexed(index) => return index == 8 || (236..=247).contains(&index),
+        Colour::Rgb(rgb) => rgb,
+    };
+    let (low, high) = (r.min(g).min(b), r.max(g).max(b));
+    if 24 < high - low {
+        return false;
+    }
+    let light = |Rgb(r, g, b): Rgb| (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
+    match behind {
+        Colour::Rgb(behind) => light(Rgb(r, g, b)).abs_diff(light(behind)) < 140,
+        Colour::Default | Colour::Indexed(_) => (64..185).contains(&light(Rgb(r, g, b))),
+    }
+}
+
+fn hue(colour: Colour) -> Option<Hue> {
+    let Rgb(r, g, b) = match colour {
+        Colour::Default => return None,
+        Colour::Indexed(1 | 9 | 124 | 160 | 196 | 203 | 204 | 167) => return Some(Hue::Red),
+        Colour::Indexed(3 | 11 | 178 | 184 | 208 | 214 | 220 | 226) => return Some(Hue::Yellow),
+        Colour::Indexed(_) => return None,
+        Colour::Rgb(rgb) => rgb,
+    };
+    let (r, g, b) = (i16::from(r), i16::from(g), i16::from(b));
+    if 60 < r - g && 50 < r - b && (g - b).abs() < 60 {
+        return Some(Hue::Red);
+    }
+    (60 < r - b && 40 < g - b).then_some(Hue::Yellow)
 }

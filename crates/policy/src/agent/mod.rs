@@ -3,10 +3,20 @@
 //!
 //! Time is an argument; deadlines come out. The same engine judges live panes and recordings.
 
+mod anatomy;
+mod dialog;
 mod engine;
+mod explain;
+mod facts;
+mod judge;
 mod look;
-mod profile;
+mod osc;
+pub mod profile;
+mod replay;
+mod sight;
+mod typed;
 
 pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
 pub use look::{Composer, Look};
-pub use profile::{Library, Mistake, Permissions, Profile, Wanted};
+pub use profile::{Library, Mistake, Pattern, Permissions, Profile, Wanted};
+pub use replay::{Sample, replay};

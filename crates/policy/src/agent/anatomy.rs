@@ -1,0 +1,253 @@
+//! The parts of an agent's screen: where its composer is, what is above and below it, where the last turn begins.
+
+use std::ops::Range;
+
+use paned_model::AgentState;
+
+use super::Composer;
+use super::look::Look;
+use super::profile::{ComposerShape, Need, Pattern, Profile, Region};
+
+/// How many rows with anything on them the bottom of a screen has, where there is no composer.
+const BOTTOM: usize = 8;
+/// How many rows above the composer are still at the bottom.
+const ABOVE: usize = 6;
+
+/// The parts of a screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Anatomy {
+    /// The composer with its borders.
+    pub(super) composer: Option<Range<usize>>,
+    /// Its rows that hold text.
+    text: Range<usize>,
+    /// The rows after the last with anything on it begin here.
+    pub(super) end: usize,
+    /// Where the last turn begins.
+    turn: usize,
+}
+
+impl Anatomy {
+    pub(super) fn of(look: &Look, profile: &Profile) -> Self {
+        let end = look.bottom().map_or(0, |bottom| bottom + 1);
+        let found = profile.composer.as_ref().and_then(|shape| find(look, shape, end));
+        let (composer, text) = match found {
+            Some((whole, text)) => (Some(whole), text),
+            None => (None, 0..0),
+        };
+        let below = composer.as_ref().map_or(end, |composer| composer.start);
+        Self { composer, text, end, turn: turn(look, profile, below) }
+    }
+
+    /// The rows of a region, those nearest to the composer (or to the bottom) first.
+    pub(super) fn rows(&self, look: &Look, region: Region, most: usize) -> Vec<usize> {
+        let start = self.composer.as_ref().map_or(self.end, |composer| composer.start);
+        let below = self.composer.as_ref().map_or(self.end, |composer| composer.end);
+        let is_ink = |row: &usize| !look.row(*row).trim().is_empty();
+        let rows: Vec<usize> = match region {
+            Region::Footer if self.composer.is_some() => (below..self.end).filter(is_ink).collect(),
+            Region::Footer => (0..self.end).rev().filter(is_ink).take(4).collect(),
+            Region::Above => (0..start).rev().filter(is_ink).collect(),
+            Region::Composer => self.composer.clone().unwrap_or_default().collect(),
+            Region::Live if self.composer.is_some() => {
+                let above = (0..start).rev().filter(is_ink).take(ABOVE);
+                above.chain((start..self.end).filter(is_ink)).collect()
+            }
+            Region::Live => (0..self.end).rev().filter(is_ink).take(BOTTOM).collect(),
+            Region::Turn => (self.turn..start).rev().filter(is_ink).collect(),
+            Region::Cursor => vec![usize::from(look.view.cursor.row)],
+        };
+        rows.into_iter().take(most).collect()
+    }
+
+    /// The row where the last turn begins.
+    pub(super) fn turn(&self) -> usize {
+        self.turn
+    }
+
+    /// What stands in the composer.
+    pub(super) fn composer(&self, look: &Look, profile: &Profile) -> Composer {
+        let Some(shape) = profile.composer.as_ref().filter(|_| self.composer.is_some()) else {
+            return Composer::Hidden;
+        };
+        let parts: Vec<Part> =
+            self.text.clone().map(|row| part(look, shape, row, row == self.text.start)).collect();
+        let all = joined(parts.iter().map(|part| part.all.as_str()));
+        if all.is_empty() {
+            return Composer::Empty;
+        }
+        let solid = joined(parts.iter().map(|part| part.solid.as_str()));
+        let cursor = usize::from(look.view.cursor.row);
+        let first = parts.first().map_or(0, |part| part.from);
+        let in_text = self.text.contains(&cursor);
+        let at_start = cursor == self.text.start && look.cursor <= first + 1;
+        let is_placeholder = shape.placeholders.iter().any(|pattern| pattern.is_in(&all));
+        // Faint words with the cursor before them are nobody's; known ones also where it cannot be told.
+        if (solid.is_empty() && at_start) || (is_placeholder && (at_start || !in_text)) {
+            return Composer::Empty;
+        }
+        Composer::Draft(if solid.is_empty() { all } else { solid })
+    }
+}
+
+/// The text of one row of a composer.
+struct Part {
+    /// Where it begins, in characters.
+    from: usize,
+    all: String,
+    /// Without what is faint at its end.
+    solid: String,
+}
+
+fn part(look: &Look, shape: &ComposerShape, row: usize, is_first: bool) -> Part {
+    let whole = look.row(row);
+    let text = shape
+        .end
+        .as_ref()
+        .map_or(whole, |end| end.find(whole).map_or(whole, |found| &whole[..found.start]));
+    let mut cut = after(shape.inside.as_ref(), text, 0);
+    if is_first {
+        cut = shape.prompt.as_ref().and_then(|it| prompt_end(it, text, cut)).unwrap_or(cut);
+    } else if let Some(prompt) = shape.prompt.as_ref().filter(|_| shape.inside.is_none()) {
+        cut = indent(look.row(row), width(prompt, look, row));
+    }
+    let from = whole[..cut].chars().count();
+    let all = &text[cut..];
+    let is_solid = |at: &usize| {
+        let is_blank = all.chars().nth(*at).is_none_or(char::is_whitespace);
+        !is_blank && !look.shade(row, from + at).faint
+    };
+    let count = all.chars().count();
+    let solid = (0..count).rev().find(is_solid).map_or(0, |at| at + 1);
+    Part { from, all: all.trim_end().to_owned(), solid: all.chars().take(solid).collect() }
+}
+
+/// How far text is indented, at most.
+fn indent(text: &str, most: usize) -> usize {
+    text.chars().take(most).take_while(|c| *c == ' ').count()
+}
+
+/// How many characters a prompt takes: later rows of a draft stand under its first.
+fn width(prompt: &Pattern, look: &Look, below: usize) -> usize {
+    let found = (0..below).rev().find_map(|row| {
+        let text = look.row(row);
+        prompt_end(prompt, text, 0).map(|end| text[..end].chars().count())
+    });
+    found.unwrap_or(0)
+}
+
+/// Where a row goes on after a prompt that begins it. The blank after a prompt may be beyond the row's text.
+fn prompt_end(prompt: &Pattern, row: &str, from: usize) -> Option<usize> {
+    let padded = format!("{} ", &row[from..]);
+    let found = prompt.find(&padded).filter(|found| found.start == 0)?;
+    Some((from + found.end).min(row.len()))
+}
+
+/// Where the text goes on after a pattern.
+fn after(pattern: Option<&Pattern>, text: &str, from: usize) -> usize {
+    let found = pattern.and_then(|pattern| pattern.find(&text[from..]));
+    found.filter(|found| found.start == 0).map_or(from, |found| from + found.end)
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.collect::<Vec<_>>().join("\n").trim_matches('\n').trim_end().to_owned()
+}
+
+/// The composer with its borders, and its rows that hold text.
+fn find(look: &Look, shape: &ComposerShape, end: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let (whole, text) = match &shape.bottom {
+        Some(bottom) => boxed(look, shape, bottom, end)?,
+        None => prompted(look, shape, end)?,
+    };
+    let starts = shape.prompt.as_ref().is_none_or(|prompt| {
+        let row = look.row(text.start);
+        prompt_end(prompt, row, after(shape.inside.as_ref(), row, 0)).is_some()
+    });
+    let holds = shape.needs.iter().all(|need| need.holds(look, &whole));
+    (starts && holds && end <= whole.end + shape.reach).then_some((whole, text))
+}
+
+/// Between two borders, or above one where each row has a mark.
+fn boxed(
+    look: &Look,
+    shape: &ComposerShape,
+    bottom: &Pattern,
+    end: usize,
+) -> Option<(Range<usize>, Range<usize>)> {
+    let bottom = (0..end).rev().find(|row| bottom.is_in(look.row(*row)))?;
+    let is_inside = |row: &usize| {
+        shape.inside.as_ref().is_none_or(|inside| after(Some(inside), look.row(*row), 0) != 0)
+    };
+    let top = match &shape.top {
+        Some(top) => {
+            let top = (0..bottom).rev().find(|row| top.is_in(look.row(*row)))?;
+            (top + 1..bottom).all(|row| is_inside(&row)).then_some(top)?
+        }
+        None => {
+            let inner = (0..bottom).rev().take_while(is_inside).count();
+            (bottom - inner).checked_sub(1)?
+        }
+    };
+    let first = top + 1 + shape.above;
+    let last = bottom.checked_sub(shape.below)?;
+    let whole = if shape.top.is_some() { top..bottom + 1 } else { top + 1..bottom + 1 };
+    (first < last).then_some((whole, first..last))
+}
+
+/// From a prompt on down.
+fn prompted(
+    look: &Look,
+    shape: &ComposerShape,
+    end: usize,
+) -> Option<(Range<usize>, Range<usize>)> {
+    let prompt = shape.prompt.as_ref()?;
+    let cursor = usize::from(look.view.cursor.row);
+    // A line that is being edited begins at the cursor or above it.
+    let below = if shape.needs.contains(&Need::Cursor) { end.min(cursor + 1) } else { end };
+    let is_prompt = |row: &usize| prompt_end(prompt, look.row(*row), 0).is_some();
+    let start = (0..below.max(1)).rev().find(is_prompt)?;
+    let is_blank = |row: &usize| look.row(*row).trim().is_empty();
+    let gap = if shape.footer { (start + 1..end).rev().find(is_blank) } else { None };
+    let mut last = gap.unwrap_or(end);
+    while start + 1 < last && is_blank(&(last - 1)) {
+        last -= 1;
+    }
+    if shape.needs.contains(&Need::Cursor) {
+        last = last.max((cursor + 1).min(look.view.rows.len()));
+    }
+    let last = last.max(start + 1);
+    Some((start..last, start..last))
+}
+
+/// Where the last turn begins: after the user's last message.
+fn turn(look: &Look, profile: &Profile, below: usize) -> usize {
+    let Some(user) = &profile.messages.user else {
+        return 0;
+    };
+    let is_users = |row: &usize| {
+        let Some(found) = user.find(look.row(*row)) else {
+            return false;
+        };
+        let last = look.row(*row)[..found.end].chars().count().saturating_sub(1);
+        !profile.messages.tinted || look.shade(*row, last).behind != 0
+    };
+    (0..below).rev().find(is_users).map_or(0, |row| row + 1)
+}
+
+impl Need {
+    /// Whether it holds; `rows` are those of what needs it.
+    pub(super) fn holds(self, look: &Look, rows: &Range<usize>) -> bool {
+        let cursor = look.view.cursor;
+        match self {
+            Self::Paste => look.view.modes.bracketed_paste,
+            Self::NoPaste => !look.view.modes.bracketed_paste,
+            Self::Cursor => rows.contains(&usize::from(cursor.row)),
+            Self::Shown => cursor.visible,
+            Self::Hidden => !cursor.visible,
+        }
+    }
+}
+
+/// What a composer that is not there means.
+pub(super) fn absent(profile: &Profile) -> Option<AgentState> {
+    profile.composer.as_ref().and_then(|shape| shape.absent)
+}

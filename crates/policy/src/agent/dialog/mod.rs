@@ -1,0 +1,186 @@
+//! Reads a question from the bottom of a screen: what is asked, what can be answered, and which keys do that.
+//!
+//! Shape comes first: prose that sounds like a question has no options at the bottom of a screen without a composer.
+
+mod options;
+#[cfg(test)]
+mod tests;
+
+use paned_model::{BlockKind, Dialog, DialogOption};
+
+use super::anatomy::Anatomy;
+use super::look::Look;
+use super::profile::{Choosing, DialogShape, OptionStyle, Profile};
+use options::{Block, Choice};
+
+/// How many rows a question has, at most.
+const MAX_TEXT: usize = 20;
+
+/// The question at the bottom of a screen.
+pub(super) fn find(look: &Look, profile: &Profile, anatomy: &Anatomy) -> Option<Dialog> {
+    let shape = profile.dialog.as_ref()?;
+    if anatomy.composer.is_some() {
+        return None;
+    }
+    let all = 0..anatomy.end;
+    if !shape.needs.iter().all(|need| need.holds(look, &all)) {
+        return None;
+    }
+    let styles = shape.styles.iter();
+    let (style, block) = styles
+        .filter_map(|style| Some((*style, options::find(look, *style, anatomy.end)?)))
+        .find(|(_, block)| has_hint(look, shape, block, anatomy.end))?;
+    let text = text(look, shape, anatomy, &block);
+    let whole = format!("{text}\n{}", labels(&block));
+    let known = shape.kinds.iter().find(|kind| kind.pattern.is_in(&whole));
+    if known.is_none() && shape.known {
+        return None;
+    }
+    let kind = known.map_or(shape.kind, |known| known.kind);
+    let options = dialog_options(shape.choosing, style, &block);
+    Some(Dialog { id: id(kind, &whole), kind, text, options })
+}
+
+fn has_hint(look: &Look, shape: &DialogShape, block: &Block, end: usize) -> bool {
+    let Some(hint) = &shape.hint else {
+        return true;
+    };
+    (block.rows.start..end).any(|row| hint.is_in(look.row(row)))
+}
+
+fn labels(block: &Block) -> String {
+    block.choices.iter().map(|choice| choice.label.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// The rows above the options that belong to the question.
+fn text(look: &Look, shape: &DialogShape, anatomy: &Anatomy, block: &Block) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut blanks = 0;
+    for row in (anatomy.turn()..block.rows.start).rev().take(MAX_TEXT) {
+        let whole = look.row(row);
+        if !lines.is_empty() && is_edge(whole) {
+            break;
+        }
+        let line = plain(whole);
+        blanks = if line.is_empty() { blanks + 1 } else { 0 };
+        if 2 <= blanks && !lines.is_empty() && whole.trim().is_empty() {
+            break;
+        }
+        if !line.is_empty() {
+            lines.push(line.to_owned());
+        }
+        if shape.begins.as_ref().is_some_and(|begins| begins.is_in(whole)) {
+            break;
+        }
+    }
+    lines.reverse();
+    if let Some(question) = &block.question {
+        lines.push(question.clone());
+    }
+    lines.join("\n")
+}
+
+/// Whether a row is the upper edge of a box or a rule across the screen.
+fn is_edge(row: &str) -> bool {
+    let row = row.strip_prefix(' ').unwrap_or(row);
+    let row = row.strip_prefix(' ').unwrap_or(row);
+    row.starts_with(['╭', '┌', '╔'])
+        || row.starts_with("────")
+        || row.starts_with("▄▄▄▄")
+        || row.starts_with("▀▀▀▀")
+}
+
+/// A row without the lines of boxes.
+fn plain(row: &str) -> &str {
+    row.trim_matches(|c: char| c.is_whitespace() || ('\u{2500}'..='\u{259f}').contains(&c))
+}
+
+fn dialog_options(choosing: Choosing, style: OptionStyle, block: &Block) -> Vec<DialogOption> {
+    let selected = block.choices.iter().position(|choice| choice.selected);
+    let option = |(at, choice): (usize, &Choice)| DialogOption {
+        label: choice.label.clone(),
+        keys: keys(choosing, style, choice, at, selected),
+        selected: choice.selected,
+        allows: allows(&choice.label),
+    };
+    block.choices.iter().enumerate().map(option).collect()
+}
+
+fn keys(
+    choosing: Choosing,
+    style: OptionStyle,
+    choice: &Choice,
+    at: usize,
+    selected: Option<usize>,
+) -> Vec<String> {
+    let own = match (style, choosing) {
+        (OptionStyle::Letters, _) => choice.key.clone().map(|key| vec![key, "enter".into()]),
+        (_, Choosing::Digit) => choice.number.map(|number| vec![number.to_string()]),
+        (_, Choosing::Shortcut) => choice.key.clone().map(|key| vec![key]),
+        (_, Choosing::Move) => None,
+    };
+    own.unwrap_or_else(|| moves(style, at, selected))
+}
+
+/// From the selected option to another one, then Enter.
+fn moves(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> {
+    let from = selected.unwrap_or(0);
+    let (back, forth) = match style {
+        OptionStyle::Buttons => ("left", "right"),
+        OptionStyle::Numbered | OptionStyle::Radio | OptionStyle::Arrow | OptionStyle::Letters => {
+            ("up", "down")
+        }
+    };
+    let arrow = if at < from { back } else { forth };
+    let mut keys = vec![arrow.to_owned(); at.abs_diff(from)];
+    keys.push("enter".to_owned());
+    keys
+}
+
+/// Words that an answer begins with, and whether it is a yes.
+const ANSWERS: [(&str, bool); 25] = [
+    ("yes", true),
+    ("allow", true),
+    ("always", true),
+    ("approve", true),
+    ("accept", true),
+    ("proceed", true),
+    ("trust", true),
+    ("run", true),
+    ("ok", true),
+    ("confirm", true),
+    ("continue", true),
+    ("implement", true),
+    ("grant", true),
+    ("no", false),
+    ("deny", false),
+    ("reject", false),
+    ("cancel", false),
+    ("don't", false),
+    ("don’t", false),
+    ("do not", false),
+    ("quit", false),
+    ("exit", false),
+    ("never", false),
+    ("skip", false),
+    ("decline", false),
+];
+
+fn allows(label: &str) -> Option<bool> {
+    let label = label.to_lowercase();
+    let begins = |word: &str| {
+        let rest = label.strip_prefix(word);
+        rest.is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric()))
+    };
+    ANSWERS.iter().find(|(word, _)| begins(word)).map(|(_, yes)| *yes)
+}
+
+/// FNV-1a of what is asked, so that the same question has the same name.
+fn id(kind: BlockKind, whole: &str) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in kind.word().bytes().chain(whole.bytes().filter(|byte| !byte.is_ascii_whitespace()))
+    {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}

@@ -1,0 +1,220 @@
+//! Finds the options of a question at the bottom of a screen, in each of the ways in which programs write them.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::look::Look;
+use super::super::profile::OptionStyle;
+
+/// How many rows with anything on them may be below the options: hints and borders.
+const MAX_BELOW: usize = 6;
+/// How many rows an option may have beside its first.
+const MAX_MORE: usize = 4;
+
+/// The options of a question.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) rows: Range<usize>,
+    pub(super) choices: Vec<Choice>,
+    /// The question, where it stands on the row of its options.
+    pub(super) question: Option<String>,
+}
+
+/// One option.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    pub(super) label: String,
+    pub(super) selected: bool,
+    pub(super) number: Option<usize>,
+    /// The key that chooses it, where the screen names one.
+    pub(super) key: Option<String>,
+}
+
+/// The options that are lowest on the screen; the rows from `end` on are blank.
+pub(super) fn find(look: &Look, style: OptionStyle, end: usize) -> Option<Block> {
+    let block = match style {
+        OptionStyle::Numbered => numbered(look, end)?,
+        OptionStyle::Radio => radio(look, end)?,
+        OptionStyle::Arrow => arrow(look, end)?,
+        OptionStyle::Letters => letters(look, end)?,
+        OptionStyle::Buttons => buttons(look, end)?,
+    };
+    let one_selected = block.choices.iter().filter(|choice| choice.selected).count() == 1;
+    (2 <= block.choices.len() && one_selected).then_some(block)
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern of ours")
+}
+
+static NUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^([\s│┃|▌]*)([›❯>●◉○◯→▸▶*]?)(\s*)(\d{1,2})[.)]\s+(\S.*?)[\s│┃|▐]*$"));
+static RADIO: LazyLock<Regex> = LazyLock::new(|| regex(r"^[\s│┃|]*([●◉○◯◎⦿])\s+(\S.*?)[\s│┃|]*$"));
+static ARROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^([\s│┃|]*)[→❯›▸▶>]\s+(\S.*?)[\s│┃|]*$"));
+static LETTER: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\w)\)([^/\[\](]*)"));
+static LETTERS_END: LazyLock<Regex> = LazyLock::new(|| regex(r"\[([^\]]*)\]:?\s*\S{0,20}$"));
+static SHORTCUT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\(((?:ctrl|shift|alt)\+\w+|esc|tab|enter|\w)\)$"));
+static HINT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:ctrl\+|alt\+|shift\+|esc\b|enter\b|tab\b|[⇆↑↓←→⏎])"));
+
+fn numbered(look: &Look, end: usize) -> Option<Block> {
+    let last = lowest(look, end, |row| NUMBERED.is_match(row))?;
+    let mut choices: Vec<Choice> = Vec::new();
+    let mut more = below(look, last, end);
+    for row in (0..=last).rev() {
+        let Some(found) = NUMBERED.captures(look.row(row)) else {
+            more.insert(0, inner(look.row(row)).to_owned());
+            if MAX_MORE < more.len() {
+                return None;
+            }
+            continue;
+        };
+        let number: usize = found[4].parse().ok()?;
+        if choices.first().is_some_and(|below| below.number != Some(number + 1)) {
+            return None;
+        }
+        more.insert(0, found[5].to_owned());
+        let lines: Vec<String> = more.drain(..).filter(|line| !line.is_empty()).collect();
+        let label = lines.join(" ");
+        let key = SHORTCUT.captures(&label).map(|found| found[1].to_lowercase());
+        let selected = matches!(&found[2], "›" | "❯" | ">" | "●" | "◉" | "→" | "▸" | "▶" | "*");
+        choices.insert(0, Choice { label, selected, number: Some(number), key });
+        if number == 1 {
+            return Some(Block { rows: row..last + 1, choices, question: None });
+        }
+    }
+    None
+}
+
+/// The rows that go on with the last option: they stand under its label.
+fn below(look: &Look, last: usize, end: usize) -> Vec<String> {
+    let found = NUMBERED.captures(look.row(last));
+    let label = found.and_then(|found| found.get(5).map(|label| label.start())).unwrap_or(0);
+    let column = look.row(last)[..label].chars().count();
+    let goes_on = |row: &usize| {
+        let text = look.row(*row);
+        let from = text.chars().take_while(|c| c.is_whitespace() || "│┃|".contains(*c)).count();
+        !inner(text).is_empty() && column <= from
+    };
+    let rows = (last + 1..end).take(MAX_MORE).take_while(goes_on);
+    rows.map(|row| inner(look.row(row)).to_owned()).collect()
+}
+
+/// A row without the bars of a box around it.
+fn inner(row: &str) -> &str {
+    row.trim_matches(|c: char| c.is_whitespace() || "│┃|▌▐".contains(c))
+}
+
+/// The lowest row that is an option, not too far up.
+fn lowest(look: &Look, end: usize, is_option: impl Fn(&str) -> bool) -> Option<usize> {
+    let ink = (0..end).rev().filter(|row| !inner(look.row(*row)).is_empty());
+    ink.take(MAX_BELOW + MAX_MORE).find(|row| is_option(look.row(*row)))
+}
+
+fn radio(look: &Look, end: usize) -> Option<Block> {
+    let last = lowest(look, end, |row| RADIO.is_match(row))?;
+    let mut choices = Vec::new();
+    let mut first = last;
+    for row in (0..=last).rev() {
+        let Some(found) = RADIO.captures(look.row(row)) else {
+            break;
+        };
+        let selected = matches!(&found[1], "●" | "◉" | "⦿");
+        choices.insert(0, Choice { label: found[2].to_owned(), selected, ..Choice::default() });
+        first = row;
+    }
+    Some(Block { rows: first..last + 1, choices, question: None })
+}
+
+fn arrow(look: &Look, end: usize) -> Option<Block> {
+    let marked = lowest(look, end, |row| ARROW.is_match(row))?;
+    let found = ARROW.captures(look.row(marked))?;
+    let label = found.get(2)?;
+    let column = look.row(marked)[..label.start()].chars().count();
+    let unmarked = |row: usize| {
+        let text = look.row(row);
+        let from = text.chars().take_while(|c| c.is_whitespace() || "│┃|".contains(*c)).count();
+        (from == column && !inner(text).is_empty()).then(|| inner(text).to_owned())
+    };
+    let choice = |label: String, selected| Choice { label, selected, ..Choice::default() };
+    let mut choices = vec![choice(label.as_str().to_owned(), true)];
+    let (mut first, mut last) = (marked, marked);
+    while let Some(label) = first.checked_sub(1).and_then(unmarked) {
+        choices.insert(0, choice(label, false));
+        first -= 1;
+    }
+    while let Some(label) = unmarked(last + 1).filter(|_| last + 1 < end) {
+        choices.push(choice(label, false));
+        last += 1;
+    }
+    Some(Block { rows: first..last + 1, choices, question: None })
+}
+
+fn letters(look: &Look, end: usize) -> Option<Block> {
+    let last = end.checked_sub(1)?;
+    if !LETTERS_END.is_match(look.row(last)) {
+        return None;
+    }
+    // A row that is full goes on in the next one.
+    let cols = usize::from(look.view.size.cols);
+    let is_full = |row: usize| cols <= look.row(row).chars().count() + 1;
+    let mut first = last;
+    while !look.row(first).contains('?') && 0 < first && is_full(first - 1) && last < first + 4 {
+        first -= 1;
+    }
+    let line: String = (first..=last).map(|row| look.row(row)).collect();
+    let ends = LETTERS_END.captures(&line)?;
+    let usual = ends[1].to_lowercase();
+    let options = &line[..ends.get(0)?.start()];
+    let begins = LETTER.find(options)?.start();
+    let question = options[..begins].trim().to_owned();
+    let choice = |found: regex::Captures<'_>| {
+        let label = format!("{}{}", &found[1], found[2].trim_end());
+        let selected = !usual.is_empty() && label.to_lowercase().starts_with(&usual);
+        Choice { label, selected, number: None, key: Some(found[1].to_lowercase()) }
+    };
+    let choices = LETTER.captures_iter(&options[begins..]).map(choice).collect();
+    Some(Block { rows: first..last + 1, choices, question: Some(question) })
+}
+
+fn buttons(look: &Look, end: usize) -> Option<Block> {
+    let ink = (0..end).rev().filter(|row| !inner(look.row(*row)).is_empty());
+    ink.take(4).find_map(|row| buttons_in(look, row))
+}
+
+fn buttons_in(look: &Look, row: usize) -> Option<Block> {
+    let text: Vec<char> = look.row(row).chars().collect();
+    let bar = text.iter().take_while(|c| c.is_whitespace() || "│┃|".contains(**c)).count();
+    let mut choices = Vec::new();
+    // The blank before the first button may belong to it, so the row's own colour is that before it.
+    let own = bar.checked_sub(2).map_or(0, |at| look.shade(row, at).behind);
+    for (from, label) in words(&text[bar..]) {
+        if HINT.is_match(&label) {
+            break;
+        }
+        let selected = look.shade(row, bar + from).behind != own;
+        choices.push(Choice { label, selected, ..Choice::default() });
+    }
+    let one = choices.iter().filter(|choice| choice.selected).count() == 1;
+    (2 <= choices.len() && one).then_some(Block { rows: row..row + 1, choices, question: None })
+}
+
+/// The parts of a row between two or more blanks, with where they begin.
+fn words(text: &[char]) -> Vec<(usize, String)> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] == ' ' {
+            at += 1;
+            continue;
+        }
+        let is_end = |at: &usize| text[*at] == ' ' && text.get(at + 1).is_none_or(|c| *c == ' ');
+        let end = (at..text.len()).find(is_end).unwrap_or(text.len());
+        words.push((at, text[at..end].iter().collect()));
+        at = end;
+    }
+    words
+}

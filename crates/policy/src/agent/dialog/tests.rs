@@ -1,0 +1,1 @@
+//! Questions as programs draw them, and prose that only sounds like one.

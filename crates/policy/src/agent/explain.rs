@@ -1,0 +1,145 @@
+//! Says in words what an engine's judgement rests on.
+
+use paned_model::{AgentState, Source, Time};
+
+use super::Composer;
+use super::engine::Reason;
+use super::facts::{Facts, Held};
+use super::profile::Profile;
+
+/// Everything that speaks for or against a state, strongest first.
+pub(super) fn reasons(facts: &Facts, profile: &Profile, now: Time) -> Vec<Reason> {
+    let teller = Teller { facts, profile, now };
+    let mut reasons: Vec<Reason> = Vec::new();
+    reasons.extend(teller.exit());
+    reasons.extend(teller.dialog());
+    reasons.extend(teller.title());
+    reasons.extend(teller.osc());
+    reasons.extend(teller.hook());
+    reasons.extend(facts.hits.iter().map(|held| teller.hit(held)));
+    reasons.extend(teller.enter());
+    reasons.extend(teller.composer());
+    reasons.extend(teller.quiet());
+    reasons.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    reasons
+}
+
+struct Teller<'a> {
+    facts: &'a Facts,
+    profile: &'a Profile,
+    now: Time,
+}
+
+impl Teller<'_> {
+    fn reason(
+        &self,
+        source: Source,
+        says: AgentState,
+        weight: f32,
+        at: Time,
+        words: &str,
+    ) -> Reason {
+        let age_ms = self.now.since(at);
+        let sentence = format!("{words} ({} ago)", seconds(age_ms));
+        Reason { source, says, weight, age_ms, sentence }
+    }
+
+    fn exit(&self) -> Option<Reason> {
+        let code = self.facts.exited?;
+        let words = match code {
+            Some(code) => format!("its program ended with code {code}"),
+            None => "its program is gone".to_owned(),
+        };
+        let (source, says) = (Source::Process, AgentState::Exited);
+        Some(Reason { source, says, weight: 1.0, age_ms: 0, sentence: words })
+    }
+
+    fn dialog(&self) -> Option<Reason> {
+        let dialog = self.facts.sight.as_ref()?.dialog.as_ref()?;
+        let first = dialog.text.lines().last().unwrap_or("a question");
+        let options = dialog.options.len();
+        let words = format!("a question with {options} options is on the screen: `{first}`");
+        let since = self.facts.dialog.since;
+        Some(self.reason(Source::Screen, AgentState::Blocked, 0.97, since, &words))
+    }
+
+    fn title(&self) -> Option<Reason> {
+        let title = self.facts.title.as_ref()?;
+        let says = title.says?;
+        let words = format!("the title `{}` means {says}", title.words);
+        let stands = title.moves && self.profile.timing.stale < self.now.since(title.moved);
+        let weight = if stands { 0.4 } else { 0.95 };
+        Some(self.reason(Source::Title, says, weight, title.moved, &words))
+    }
+
+    fn osc(&self) -> Option<Reason> {
+        let osc = self.facts.osc.as_ref()?;
+        let says = osc.says?;
+        let words = format!("its output marked {}, which means {says}", osc.words);
+        Some(self.reason(Source::Osc, says, 0.9, osc.since, &words))
+    }
+
+    fn hook(&self) -> Option<Reason> {
+        let claim = self.facts.hook.as_ref()?;
+        let words = format!("its hook `{}` said {}", claim.name, claim.says);
+        Some(self.reason(Source::Hook, claim.says, claim.weight, claim.at, &words))
+    }
+
+    fn hit(&self, held: &Held) -> Reason {
+        let rule = &self.profile.rules[held.hit.rule];
+        let place = rule.region.noun();
+        let stands = rule.moves && self.profile.timing.stale < self.now.since(held.moved);
+        let words = match (&rule.pattern, stands) {
+            (None, _) => format!("the terminal's modes mean {}", rule.name),
+            (Some(_), false) => format!("{place} says `{}`", held.hit.found),
+            (Some(_), true) => format!("{place} says `{}` and does not move", held.hit.found),
+        };
+        let weight = if stands { rule.weight * 0.5 } else { rule.weight };
+        self.reason(Source::Screen, rule.says, weight, held.moved, &words)
+    }
+
+    fn enter(&self) -> Option<Reason> {
+        let enter = self.facts.enter.as_ref()?;
+        let words = "Enter was pressed on a draft";
+        Some(self.reason(Source::Input, AgentState::Busy, 0.8, enter.at, words))
+    }
+
+    fn composer(&self) -> Option<Reason> {
+        let shape = self.profile.composer.as_ref()?;
+        let since = self.facts.composer.since;
+        let (says, weight, words) = match &self.facts.sight.as_ref()?.composer {
+            Composer::Empty => {
+                (AgentState::Ready, shape.weight, "the composer is there, and empty".to_owned())
+            }
+            Composer::Draft(draft) => {
+                let draft: String = draft.chars().take(40).collect();
+                (AgentState::Ready, shape.weight, format!("the composer holds a draft: `{draft}`"))
+            }
+            Composer::Hidden => {
+                let says = shape.absent.unwrap_or(AgentState::Unknown);
+                (says, 0.3, "the composer is not on the screen".to_owned())
+            }
+        };
+        Some(self.reason(Source::Screen, says, weight, since, &words))
+    }
+
+    fn quiet(&self) -> Option<Reason> {
+        let moved = self.facts.moved;
+        let (says, words) = if self.now.since(moved) < 1000 {
+            (AgentState::Busy, "something moved on the screen")
+        } else {
+            (AgentState::Unknown, "nothing has moved on the screen since")
+        };
+        self.facts.sight.as_ref()?;
+        Some(self.reason(Source::Quiet, says, 0.1, moved, words))
+    }
+}
+
+/// `0.2 s`, `14 s`, `3 min`.
+fn seconds(millis: u64) -> String {
+    match millis {
+        0..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        10_000..120_000 => format!("{} s", millis / 1000),
+        _ => format!("{} min", millis / 60_000),
+    }
+}

@@ -1,0 +1,295 @@
+//! Everything that is known of an agent now, with since when: what observations leave behind.
+
+use paned_model::{AgentState, BlockKind, Time};
+
+use super::engine::Report;
+use super::osc::Signal;
+use super::profile::Profile;
+use super::sight::{Hit, Sight};
+use super::typed::Stroke;
+use super::{Composer, Look};
+
+/// What is known.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// When it was started, or met.
+    pub(super) born: Time,
+    pub(super) sight: Option<Sight>,
+    /// Since when the composer is on the screen, or not.
+    pub(super) composer: Since<bool>,
+    /// Which question is on the screen.
+    pub(super) dialog: Since<Option<String>>,
+    /// How many questions there have been.
+    pub(super) dialogs: u64,
+    pub(super) hits: Vec<Held>,
+    /// When something above the composer moved last.
+    pub(super) moved: Time,
+    pub(super) title: Option<Said>,
+    /// Whether a title has ever said busy: only then can its silence say ready.
+    pub(super) titled: bool,
+    pub(super) osc: Option<Said>,
+    pub(super) hook: Option<Claim>,
+    pub(super) enter: Option<Enter>,
+    /// When something last said busy outright.
+    pub(super) busy: Option<Time>,
+    /// Whether a turn is under way, as far as is known.
+    pub(super) turn: bool,
+    /// Whether it ever took a prompt.
+    pub(super) was_ready: bool,
+    /// When it was told to quit.
+    pub(super) leaving: Option<Time>,
+    pub(super) exited: Option<Option<i32>>,
+    /// What was typed since the last Enter.
+    pub(super) line: String,
+}
+
+/// A value, and since when it is that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Since<T> {
+    pub(super) is: T,
+    pub(super) since: Time,
+}
+
+impl<T: PartialEq> Since<T> {
+    fn set(&mut self, is: T, now: Time) -> bool {
+        let changed = self.is != is;
+        if changed {
+            *self = Self { is, since: now };
+        }
+        changed
+    }
+}
+
+/// A rule that holds, and since when.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) hit: Hit,
+    pub(super) since: Time,
+    /// When its row changed last.
+    pub(super) moved: Time,
+}
+
+/// What a title or another signal said.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Said {
+    pub(super) says: Option<AgentState>,
+    pub(super) words: String,
+    pub(super) since: Time,
+    /// When its words changed last.
+    pub(super) moved: Time,
+    /// Whether its words change while it says the same.
+    pub(super) moves: bool,
+}
+
+/// What a hook said.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Claim {
+    pub(super) says: AgentState,
+    pub(super) kind: Option<BlockKind>,
+    pub(super) weight: f32,
+    pub(super) name: String,
+    pub(super) at: Time,
+}
+
+/// Enter on a draft.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Enter {
+    pub(super) at: Time,
+    /// What stood in the composer then.
+    draft: Option<String>,
+    /// Whether the composer still holds it.
+    pub(super) kept: bool,
+}
+
+impl Facts {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            born: now,
+            sight: None,
+            composer: Since { is: false, since: now },
+            dialog: Since { is: None, since: now },
+            dialogs: 0,
+            hits: Vec::new(),
+            moved: now,
+            title: None,
+            titled: false,
+            osc: None,
+            hook: None,
+            enter: None,
+            busy: None,
+            turn: false,
+            was_ready: false,
+            leaving: None,
+            exited: None,
+            line: String::new(),
+        }
+    }
+
+    pub(super) fn look(&mut self, look: &Look, profile: &Profile, now: Time) {
+        self.say_title(&look.view.title, profile, now);
+        let mut sight = Sight::of(look, profile);
+        let last = self.sight.as_ref();
+        if last.is_some_and(|last| last.above != sight.above && last.size == sight.size) {
+            self.moved = now;
+        }
+        self.composer.set(sight.composer != Composer::Hidden, now);
+        let id = sight.dialog.as_ref().map(|dialog| dialog.id.clone());
+        if self.dialog.set(id, now) && self.dialog.is.is_some() {
+            self.dialogs += 1;
+        }
+        if let Some(dialog) = &mut sight.dialog {
+            dialog.id = format!("{}-{}", dialog.id, self.dialogs);
+        }
+        self.hold(&sight, now);
+        if let Some(enter) = &mut self.enter {
+            enter.kept = match &sight.composer {
+                Composer::Draft(draft) => enter.draft.as_ref().is_none_or(|old| old == draft),
+                Composer::Empty | Composer::Hidden => false,
+            };
+        }
+        self.sight = Some(sight);
+    }
+
+    fn hold(&mut self, sight: &Sight, now: Time) {
+        let held = std::mem::take(&mut self.hits);
+        let hold = |hit: &Hit| {
+            let old = held.iter().find(|old| old.hit.rule == hit.rule);
+            let since = old.map_or(now, |old| old.since);
+            let moved = old.filter(|old| old.hit.row == hit.row).map_or(now, |old| old.moved);
+            Held { hit: hit.clone(), since, moved }
+        };
+        self.hits = sight.hits.iter().map(hold).collect();
+    }
+
+    pub(super) fn signal(&mut self, signal: Signal, profile: &Profile, now: Time) {
+        let osc = &profile.osc;
+        let said = |says, words: &str| {
+            Some(Said {
+                says: Some(says),
+                words: words.into(),
+                since: now,
+                moved: now,
+                moves: false,
+            })
+        };
+        match signal {
+            Signal::Title(title) => self.say_title(&title, profile, now),
+            Signal::Progress(true) if osc.progress => self.osc = said(AgentState::Busy, "progress"),
+            Signal::Progress(false) if osc.progress => {
+                self.osc = said(AgentState::Ready, "the end of progress");
+            }
+            Signal::Mark('C') if osc.marks => {
+                self.osc = said(AgentState::Busy, "a command's begin")
+            }
+            Signal::Mark('A' | 'B') if osc.marks => self.osc = said(AgentState::Ready, "a prompt"),
+            Signal::Notice(words) => {
+                if osc.blocked.as_ref().is_some_and(|pattern| pattern.is_in(&words)) {
+                    self.osc = said(AgentState::Blocked, &words);
+                } else if osc.ready.as_ref().is_some_and(|pattern| pattern.is_in(&words)) {
+                    self.osc = said(AgentState::Ready, &words);
+                }
+            }
+            Signal::Progress(_) | Signal::Mark(_) => {}
+        }
+    }
+
+    fn say_title(&mut self, title: &str, profile: &Profile, now: Time) {
+        if self.title.as_ref().is_some_and(|said| said.words == title) {
+            return;
+        }
+        let meaning = &profile.title;
+        let is = |pattern: &Option<super::Pattern>| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_in(title))
+        };
+        let says = if title.is_empty() {
+            None
+        } else if is(&meaning.blocked) {
+            Some(AgentState::Blocked)
+        } else if is(&meaning.busy) {
+            Some(AgentState::Busy)
+        } else if is(&meaning.ready) || (meaning.silence && self.titled) {
+            Some(AgentState::Ready)
+        } else {
+            None
+        };
+        self.titled |= says == Some(AgentState::Busy);
+        let same = self.title.as_ref().filter(|said| said.says == says);
+        let since = same.map_or(now, |said| said.since);
+        let moves = same.is_some() && says == Some(AgentState::Busy);
+        self.title = Some(Said { says, words: title.into(), since, moved: now, moves });
+    }
+
+    pub(super) fn report(&mut self, report: &Report, profile: &Profile, now: Time) {
+        let claim = |says, kind, weight, name: &str| {
+            Some(Claim { says, kind, weight, name: name.into(), at: now })
+        };
+        let event = report.event.as_deref().unwrap_or("report");
+        if let Some(state) = report.state {
+            self.hook = claim(state, report.kind, 0.93, event);
+            return;
+        }
+        let fits = |hook: &&super::profile::Hook| {
+            let named = hook.event.as_ref().is_none_or(|name| {
+                report.event.as_ref().is_some_and(|event| event.eq_ignore_ascii_case(name))
+            });
+            named && hook.fields.iter().all(|field| report.fields.contains(field))
+        };
+        if let Some(hook) = profile.hooks.iter().find(fits) {
+            let claimed = hook.says.map(|says| claim(says, hook.kind, hook.weight, event));
+            self.hook = claimed.flatten();
+        }
+    }
+
+    pub(super) fn typed(&mut self, stroke: &Stroke, profile: &Profile, now: Time) {
+        match stroke {
+            Stroke::Text(text) => self.line.push_str(text),
+            Stroke::Erase | Stroke::Esc => self.line.clear(),
+            Stroke::Cancel => {
+                self.line.clear();
+                self.leaving = Some(now);
+            }
+            Stroke::Enter => self.entered(profile, now),
+            Stroke::Other => {}
+        }
+    }
+
+    fn entered(&mut self, profile: &Profile, now: Time) {
+        let line = std::mem::take(&mut self.line);
+        let shown = self.sight.as_ref().map(|sight| &sight.composer);
+        let draft = match shown {
+            Some(Composer::Draft(draft)) => Some(draft.clone()),
+            Some(Composer::Empty | Composer::Hidden) | None => None,
+        };
+        if self.dialog.is.is_some() || (line.trim().is_empty() && draft.is_none()) {
+            return;
+        }
+        let words = [line.trim(), draft.as_deref().unwrap_or_default().trim()];
+        if profile.quit.text.as_deref().is_some_and(|quit| words.contains(&quit)) {
+            self.leaving = Some(now);
+            return;
+        }
+        self.leaving = None;
+        self.enter = Some(Enter { at: now, draft, kept: true });
+        self.turn = true;
+    }
+
+    /// The hits that speak for a state, strongest first as the profile has them.
+    pub(super) fn held(&self, state: AgentState) -> impl Iterator<Item = &Held> {
+        self.hits.iter().filter(move |held| held.hit.says == state)
+    }
+
+    /// What kind of question there is, where no question could be read.
+    pub(super) fn kind(&self) -> Option<BlockKind> {
+        let held = self.held(AgentState::Blocked).find_map(|held| held.hit.kind);
+        held.or_else(|| self.hook.as_ref().and_then(|claim| claim.kind))
+    }
+
+    /// Notes what was judged, for what comes next.
+    pub(super) fn settle(&mut self, state: AgentState) {
+        if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
+            self.was_ready = true;
+            self.turn = false;
+            self.enter = None;
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Weighs what is known and says what the agent is doing.
+//!
+//! What names the state (a hook, a title, a line editor that waits) is trusted over words at the bottom of the screen,
+//! those over movement, and movement over quiet. Nothing is trusted for ever: what should move and stands still, and a
+//! hook that says no more, lose to the rest. Ready is said only while the composer is there and nothing says busy.
+
+use paned_model::{AgentState, Source, Time};
+
+use super::facts::{Claim, Facts, Held};
+use super::profile::Profile;
+
+/// How long a title must say busy when nobody pressed Enter; titles blink at the start.
+const BLINK: u64 = 80;
+/// How long a draft may stay after Enter before Enter did nothing.
+const SWALLOWED: u64 = 800;
+/// How long a program that was told to quit may take.
+const LEAVING: u64 = 3000;
+/// How long a hook is believed against the screen.
+const HOOK: u64 = 3000;
+/// How long a hook that asks is believed while the screen says busy.
+const ASKING: u64 = 10_000;
+
+/// What is to be said, and on what it rests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) state: AgentState,
+    pub(super) source: Source,
+    pub(super) confidence: f32,
+    /// Since when the evidence is there.
+    pub(super) at: Time,
+    /// When to look again, if nothing is seen before.
+    pub(super) again: Option<Time>,
+}
+
+impl Verdict {
+    fn new(state: AgentState, source: Source, confidence: f32, at: Time) -> Self {
+        Self { state, source, confidence, at, again: None }
+    }
+
+    fn until(self, again: Time) -> Self {
+        Self { again: Some(self.again.map_or(again, |old| old.min(again))), ..self }
+    }
+}
+
+/// What the agent is doing. `last` is what was said before.
+pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Time) -> Verdict {
+    let bench = Bench { facts, profile, last, now };
+    if facts.exited.is_some() {
+        return Verdict::new(AgentState::Exited, Source::Process, 1.0, now);
+    }
+    let verdict = bench
+        .starting()
+        .or_else(|| bench.blocked())
+        .or_else(|| bench.busy())
+        .or_else(|| bench.expected())
+        .or_else(|| bench.ready())
+        .unwrap_or_else(|| bench.nothing());
+    bench.leaving(verdict)
+}
+
+/// Whether something says busy outright.
+pub(super) fn is_busy(facts: &Facts, profile: &Profile, now: Time) -> bool {
+    let bench = Bench { facts, profile, last: AgentState::Unknown, now };
+    bench.busy_title().is_some() || bench.busy_hit().is_some() || bench.busy_osc().is_some()
+}
+
+struct Bench<'a> {
+    facts: &'a Facts,
+    profile: &'a Profile,
+    last: AgentState,
+    now: Time,
+}
+
+fn after(time: Time, millis: u64) -> Time {
+    Time(time.0.saturating_add(millis))
+}
+
+impl Bench<'_> {
+    fn age(&self, since: Time) -> u64 {
+        self.now.since(since)
+    }
+
+    /// What says on the screen that it is still coming up.
+    fn starting(&self) -> Option<Verdict> {
+        let held = self.facts.held(AgentState::Starting).next()?;
+        let weight = self.weight(held);
+        Some(Verdict::new(AgentState::Starting, Source::Screen, weight, held.since))
+    }
+
+    fn blocked(&self) -> Option<Verdict> {
+        let said = |source, weight, at| Verdict::new(AgentState::Blocked, source, weight, at);
+        if self.facts.dialog.is.is_some() {
+            return Some(said(Source::Screen, 0.97, self.facts.dialog.since));
+        }
+        if let Some(title) =
+            self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Blocked))
+        {
+            return Some(said(Source::Title, 0.9, title.since));
+        }
+        if let Some(held) = self.facts.held(AgentState::Blocked).next() {
+            return Some(said(Source::Screen, self.weight(held), held.since));
+        }
+        let osc = self.facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Blocked));
+        let asked =
+            self.hook(AgentState::Blocked).map(|claim| (Source::Hook, claim.weight, claim.at));
+        let (source, weight, at) = asked.or(osc.map(|osc| (Source::Osc, 0.8, osc.since)))?;
+        if self.busy_title().is_some() || self.is_answered(at) {
+            return None;
+        }
+        Some(said(source, weight, at).until(after(at, ASKING)))
+    }
+
+    /// Whether a question of which only a hook spoke has been dealt with.
+    fn is_answered(&self, asked: Time) -> bool {
+        let busy_again = self.busy_hit().is_some() && ASKING < self.age(asked);
+        let composer = &self.facts.composer;
+        let ready_again = composer.is && self.busy_hit().is_none() && asked < composer.since;
+        let overruled = composer.is && HOOK < self.age(asked.max(composer.since));
+        busy_again || ready_again || overruled
+    }
+
+    fn busy(&self) -> Option<Verdict> {
+        let said = |source, weight, at| Verdict::new(AgentState::Busy, source, weight, at);
+        if let Some((since, moved, moves)) = self.busy_title() {
+            let verdict = said(Source::Title, 0.95, since);
+            let stale = after(moved, self.profile.timing.stale);
+            return Some(if moves { verdict.until(stale) } else { verdict });
+        }
+        if let Some(held) = self.busy_hit() {
+            let weight = self.weight(held);
+            let frozen = after(held.moved, 2 * self.profile.timing.stale);
+            if self.profile.rules[held.hit.rule].moves && frozen <= self.now {
+                return Some(Verdict::new(AgentState::Unknown, Source::Screen, weight, held.since));
+            }
+            return Some(said(Source::Screen, weight, held.since).until(frozen));
+        }
+        self.busy_osc().map(|since| said(Source::Osc, 0.9, since))
+    }
+
+    /// Since when a title says busy, when it moved last, and whether it moves.
+    fn busy_title(&self) -> Option<(Time, Time, bool)> {
+        let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
+        let stands = title.moves && self.profile.timing.stale < self.age(title.moved);
+        let blinks = !self.facts.turn && self.age(title.since) < BLINK;
+        (!stands && !blinks).then_some((title.since, title.moved, title.moves))
+    }
+
+    fn busy_hit(&self) -> Option<&Held> {
+        let ready = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
+        self.facts.held(AgentState::Busy).find(|held| {
+            let rule = &self.profile.rules[held.hit.rule];
+            let stands = self.profile.timing.stale <= self.age(held.moved);
+            // Words that should move and do not are prose where a title says ready.
+            let is_prose = ready.is_some_and(|title| title.since <= held.moved || rule.moves);
+            let is_only_state = rule.pattern.is_none() && !self.facts.was_ready;
+            !(is_only_state || stands && is_prose)
+        })
+    }
+
+    fn busy_osc(&self) -> Option<Time> {
+        let osc = self.facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
+        Some(osc.since)
+    }
+
+    /// How much a hit counts: what should move and stands still counts half.
+    fn weight(&self, held: &Held) -> f32 {
+        let rule = &self.profile.rules[held.hit.rule];
+        let stands = rule.moves && self.profile.timing.stale <= self.age(held.moved);
+        if stands { rule.weight * 0.5 } else { rule.weight }
+    }
+
+    fn hook(&self, state: AgentState) -> Option<&Claim> {
+        self.facts.hook.as_ref().filter(|claim| claim.says == state)
+    }
+
+    /// Enter was pressed on a draft, and nothing has told yet what became of it.
+    fn expected(&self) -> Option<Verdict> {
+        let enter = self.facts.enter.as_ref()?;
+        if !self.facts.was_ready || self.ready_since(enter.at).is_some() {
+            return None;
+        }
+        let swallowed = after(enter.at, SWALLOWED);
+        let expect = after(enter.at, self.profile.timing.expect);
+        if expect <= self.now || (enter.kept && swallowed <= self.now) {
+            return None;
+        }
+        let began = self.facts.busy.is_some_and(|busy| enter.at <= busy);
+        let verdict = Verdict::new(AgentState::Busy, Source::Input, 0.8, enter.at);
+        (!began).then(|| verdict.until(if enter.kept { swallowed } else { expect }))
+    }
+
+    /// Something that says ready outright and began after a moment.
+    fn ready_since(&self, moment: Time) -> Option<(Source, f32, Time)> {
+        let facts = self.facts;
+        let title = facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
+        let title = title.map(|title| (Source::Title, 0.95, title.since));
+        let hook = self.hook(AgentState::Ready).map(|it| (Source::Hook, it.weight, it.at));
+        let osc = facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Ready));
+        let osc = osc.map(|osc| (Source::Osc, 0.9, osc.since));
+        let mark = self.marks().find(|held| self.profile.rules[held.hit.rule].exact);
+        let mark = mark.map(|held| (Source::Screen, self.weight(held), held.moved));
+        let all = [title, hook, osc, mark, self.editor()];
+        all.into_iter().flatten().find(|(_, _, at)| moment < *at)
+    }
+
+    /// What says on the screen that a turn is over.
+    fn marks(&self) -> impl Iterator<Item = &Held> {
+        let over = [AgentState::Ready, AgentState::Error, AgentState::Limited];
+        self.facts.hits.iter().filter(move |held| over.contains(&held.hit.says))
+    }
+
+    /// A line editor that waits for a line is ready; after Enter only once its line is a new one.
+    fn editor(&self) -> Option<(Source, f32, Time)> {
+        let shape = self.profile.composer.as_ref().filter(|shape| shape.exact)?;
+        let composer = &self.facts.composer;
+        let new = self.facts.enter.as_ref().filter(|enter| !enter.kept);
+        let at = new.map_or(composer.since, |enter| composer.since.max(after(enter.at, 1)));
+        composer.is.then_some((Source::Screen, shape.weight, at))
+    }
+
+    fn ready(&self) -> Option<Verdict> {
+        let (facts, timing) = (self.facts, &self.profile.timing);
+        let is_there = self.profile.composer.is_none() || facts.composer.is;
+        let outright = self.ready_since(self.turn_began());
+        if !is_there || (outright.is_none() && self.profile.composer.is_none()) {
+            return self.hooked().filter(|_| !is_there || outright.is_none());
+        }
+        let shape = self.profile.composer.as_ref();
+        let weight = shape.map_or(0.7, |shape| shape.weight);
+        let (source, weight, at) =
+            outright.unwrap_or((Source::Screen, weight, facts.composer.since));
+        if outright.is_none() && facts.turn {
+            if let Some(busy) = self.hooked() {
+                return Some(busy);
+            }
+            let settled = facts.busy.map_or(facts.born, |busy| after(busy, timing.settle));
+            let quiet = after(facts.moved, timing.quiet);
+            let ready_at = settled.max(quiet);
+            if self.now < ready_at {
+                let source = if settled < quiet { Source::Screen } else { Source::Quiet };
+                let verdict = Verdict::new(AgentState::Busy, source, 0.6, facts.moved);
+                return Some(verdict.until(ready_at));
+            }
+        }
+        Some(self.outcome(Verdict::new(AgentState::Ready, source, weight, at)))
+    }
+
+    /// When the turn began that is under way or was the last.
+    fn turn_began(&self) -> Time {
+        let entered = self.facts.enter.as_ref().map(|enter| enter.at);
+        entered.unwrap_or(Time(0))
+    }
+
+    /// A hook that says busy, as long as it is believed against a screen that does not.
+    fn hooked(&self) -> Option<Verdict> {
+        let claim = self.hook(AgentState::Busy)?;
+        let seen = self.facts.busy.map_or(claim.at, |busy| busy.max(claim.at));
+        let until = after(seen, HOOK);
+        let is_there = self.facts.composer.is && until <= self.now;
+        let verdict = Verdict::new(AgentState::Busy, Source::Hook, claim.weight, claim.at);
+        (!is_there).then(|| if self.facts.composer.is { verdict.until(until) } else { verdict })
+    }
+
+    /// Ready, or what the last turn left behind.
+    fn outcome(&self, ready: Verdict) -> Verdict {
+        let ended = |state| {
+            let held = self.facts.held(state).next()?;
+            Some(Verdict::new(state, Source::Screen, self.weight(held), held.since))
+        };
+        let claimed = |state| {
+            let claim = self.hook(state)?;
+            Some(Verdict::new(state, Source::Hook, claim.weight, claim.at))
+        };
+        let (limited, error) = (AgentState::Limited, AgentState::Error);
+        ended(limited)
+            .or_else(|| claimed(limited))
+            .or_else(|| ended(error))
+            .or_else(|| claimed(error))
+            .unwrap_or(ready)
+    }
+
+    /// Neither a question, nor a composer, nor a sign of work.
+    fn nothing(&self) -> Verdict {
+        let facts = self.facts;
+        let hidden = facts.composer.since;
+        let late = after(facts.born.max(facts.dialog.since), self.profile.timing.starting);
+        if !facts.was_ready && self.now < late {
+            return Verdict::new(AgentState::Starting, Source::Process, 0.7, facts.born)
+                .until(late);
+        }
+        if let Some(state) = super::anatomy::absent(self.profile).filter(|_| facts.was_ready) {
+            return Verdict::new(state, Source::Screen, 0.75, hidden);
+        }
+        let lost = after(hidden.max(facts.dialog.since), self.profile.timing.lost);
+        if self.now < lost {
+            let keep = match self.last {
+                AgentState::Blocked => AgentState::Busy,
+                other => other,
+            };
+            return Verdict::new(keep, Source::Quiet, 0.5, hidden).until(lost);
+        }
+        Verdict::new(AgentState::Unknown, Source::Screen, 0.3, hidden)
+    }
+
+    /// A program that was told to quit is not busy with a prompt.
+    fn leaving(&self, verdict: Verdict) -> Verdict {
+        let Some(left) = self.facts.leaving else {
+            return verdict;
+        };
+        let until = after(left, LEAVING);
+        let is_guess = matches!(verdict.state, AgentState::Busy | AgentState::Unknown)
+            && verdict.confidence < 0.9;
+        let was = matches!(self.last, AgentState::Ready | AgentState::Error | AgentState::Limited);
+        if self.now < until && is_guess && was {
+            return Verdict::new(self.last, Source::Input, 0.6, left).until(until);
+        }
+        verdict
+    }
+}

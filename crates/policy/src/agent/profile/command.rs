@@ -1,0 +1,81 @@
+//! How wishes become a command line.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether an agent asks before it acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Permissions {
+    /// It asks.
+    #[default]
+    Ask,
+    /// It does what it wants.
+    Auto,
+}
+
+/// How an agent is to be started.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The whole command line up to here, in place of the profile's own.
+    pub argv: Option<Vec<String>>,
+    /// The model, by the name or alias that the program knows.
+    pub model: Option<String>,
+    /// Whether it asks before it acts.
+    pub permissions: Permissions,
+    /// The first prompt.
+    pub prompt: Option<String>,
+}
+
+/// The arguments that a program takes for what people wish.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// Chooses a model; `{model}` stands for its name.
+    pub model: Option<Vec<String>>,
+    /// Short names of models, and what the program calls them.
+    pub models: Vec<(String, String)>,
+    /// Lets it ask before it acts.
+    pub ask: Vec<String>,
+    /// Lets it act without asking.
+    pub auto: Option<Vec<String>>,
+    /// The first prompt; `{prompt}` stands for it.
+    pub prompt: Option<Vec<String>>,
+}
+
+impl Arguments {
+    pub(super) fn command_line(
+        &self,
+        name: &str,
+        command: &[String],
+        wanted: &Wanted,
+    ) -> Result<Vec<String>, String> {
+        let mut argv = wanted.argv.clone().unwrap_or_else(|| command.to_vec());
+        if let Some(model) = &wanted.model {
+            argv.extend(self.model(name, model)?);
+        }
+        match (wanted.permissions, &self.auto) {
+            (Permissions::Ask, _) => argv.extend(self.ask.iter().cloned()),
+            (Permissions::Auto, Some(auto)) => argv.extend(auto.iter().cloned()),
+            (Permissions::Auto, None) => {
+                return Err(format!(
+                    "{name} has no way to act without asking; leave `permissions` out, or say how with `argv`"
+                ));
+            }
+        }
+        if let (Some(prompt), Some(template)) = (&wanted.prompt, &self.prompt) {
+            argv.extend(template.iter().map(|word| word.replace("{prompt}", prompt)));
+        }
+        Ok(argv)
+    }
+
+    fn model(&self, name: &str, model: &str) -> Result<Vec<String>, String> {
+        let template = self.model.as_ref().ok_or_else(|| {
+            format!("{name} takes no model on its command line; leave `model` out, or set it in its configuration")
+        })?;
+        if model.is_empty() || model.starts_with('-') {
+            return Err(format!("`{model}` is no name of a model"));
+        }
+        let known = self.models.iter().find(|(alias, _)| alias == model);
+        let model = known.map_or(model, |(_, name)| name);
+        Ok(template.iter().map(|word| word.replace("{model}", model)).collect())
+    }
+}

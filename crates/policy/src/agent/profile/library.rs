@@ -1,0 +1,195 @@
+//! Every profile there is: ours, and the user's over them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use super::tree::{self, Node};
+use super::{Mistake, Profile, name_of, schema};
+
+/// Ours, by file.
+const OURS: &[(&str, &str)] = &[
+    ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
+    ("codex.toml", include_str!("../../../../../profiles/codex.toml")),
+    ("opencode.toml", include_str!("../../../../../profiles/opencode.toml")),
+];
+
+/// Ours, read once.
+static EMBEDDED: LazyLock<Library> = LazyLock::new(|| Library::over_ours(&[]).0);
+
+/// Every profile there is, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    profiles: BTreeMap<String, Arc<Profile>>,
+}
+
+impl Library {
+    /// Ours.
+    #[must_use]
+    pub fn embedded() -> Self {
+        EMBEDDED.clone()
+    }
+
+    /// Ours, with these files over them: a file with the name of one of ours replaces what it says and
+    /// keeps the rest. A file with mistakes is left out, and they are told.
+    #[must_use]
+    pub fn with(files: &[(String, String)]) -> (Self, Vec<Mistake>) {
+        if files.is_empty() {
+            return (Self::embedded(), Vec::new());
+        }
+        Self::over_ours(files)
+    }
+
+    fn over_ours(files: &[(String, String)]) -> (Self, Vec<Mistake>) {
+        let mut mistakes = Vec::new();
+        let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+        for (file, text) in OURS {
+            match tree::parse(file, text) {
+                Ok(node) => drop(nodes.insert(name_of(file), node)),
+                Err(found) => mistakes.extend(found),
+            }
+        }
+        let mut profiles = BTreeMap::new();
+        for (name, node) in &nodes {
+            match schema::profile(name, node.clone()) {
+                Ok(profile) => drop(profiles.insert(name.clone(), Arc::new(profile))),
+                Err(found) => mistakes.extend(found),
+            }
+        }
+        for (file, text) in files {
+            let name = name_of(file);
+            let laid = tree::parse(file, text).and_then(|over| {
+                let whole = match nodes.get(&name) {
+                    Some(under) => tree::lay_over(under.clone(), over),
+                    None => over,
+                };
+                schema::profile(&name, whole)
+            });
+            match laid {
+                Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
+                Err(found) => mistakes.extend(found),
+            }
+        }
+        (Self { profiles }, mistakes)
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Profile>> {
+        self.profiles.get(name)
+    }
+
+    /// The one whose program this command line starts, through `npx`, `env`, a path or a wrapper too.
+    #[must_use]
+    pub fn for_command(&self, argv: &[String]) -> Option<&Arc<Profile>> {
+        let names = started(argv);
+        names.iter().find_map(|name| {
+            let is_its = |profile: &&Arc<Profile>| {
+                profile.implicit && profile.programs.iter().any(|program| program == name)
+            };
+            self.profiles.values().find(is_its)
+        })
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.profiles.keys().map(String::as_str)
+    }
+}
+
+/// Programs that start the one named after their options.
+const WRAPPERS: &[&str] = &[
+    "env",
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "pipx",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "uv",
+    "node",
+    "deno",
+    "python",
+    "python3",
+    "sudo",
+    "doas",
+    "nice",
+    "nohup",
+    "time",
+    "timeout",
+    "stdbuf",
+    "exec",
+    "command",
+    "setsid",
+    "mise",
+    "direnv",
+    "firejail",
+    "caffeinate",
+];
+
+/// Words of wrappers that are no program.
+const VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool", "--", "-m"];
+
+/// Shells, which start what follows `-c`.
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish"];
+
+/// The names of programs and packages that a command line may start: usually one.
+fn started(argv: &[String]) -> Vec<String> {
+    let mut words = argv.iter().map(String::as_str);
+    let Some(first) = words.next() else {
+        return Vec::new();
+    };
+    let program = program_of(first);
+    if SHELLS.contains(&program.as_str()) {
+        return match argv.iter().position(|word| is_command_flag(word)) {
+            Some(at) => argv.get(at + 1).map_or_else(Vec::new, |line| started(&words_of(line))),
+            None => vec![program],
+        };
+    }
+    if !WRAPPERS.contains(&program.as_str()) {
+        return vec![program];
+    }
+    // What a wrapper takes before the program is options, their values, assignments and verbs; a value may
+    // look like a program, so every word up to the first that is a known shape counts.
+    let rest: Vec<String> = argv[1..].to_vec();
+    let is_word = |word: &&String| {
+        !word.starts_with('-') && !word.contains('=') && !VERBS.contains(&word.as_str())
+    };
+    let mut names: Vec<String> = Vec::new();
+    for (at, word) in rest.iter().enumerate().filter(|(_, word)| is_word(word)) {
+        let name = program_of(word);
+        if WRAPPERS.contains(&name.as_str()) || SHELLS.contains(&name.as_str()) {
+            names.extend(started(&rest[at..]));
+            break;
+        }
+        names.push(name);
+        if names.len() == 3 {
+            break;
+        }
+    }
+    names
+}
+
+/// `-c`, `-lc`, `-ic`…
+fn is_command_flag(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')
+}
+
+/// The words of a shell line, as far as they are plain; assignments in front are left out.
+fn words_of(line: &str) -> Vec<String> {
+    let words = line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned());
+    words.skip_while(|word| word.contains('=')).filter(|word| word != "exec").collect()
+}
+
+/// The name of a program or package without folder, version and ending.
+fn program_of(word: &str) -> String {
+    let scoped = word.starts_with('@') && word.matches('/').count() == 1;
+    let base = if scoped { word } else { word.rsplit(['/', '\\']).next().unwrap_or(word) };
+    let at = base.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
+    let base = at.map_or(base, |at| &base[..at]);
+    let endings = [".js", ".mjs", ".cjs", ".exe", ".cmd", ".py"];
+    let bare = endings.iter().find_map(|ending| base.strip_suffix(ending)).unwrap_or(base);
+    bare.to_owned()
+}

@@ -1,0 +1,123 @@
+//! What one agent program's screens and signals mean, as data.
+//!
+//! A profile is a TOML file: ours are in `profiles/`, and a user's file with the same name is laid over one of ours, key
+//! by key. `docs/profiles.md` says what each key means.
+
+mod command;
+mod library;
+mod reader;
+mod recipes;
+mod schema;
+mod signs;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use command::{Arguments, Permissions, Wanted};
+pub use library::Library;
+pub use reader::Pattern;
+pub use recipes::{Care, Interrupt, Messages, Quit, Remedy, Submit, Transcript, Typing};
+pub use signs::{
+    Choosing, ComposerShape, DialogShape, Hook, Hue, Kind, Need, OptionStyle, OscMeaning, Region,
+    Rule, Timing, TitleMeaning,
+};
+
+/// What one agent program's screens and signals mean.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What it is called.
+    pub name: String,
+    /// Which program it is, in a sentence.
+    pub about: String,
+    /// What is known of its accuracy, where that is less than measured.
+    pub accuracy: Option<String>,
+    /// The program and its usual arguments.
+    pub command: Vec<String>,
+    /// The names by which its program and its packages are started.
+    pub programs: Vec<String>,
+    /// Whether a pane that runs its program is an agent without being called one.
+    pub implicit: bool,
+    /// How wishes become arguments.
+    pub arguments: Arguments,
+    /// How a message is handed to it.
+    pub submit: Submit,
+    /// How its turn is broken off.
+    pub interrupt: Interrupt,
+    /// How it is ended.
+    pub quit: Quit,
+    /// Where it keeps what was said.
+    pub transcript: Option<Transcript>,
+    /// What messages look like on its screen.
+    pub messages: Messages,
+    /// Reads how much of its context is used, in per cent.
+    pub context: Option<Pattern>,
+    /// How long things take.
+    pub timing: Timing,
+    /// Where one types.
+    pub composer: Option<ComposerShape>,
+    /// What its questions look like.
+    pub dialog: Option<DialogShape>,
+    /// What else on its screen means something.
+    pub rules: Vec<Rule>,
+    /// What its titles mean.
+    pub title: TitleMeaning,
+    /// What its other signals mean.
+    pub osc: OscMeaning,
+    /// What its hooks mean.
+    pub hooks: Vec<Hook>,
+}
+
+/// A mistake in a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The file, or the name of one of ours.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub sentence: String,
+}
+
+impl Profile {
+    /// Reads a profile that stands alone. Its name is that of the file, without folder and `.toml`.
+    ///
+    /// # Errors
+    /// Every mistake in it, with its line.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        schema::profile(&name_of(file), tree::parse(file, text)?)
+    }
+
+    /// The command line that starts it so. A first prompt is in it where [`Profile::takes_prompt`] says so.
+    ///
+    /// # Errors
+    /// A sentence when it cannot be started so.
+    pub fn command_line(&self, wanted: &Wanted) -> Result<Vec<String>, String> {
+        self.arguments.command_line(&self.name, &self.command, wanted)
+    }
+
+    /// Whether its command line can carry the first prompt.
+    #[must_use]
+    pub fn takes_prompt(&self) -> bool {
+        self.arguments.prompt.is_some()
+    }
+
+    /// The option of a start-up question that may be chosen without asking a person, where there is one.
+    #[must_use]
+    pub fn startup_answer(&self, dialog: &paned_model::Dialog) -> Option<usize> {
+        let shape = self.dialog.as_ref()?;
+        let whole = format!("{}\n{}", dialog.text, labels(dialog));
+        let kind = shape.kinds.iter().find(|kind| kind.pattern.is_in(&whole))?;
+        let answer = kind.answer.as_ref()?;
+        dialog.options.iter().position(|option| answer.is_in(&option.label))
+    }
+}
+
+fn labels(dialog: &paned_model::Dialog) -> String {
+    dialog.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// The name of the profile in a file.
+fn name_of(file: &str) -> String {
+    let base = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    base.strip_suffix(".toml").unwrap_or(base).to_owned()
+}

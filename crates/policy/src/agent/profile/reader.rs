@@ -1,0 +1,324 @@
+//! Reads a table of a profile key by key, and notes every mistake: a wrong kind of value, a bad pattern, a key that
+//! nobody asked for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use regex::{Regex, RegexBuilder};
+
+use super::Mistake;
+use super::tree::{Node, Place, Table, Value};
+
+/// The largest pattern, in bytes of its compiled form.
+const MAX_PATTERN: usize = 1 << 20;
+
+/// A pattern; two are equal when they are written alike.
+#[derive(Clone)]
+pub struct Pattern(Regex);
+
+/// Reads one table.
+pub(super) struct Reader<'a> {
+    place: Place,
+    /// What the table is called in sentences, as `[composer]`; empty for the whole file.
+    name: String,
+    rest: Table,
+    known: Vec<&'static str>,
+    mistakes: &'a mut Vec<Mistake>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(node: Node, name: &str, mistakes: &'a mut Vec<Mistake>) -> Self {
+        let Node { place, value } = node;
+        let rest = match value {
+            Value::Table(table) => table,
+            other => {
+                mistakes.push(
+                    place.mistake(format!("`{name}` must be a table, and is {}", other.noun())),
+                );
+                Table::new()
+            }
+        };
+        Self { place, name: name.into(), rest, known: Vec::new(), mistakes }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.rest.contains_key(key)
+    }
+
+    pub(super) fn complain(&mut self, sentence: impl Into<String>) {
+        self.mistakes.push(self.place.mistake(sentence));
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Node> {
+        self.known.push(key);
+        self.rest.remove(key)
+    }
+
+    fn wrong(&mut self, key: &str, node: &Node, wanted: &str) {
+        let found = node.value.noun();
+        self.mistakes.push(node.place.mistake(format!("`{key}` must be {wanted}, and is {found}")));
+    }
+
+    pub(super) fn text(&mut self, key: &'static str) -> Option<String> {
+        let node = self.take(key)?;
+        match node.value {
+            Value::Text(text) => Some(text),
+            _ => {
+                self.wrong(key, &node, "a string");
+                None
+            }
+        }
+    }
+
+    pub(super) fn flag(&mut self, key: &'static str) -> Option<bool> {
+        let node = self.take(key)?;
+        match node.value {
+            Value::Flag(flag) => Some(flag),
+            _ => {
+                self.wrong(key, &node, "true or false");
+                None
+            }
+        }
+    }
+
+    /// A number from `low` to `high`.
+    pub(super) fn number(&mut self, key: &'static str, low: f64, high: f64) -> Option<f64> {
+        let node = self.take(key)?;
+        match node.value {
+            Value::Number(number) if (low..=high).contains(&number) => Some(number),
+            Value::Number(number) => {
+                let sentence = format!("`{key}` must be from {low} to {high}, and is {number}");
+                self.mistakes.push(node.place.mistake(sentence));
+                None
+            }
+            _ => {
+                self.wrong(key, &node, "a number");
+                None
+            }
+        }
+    }
+
+    /// Milliseconds, at most an hour.
+    pub(super) fn millis(&mut self, key: &'static str) -> Option<u64> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is from 0 to an hour"
+        )]
+        self.number(key, 0.0, 3_600_000.0).map(|number| number as u64)
+    }
+
+    pub(super) fn count(&mut self, key: &'static str, low: u8, high: u8) -> Option<usize> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is from 0 to 255"
+        )]
+        self.number(key, low.into(), high.into()).map(|number| number as usize)
+    }
+
+    /// A list of strings; a single string is a list of one.
+    pub(super) fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
+        Some(self.nodes(key)?.into_iter().map(|(text, _)| text).collect())
+    }
+
+    fn nodes(&mut self, key: &'static str) -> Option<Vec<(String, Place)>> {
+        let node = self.take(key)?;
+        let list = match node.value {
+            Value::List(list) => list,
+            Value::Text(_) => vec![node],
+            _ => {
+                self.wrong(key, &node, "a list of strings");
+                return None;
+            }
+        };
+        let mut texts = Vec::new();
+        for item in list {
+            match item.value {
+                Value::Text(text) => texts.push((text, item.place)),
+                _ => self.wrong(key, &item, "a list of strings"),
+            }
+        }
+        Some(texts)
+    }
+
+    pub(super) fn pattern(&mut self, key: &'static str) -> Option<Pattern> {
+        let place = self.rest.get(key).map(|node| node.place.clone())?;
+        let text = self.text(key)?;
+        self.compile(key, &text, &place)
+    }
+
+    pub(super) fn patterns(&mut self, key: &'static str) -> Vec<Pattern> {
+        let texts = self.nodes(key).unwrap_or_default();
+        texts.iter().filter_map(|(text, place)| self.compile(key, text, place)).collect()
+    }
+
+    fn compile(&mut self, key: &str, text: &str, place: &Place) -> Option<Pattern> {
+        match RegexBuilder::new(text).size_limit(MAX_PATTERN).build() {
+            Ok(regex) => Some(Pattern(regex)),
+            Err(error) => {
+                let why = error.to_string();
+                let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                let sentence = format!("`{key}` is no pattern: {why}");
+                self.mistakes.push(place.mistake(sentence));
+                None
+            }
+        }
+    }
+
+    /// One of several words.
+    pub(super) fn word<T: Copy>(
+        &mut self,
+        key: &'static str,
+        words: &[(&'static str, T)],
+    ) -> Option<T> {
+        let place = self.rest.get(key).map(|node| node.place.clone())?;
+        let text = self.text(key)?;
+        self.choose(key, words, &text, &place)
+    }
+
+    /// Some of several words.
+    pub(super) fn words<T: Copy>(
+        &mut self,
+        key: &'static str,
+        words: &[(&'static str, T)],
+    ) -> Vec<T> {
+        let texts = self.nodes(key).unwrap_or_default();
+        texts.iter().filter_map(|(text, place)| self.choose(key, words, text, place)).collect()
+    }
+
+    fn choose<T: Copy>(
+        &mut self,
+        key: &str,
+        words: &[(&'static str, T)],
+        text: &str,
+        place: &Place,
+    ) -> Option<T> {
+        let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        if found.is_none() {
+            let all: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            let sentence = format!("`{key}` may be {}, and is `{text}`", all.join(", "));
+            self.mistakes.push(place.mistake(sentence));
+        }
+        found
+    }
+
+    /// A value that knows how it is written.
+    pub(super) fn parsed<T: FromStr<Err: fmt::Display>>(&mut self, key: &'static str) -> Vec<T> {
+        let mut values = Vec::new();
+        for (text, place) in self.nodes(key).unwrap_or_default() {
+            match text.parse() {
+                Ok(value) => values.push(value),
+                Err(error) => self.mistakes.push(place.mistake(format!("`{key}`: {error}"))),
+            }
+        }
+        values
+    }
+
+    /// A table in this one.
+    pub(super) fn table(&mut self, key: &'static str) -> Option<Reader<'_>> {
+        let name = self.inner(key);
+        let node = self.take(key)?;
+        Some(Reader::new(node, &name, self.mistakes))
+    }
+
+    /// Every table in a table of tables, each read by `read`, in the order in which they are written.
+    pub(super) fn tables<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(String, Reader<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        let name = self.inner(key);
+        let Some(node) = self.take(key) else {
+            return Vec::new();
+        };
+        let mut entries: Vec<(String, Node)> = match node.value {
+            Value::Table(table) => table.into_iter().collect(),
+            _ => {
+                self.wrong(key, &node, "a table of tables");
+                Vec::new()
+            }
+        };
+        entries.sort_by_key(|(_, node)| node.place.line);
+        let each = |(key, node): (String, Node)| {
+            let reader = Reader::new(node, &format!("{name}.{key}"), self.mistakes);
+            read(key, reader)
+        };
+        entries.into_iter().filter_map(each).collect()
+    }
+
+    /// Every string in a table, by key.
+    pub(super) fn strings(&mut self, key: &'static str) -> Vec<(String, String)> {
+        let Some(node) = self.take(key) else {
+            return Vec::new();
+        };
+        let Value::Table(table) = node.value else {
+            self.wrong(key, &node, "a table of strings");
+            return Vec::new();
+        };
+        let mut strings = Vec::new();
+        for (key, node) in table {
+            match node.value {
+                Value::Text(text) => strings.push((key, text)),
+                _ => self.wrong(&key, &node, "a string"),
+            }
+        }
+        strings
+    }
+
+    fn inner(&self, key: &str) -> String {
+        if self.name.is_empty() { key.into() } else { format!("{}.{key}", self.name) }
+    }
+
+    /// Complains of every key that was not asked for.
+    pub(super) fn finish(self) {
+        let known = self.known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let place =
+            if self.name.is_empty() { "a profile".into() } else { format!("[{}]", self.name) };
+        for (key, node) in &self.rest {
+            let sentence = format!("{place} has no `{key}`; it may have {known}");
+            self.mistakes.push(node.place.mistake(sentence));
+        }
+    }
+}
+
+impl Pattern {
+    /// Whether it is found in a text.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// Where it is found first, in bytes.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        self.0.find(text).map(|found| found.range())
+    }
+
+    /// What its first group holds where it is found, or else all that it found.
+    #[must_use]
+    pub fn capture<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let found = self.0.captures(text)?;
+        found.get(1).or_else(|| found.get(0)).map(|group| group.as_str())
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Pattern {}

@@ -1,0 +1,120 @@
+//! How one acts on an agent: what is typed, pressed and read to hand it a message, to stop it and to end it.
+
+use paned_term::keys::Key;
+
+use super::Pattern;
+
+/// How text reaches the composer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Typing {
+    /// As one paste, marked where the program asks for that.
+    #[default]
+    Paste,
+    /// As if it were typed.
+    Typed,
+}
+
+/// How a message is handed to an agent.
+#[derive(Clone, Debug)]
+pub struct Submit {
+    /// How its text reaches the composer.
+    pub typing: Typing,
+    /// How long the program needs between the text and Enter, at least.
+    pub delay_ms: u64,
+    /// The keys that submit it.
+    pub enter: Vec<Key>,
+    /// The keys that empty the composer, each press one round; none where there is no safe way.
+    pub clear: Vec<Key>,
+    /// What the composer shows in place of a long paste.
+    pub pasted: Vec<Pattern>,
+    /// Texts that the program would not take as they are.
+    pub care: Vec<Care>,
+}
+
+/// Texts that a program would not take as they are, and what helps.
+#[derive(Clone, Debug)]
+pub struct Care {
+    /// What it is called.
+    pub name: String,
+    /// Such texts.
+    pub pattern: Pattern,
+    /// What helps.
+    pub remedy: Remedy,
+}
+
+/// What makes a program take a text as a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// These characters before it.
+    Before(String),
+    /// These characters after it.
+    After(String),
+    /// Nothing; the reason, in a sentence.
+    Refuse(String),
+}
+
+impl Submit {
+    /// The text as it must be typed, so that the program takes it as a prompt.
+    ///
+    /// # Errors
+    /// The reason why there is no way to do that.
+    pub fn dress(&self, text: &str) -> Result<String, String> {
+        let mut dressed = text.to_owned();
+        for care in self.care.iter().filter(|care| care.pattern.is_in(text)) {
+            match &care.remedy {
+                Remedy::Before(before) => dressed.insert_str(0, before),
+                Remedy::After(after) => dressed.push_str(after),
+                Remedy::Refuse(why) => return Err(why.clone()),
+            }
+        }
+        Ok(dressed)
+    }
+}
+
+/// How a turn is broken off.
+#[derive(Clone, Debug)]
+pub struct Interrupt {
+    /// The keys of one press.
+    pub keys: Vec<Key>,
+    /// How many presses it takes.
+    pub presses: usize,
+    /// How long after the first press the next may come, at most.
+    pub within_ms: u64,
+    /// What the screen says when one more press is wanted.
+    pub again: Option<Pattern>,
+    /// Whether the prompt comes back into the composer and must be cleared there.
+    pub restores: bool,
+}
+
+/// How a program is ended.
+#[derive(Clone, Debug)]
+pub struct Quit {
+    /// What is typed, before Enter.
+    pub text: Option<String>,
+    /// Or the keys of one press.
+    pub keys: Vec<Key>,
+    /// How many presses it takes.
+    pub presses: usize,
+}
+
+/// Where a program keeps what was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    /// How it is written, as `jsonl-codex`.
+    pub kind: String,
+    /// Where: `{home}` and `{cwd}` stand for folders, `*` and `**` as in a shell. The newest such file counts.
+    pub path: String,
+}
+
+/// What messages look like on a screen.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    /// The first row of a message of the user.
+    pub user: Option<Pattern>,
+    /// Whether such a row stands on a background of its own.
+    pub tinted: bool,
+    /// The first row of a message of the agent.
+    pub agent: Option<Pattern>,
+    /// Rows that belong to no message, as rules and footers.
+    pub noise: Vec<Pattern>,
+}

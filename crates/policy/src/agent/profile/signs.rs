@@ -1,0 +1,287 @@
+//! What can be read from an agent: places on its screen, and what they mean.
+
+use paned_model::{AgentState, BlockKind};
+
+use super::Pattern;
+
+/// How long things take, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// How long the screen must look ready after it looked busy, where nothing says it exactly.
+    pub settle: u64,
+    /// How long nothing may move before a turn without any mark of its end is over.
+    pub quiet: u64,
+    /// How long after Enter it is busy without a sign of it.
+    pub expect: u64,
+    /// How long a state is kept when nothing speaks for any.
+    pub lost: u64,
+    /// How long it may take to come up.
+    pub starting: u64,
+    /// How long a sign that should move may stand still.
+    pub stale: u64,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self { settle: 200, quiet: 1500, expect: 2000, lost: 1500, starting: 120_000, stale: 3000 }
+    }
+}
+
+/// Where one types, and how it is told from the rest.
+#[derive(Clone, Debug, Default)]
+pub struct ComposerShape {
+    /// What its first row begins with; the text comes after it.
+    pub prompt: Option<Pattern>,
+    /// The row above it.
+    pub top: Option<Pattern>,
+    /// The row below it.
+    pub bottom: Option<Pattern>,
+    /// What each of its rows begins with.
+    pub inside: Option<Pattern>,
+    /// What each of its rows ends with.
+    pub end: Option<Pattern>,
+    /// How many of its first rows never hold text.
+    pub above: usize,
+    /// How many of its last rows never hold text.
+    pub below: usize,
+    /// How many rows may be below it.
+    pub reach: usize,
+    /// Whether a blank row parts it from the rows below it.
+    pub footer: bool,
+    /// What stands in it while nothing was typed.
+    pub placeholders: Vec<Pattern>,
+    /// What must hold for it to be there.
+    pub needs: Vec<Need>,
+    /// Whether its being there means that the program waits for a line.
+    pub exact: bool,
+    /// What it means when it is not there.
+    pub absent: Option<AgentState>,
+    /// How much its being there counts, 0 to 1.
+    pub weight: f32,
+}
+
+/// What must hold beside the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Pastes are marked.
+    Paste,
+    /// Pastes are not marked.
+    NoPaste,
+    /// The cursor stands in it.
+    Cursor,
+    /// The cursor is shown.
+    Shown,
+    /// The cursor is hidden.
+    Hidden,
+}
+
+impl Need {
+    pub(super) const WORDS: [(&'static str, Self); 5] = [
+        ("paste", Self::Paste),
+        ("no-paste", Self::NoPaste),
+        ("cursor", Self::Cursor),
+        ("cursor-shown", Self::Shown),
+        ("cursor-hidden", Self::Hidden),
+    ];
+}
+
+/// What the questions of a program look like.
+#[derive(Clone, Debug)]
+pub struct DialogShape {
+    /// How options are written.
+    pub styles: Vec<OptionStyle>,
+    /// A row that must be below the options, or on their row.
+    pub hint: Option<Pattern>,
+    /// What must hold beside the words.
+    pub needs: Vec<Need>,
+    /// Which keys choose an option.
+    pub choosing: Choosing,
+    /// What kind it is when no other is found.
+    pub kind: BlockKind,
+    /// The kinds, told by words in it; the first that fits counts.
+    pub kinds: Vec<Kind>,
+    /// Whether one of the kinds must fit.
+    pub known: bool,
+    /// Where its text begins, at the latest.
+    pub begins: Option<Pattern>,
+}
+
+/// A kind of question, and how it is known.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// What it is called.
+    pub name: String,
+    /// Words in the question or its options.
+    pub pattern: Pattern,
+    /// What kind it is.
+    pub kind: BlockKind,
+    /// The option that may be chosen at the start without asking a person.
+    pub answer: Option<Pattern>,
+}
+
+/// How options are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionStyle {
+    /// `› 1. Yes` over `  2. No`.
+    Numbered,
+    /// `● Allow` over `○ Deny`.
+    Radio,
+    /// `→ Yes` over `  No`.
+    Arrow,
+    /// `(Y)es/(N)o [Yes]:` in one row.
+    Letters,
+    /// `Allow once   Reject` in one row, the selected one on a colour.
+    Buttons,
+}
+
+impl OptionStyle {
+    pub(super) const WORDS: [(&'static str, Self); 5] = [
+        ("numbered", Self::Numbered),
+        ("radio", Self::Radio),
+        ("arrow", Self::Arrow),
+        ("letters", Self::Letters),
+        ("buttons", Self::Buttons),
+    ];
+}
+
+/// Which keys choose an option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choosing {
+    /// Arrows to it, then Enter.
+    #[default]
+    Move,
+    /// Its number.
+    Digit,
+    /// The key that stands in parentheses at its end, or else arrows and Enter.
+    Shortcut,
+}
+
+impl Choosing {
+    pub(super) const WORDS: [(&'static str, Self); 3] =
+        [("move", Self::Move), ("digit", Self::Digit), ("shortcut", Self::Shortcut)];
+}
+
+/// Something on the screen that means something.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// What it is called.
+    pub name: String,
+    /// What it speaks for.
+    pub says: AgentState,
+    /// The kind of block it speaks for.
+    pub kind: Option<BlockKind>,
+    /// Where it is looked for.
+    pub region: Region,
+    /// How many rows of the region are looked at, those nearest to the composer.
+    pub rows: usize,
+    /// What is looked for, in one row. Without it, the needs are all.
+    pub pattern: Option<Pattern>,
+    /// What must hold beside the words.
+    pub needs: Vec<Need>,
+    /// The colour that what was found must have.
+    pub hue: Option<Hue>,
+    /// Whether it moves while it is true.
+    pub moves: bool,
+    /// Whether it says so exactly.
+    pub exact: bool,
+    /// How much it counts, 0 to 1.
+    pub weight: f32,
+}
+
+/// A part of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// Below the composer, or the last rows where there is none.
+    Footer,
+    /// The rows with anything on them above the composer, nearest first.
+    Above,
+    /// The composer itself.
+    Composer,
+    /// Everything from the rows above the composer on down.
+    Live,
+    /// What came after the user's last message, above the composer.
+    Turn,
+    /// The cursor's row.
+    Cursor,
+}
+
+impl Region {
+    pub(super) const WORDS: [(&'static str, Self); 6] = [
+        ("footer", Self::Footer),
+        ("above-composer", Self::Above),
+        ("composer", Self::Composer),
+        ("live", Self::Live),
+        ("turn", Self::Turn),
+        ("cursor-row", Self::Cursor),
+    ];
+
+    /// How it is called in a sentence.
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Footer => "the footer",
+            Self::Above => "the line above the composer",
+            Self::Composer => "the composer",
+            Self::Live => "the bottom of the screen",
+            Self::Turn => "the last answer",
+            Self::Cursor => "the cursor's row",
+        }
+    }
+}
+
+/// A colour, roughly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hue {
+    /// Red.
+    Red,
+    /// Yellow or orange.
+    Yellow,
+}
+
+impl Hue {
+    pub(super) const WORDS: [(&'static str, Self); 2] =
+        [("red", Self::Red), ("yellow", Self::Yellow)];
+}
+
+/// What titles mean. The first that fits counts, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct TitleMeaning {
+    /// It asks.
+    pub blocked: Option<Pattern>,
+    /// It works.
+    pub busy: Option<Pattern>,
+    /// It waits for a prompt.
+    pub ready: Option<Pattern>,
+    /// Whether a title that says nothing means ready, once one has said busy.
+    pub silence: bool,
+}
+
+/// What signals beside titles mean.
+#[derive(Clone, Debug, Default)]
+pub struct OscMeaning {
+    /// Whether progress (OSC 9;4) means busy, and its end ready.
+    pub progress: bool,
+    /// Whether prompt marks (OSC 133) mean ready and busy.
+    pub marks: bool,
+    /// Notifications (OSC 9, 777, 99) that say it asks.
+    pub blocked: Option<Pattern>,
+    /// Notifications that say it waits for a prompt.
+    pub ready: Option<Pattern>,
+}
+
+/// What a report of a hook means.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// What it is called.
+    pub name: String,
+    /// The event, whatever the case of its letters.
+    pub event: Option<String>,
+    /// What its fields must hold.
+    pub fields: Vec<(String, String)>,
+    /// What it speaks for; nothing where it only ends what a hook said before.
+    pub says: Option<AgentState>,
+    /// The kind of block it speaks for.
+    pub kind: Option<BlockKind>,
+    /// How much it counts, 0 to 1.
+    pub weight: f32,
+}

@@ -1,0 +1,1 @@
+//! Documents in, profiles and mistakes out.

@@ -1,0 +1,241 @@
+//! Runs the engine over a recording, as it would have run beside the live pane.
+
+use std::sync::Arc;
+
+use paned_model::{AgentState, BlockKind, Size, Source, Time};
+use paned_term::Screen;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Engine, Look, Observation, Profile, Report};
+
+/// How long looks are apart, at least.
+const LOOK: u64 = 30;
+/// How long a synchronized update may be held back before it is looked at all the same.
+const HELD: u64 = 150;
+
+/// What the engine said from a moment on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// Seconds from the beginning.
+    pub t: f64,
+    /// What the agent was doing.
+    pub state: AgentState,
+    /// The kind of question it waited on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<BlockKind>,
+    /// How sure that was.
+    pub confidence: f32,
+    /// What it rested on.
+    pub source: Source,
+}
+
+/// What an engine says over a recording in asciicast version 2 or 3, changes only. Reports are JSON lines with `t` and what
+/// the program's hooks said.
+///
+/// # Errors
+/// A sentence when it is no such recording.
+pub fn replay(
+    profile: &Arc<Profile>,
+    cast: &str,
+    reports: Option<&str>,
+) -> Result<Vec<Sample>, String> {
+    let (size, mut events) = read(cast)?;
+    if let Some(reports) = reports {
+        events.extend(read_reports(reports)?);
+        events.sort_by_key(|event| event.at);
+    }
+    let mut player = Player::new(profile, size);
+    for Event { at, what } in events {
+        player.run_until(at);
+        player.take(what, at);
+    }
+    Ok(player.samples)
+}
+
+struct Event {
+    at: Time,
+    what: What,
+}
+
+enum What {
+    Output(String),
+    Input(String),
+    Resize(Size),
+    Report(Report),
+    Exit(Option<i32>),
+}
+
+struct Player {
+    engine: Engine,
+    screen: Screen,
+    /// When the screen was looked at last.
+    looked: Time,
+    /// When it is to be looked at next, if it changed.
+    due: Option<Time>,
+    /// Since when an update is held back.
+    held: Option<Time>,
+    samples: Vec<Sample>,
+}
+
+impl Player {
+    fn new(profile: &Arc<Profile>, size: Size) -> Self {
+        let start = Time(0);
+        let engine = Engine::new(profile.clone(), start);
+        let screen = Screen::new(size);
+        let mut player =
+            Self { engine, screen, looked: start, due: None, held: None, samples: Vec::new() };
+        player.note(start);
+        player
+    }
+
+    /// Does what is due before a moment.
+    fn run_until(&mut self, until: Time) {
+        let next = |player: &Self| {
+            let all = [player.due, player.engine.deadline()];
+            all.into_iter().flatten().min().filter(|due| *due <= until)
+        };
+        while let Some(now) = next(self) {
+            if self.due.is_some_and(|due| due <= now) {
+                self.look(now);
+            } else {
+                self.engine.tick(now);
+            }
+            self.note(now);
+        }
+    }
+
+    fn look(&mut self, now: Time) {
+        if self.screen.is_held() {
+            let since = *self.held.get_or_insert(now);
+            if now.since(since) < HELD {
+                self.due = Some(Time(since.0 + HELD));
+                return;
+            }
+            self.screen.settle();
+        }
+        (self.held, self.due, self.looked) = (None, None, now);
+        self.engine.observe(&Observation::Screen(Look::of(&self.screen)), now);
+    }
+
+    fn take(&mut self, what: What, now: Time) {
+        match what {
+            What::Output(text) => {
+                self.screen.feed(text.as_bytes());
+                self.engine.observe(&Observation::Output(text.into_bytes()), now);
+                self.changed(now);
+            }
+            What::Input(text) => {
+                self.engine.observe(&Observation::Typed(text.into_bytes()), now);
+            }
+            What::Resize(size) => {
+                self.screen.resize(size);
+                self.changed(now);
+            }
+            What::Report(report) => {
+                self.engine.observe(&Observation::Report(report), now);
+            }
+            What::Exit(code) => {
+                self.engine.observe(&Observation::Exited { code }, now);
+            }
+        }
+        self.note(now);
+    }
+
+    /// The screen may show something else now.
+    fn changed(&mut self, now: Time) {
+        let due = Time(self.looked.0 + LOOK).max(now);
+        self.due = Some(self.due.map_or(due, |old| if old < now { due } else { old }));
+        if self.due == Some(now) {
+            self.look(now);
+        }
+    }
+
+    fn note(&mut self, now: Time) {
+        let said = self.engine.judgement();
+        let kind = self.engine.kind();
+        let last = self.samples.last();
+        if last.is_some_and(|last| last.state == said.state && last.kind == kind) {
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a recording is shorter than 285,000 years")]
+        let t = now.0 as f64 / 1000.0;
+        let (state, confidence, source) = (said.state, said.confidence, said.source);
+        self.samples.push(Sample { t, state, kind, confidence, source });
+    }
+}
+
+fn read(cast: &str) -> Result<(Size, Vec<Event>), String> {
+    let mut lines = cast.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Value>(line).ok());
+    let header = header.filter(Value::is_object);
+    let header = header.ok_or("the file is no asciicast: its first line is no JSON object")?;
+    let version = header["version"].as_u64();
+    if !matches!(version, Some(2 | 3)) {
+        return Err("the file is no asciicast of version 2 or 3".to_owned());
+    }
+    let side = |old: &str, new: &str| {
+        let side = header[old].as_u64().or_else(|| header["term"][new].as_u64());
+        side.and_then(|side| u16::try_from(side).ok())
+    };
+    let (Some(cols), Some(rows)) = (side("width", "cols"), side("height", "rows")) else {
+        return Err("the file's first line does not say how large the screen was".to_owned());
+    };
+    let mut events = Vec::new();
+    let mut clock = 0.0;
+    for (at, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
+        let bad = || format!("line {} is no event of an asciicast", at + 1);
+        let event: Value = serde_json::from_str(line).map_err(|_| bad())?;
+        let (Some(t), Some(code), Some(data)) =
+            (event[0].as_f64(), event[1].as_str(), event[2].as_str())
+        else {
+            return Err(bad());
+        };
+        clock = if version == Some(3) { clock + t } else { t };
+        events.extend(what(code, data).map(|what| Event { at: time(clock), what }));
+    }
+    Ok((Size { cols, rows }, events))
+}
+
+fn time(seconds: f64) -> Time {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    Time((seconds * 1000.0).round() as u64)
+}
+
+fn what(code: &str, data: &str) -> Option<What> {
+    match code {
+        "o" => Some(What::Output(data.to_owned())),
+        "i" => Some(What::Input(data.to_owned())),
+        "r" => {
+            let (cols, rows) = data.split_once('x')?;
+            Some(What::Resize(Size { cols: cols.parse().ok()?, rows: rows.parse().ok()? }))
+        }
+        "x" => Some(What::Exit(data.parse().ok())),
+        _ => None,
+    }
+}
+
+fn read_reports(reports: &str) -> Result<Vec<Event>, String> {
+    let lines = reports.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| read_report(line).ok_or(at))
+        .collect::<Result<_, _>>()
+        .map_err(|at| format!("line {} of the reports is no JSON object with a time `t`", at + 1))
+}
+
+fn read_report(line: &str) -> Option<Event> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let object = value.as_object()?;
+    let at = time(object.get("t")?.as_f64()?);
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let names = ["hook_event_name", "event", "type"];
+    let event = names.iter().find_map(|name| object.get(*name).and_then(text));
+    let fields = object.iter().filter(|(key, _)| *key != "t");
+    let fields = fields.filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect();
+    let report = Report { event, fields, ..Report::default() };
+    Some(Event { at, what: What::Report(report) })
+}

@@ -1,0 +1,90 @@
+//! Everything that one look at a screen says, before time and other sources are weighed.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use paned_model::{AgentState, BlockKind, Dialog};
+
+use super::anatomy::Anatomy;
+use super::look::Look;
+use super::profile::{Profile, Region, Rule};
+use super::{Composer, dialog};
+
+/// What one look says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sight {
+    pub(super) composer: Composer,
+    pub(super) dialog: Option<Dialog>,
+    pub(super) hits: Vec<Hit>,
+    pub(super) context: Option<u8>,
+    /// Changes when anything above the composer does.
+    pub(super) above: u64,
+    /// The last row with anything on it, where there is neither composer nor question.
+    pub(super) size: paned_model::Size,
+}
+
+/// A rule that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// Which of the profile's rules.
+    pub(super) rule: usize,
+    pub(super) says: AgentState,
+    pub(super) kind: Option<BlockKind>,
+    /// What was found, in its row.
+    pub(super) found: String,
+    /// The whole row, which moves while it is true.
+    pub(super) row: String,
+}
+
+impl Sight {
+    pub(super) fn of(look: &Look, profile: &Profile) -> Self {
+        let anatomy = Anatomy::of(look, profile);
+        let composer = anatomy.composer(look, profile);
+        let dialog = dialog::find(look, profile, &anatomy);
+        let rules = profile.rules.iter().enumerate();
+        let hits = rules.filter_map(|(at, rule)| hit(look, &anatomy, at, rule)).collect();
+        let context = context(look, profile, &anatomy);
+        let below = anatomy.composer.as_ref().map_or(anatomy.end, |rows| rows.start);
+        let mut above = DefaultHasher::new();
+        look.view.rows[..below.min(look.view.rows.len())].hash(&mut above);
+        Self { composer, dialog, hits, context, above: above.finish(), size: look.view.size }
+    }
+}
+
+fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
+    if !rule.needs.iter().all(|need| need.holds(look, &(0..anatomy.end))) {
+        return None;
+    }
+    let hit = |found: &str, row: &str| Hit {
+        rule: at,
+        says: rule.says,
+        kind: rule.kind,
+        found: found.trim().to_owned(),
+        row: row.to_owned(),
+    };
+    let Some(pattern) = &rule.pattern else {
+        return Some(hit("", ""));
+    };
+    anatomy.rows(look, rule.region, rule.rows).into_iter().find_map(|row| {
+        let text = look.row(row);
+        let found = pattern.find(text)?;
+        let first = text[..found.start].chars().count();
+        let inked = first + text[found.clone()].chars().take_while(|c| c.is_whitespace()).count();
+        let has_hue = rule.hue.is_none_or(|hue| look.shade(row, inked).hue == Some(hue));
+        has_hue.then(|| hit(&text[found], text))
+    })
+}
+
+/// The newest figure, which is the lowest.
+fn context(look: &Look, profile: &Profile, anatomy: &Anatomy) -> Option<u8> {
+    let pattern = profile.context.as_ref()?;
+    let mut rows = anatomy.rows(look, Region::Live, usize::MAX);
+    rows.sort_unstable();
+    let figure = rows.iter().rev().find_map(|row| pattern.capture(look.row(*row)))?;
+    let percent: f64 = figure.trim_end_matches('%').parse().ok()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is from 0 to 100"
+    )]
+    (0.0..=100.0).contains(&percent).then(|| percent.round() as u8)
+}

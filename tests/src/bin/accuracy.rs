@@ -1,0 +1,52 @@
+//! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
+//! path holds one of them; with `-v`, every recording and what was said where it was wrong.
+#![expect(clippy::print_stdout, reason = "it prints")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use paned_e2e::accuracy::{Recording, Tally, all, table};
+use paned_policy::agent::{Library, Sample};
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is_loud = words.iter().any(|word| word == "-v");
+    let words: Vec<&String> = words.iter().filter(|word| *word != "-v").collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let library = Library::embedded();
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    for recording in all(&folder) {
+        let name = format!("{}/{}", recording.program, recording.case);
+        if !words.is_empty() && !words.iter().any(|word| name.contains(*word)) {
+            continue;
+        }
+        if library.get(&recording.profile).is_none() {
+            println!("{name}: there is no profile `{}`", recording.profile);
+            continue;
+        }
+        let samples = recording.judge(&library);
+        let tally = Tally::of(&recording, &samples);
+        if is_loud {
+            tell(&name, &recording, &samples, &tally);
+        }
+        *tallies.entry(recording.program).or_default() += &tally;
+    }
+    println!("{}", table(&tallies));
+}
+
+fn tell(name: &str, recording: &Recording, samples: &[Sample], tally: &Tally) {
+    let (strict, graced) = tally.shares();
+    let (wrong, strictly) = (tally.false_ready_graced, tally.false_ready);
+    println!("{name}: {strict:.4} strict, {graced:.4} graced, false ready {wrong} ({strictly}) ms");
+    if strict >= 0.98 && wrong == 0 {
+        return;
+    }
+    let labels = recording.labels.iter();
+    let truth: Vec<String> = labels.map(|it| format!("{}@{}", it.truth.word(), it.at)).collect();
+    println!("  true: {}", truth.join(" "));
+    let said = samples.iter().map(|it| {
+        let kind = it.kind.map_or(String::new(), |kind| format!("({kind})"));
+        format!("{}{kind}@{:.0}:{}", it.state, it.t * 1000.0, it.source.word())
+    });
+    println!("  said: {}", said.collect::<Vec<_>>().join(" "));
+}
