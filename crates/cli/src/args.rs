@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, activate, attach, close, completions, doctor, emit, events, get, keys, kill, layout,
-    list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send, server,
-    session, tail, token, version, wait, write,
+    action, activate, agentmux, attach, close, completions, doctor, emit, events, get, keys, kill,
+    layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
+    server, session, tail, token, version, wait, write,
 };
 use crate::serve;
 
@@ -104,6 +104,8 @@ pub(crate) enum Command {
     List(list::Args),
     #[command(subcommand)]
     Token(token::Command),
+    /// Do what agentmux's own commands do
+    Agentmux(agentmux::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Version(version::Args),

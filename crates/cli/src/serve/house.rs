@@ -14,11 +14,11 @@ use paned_substrate::native::{Native, Nursery};
 use paned_substrate::tmux::Place;
 use tokio::runtime::Builder;
 
-use super::Plan;
 use super::handover::VARIABLE;
 use super::kept::Kept;
 use super::ready::{self, Ready};
 use super::signals;
+use super::{Greeting, Plan};
 use crate::commands::version::VERSION;
 use crate::settings::Settings;
 use crate::state::Served;
@@ -162,7 +162,11 @@ fn announce(plan: &Plan, served: Served, started: Started, is_first: bool) -> Re
     written.with_context(|| format!("cannot write into {}", plan.state.folder().display()))?;
     if is_first {
         // Whoever started us may not care to hear it; that is no reason not to serve.
-        let _ = ready::say(plan.out, &Ready::from(&served), started);
+        let ready = Ready::from(&served);
+        let _ = match plan.greeting {
+            Greeting::Ours => ready::say(plan.out, &ready, started),
+            Greeting::Agentmux => ready::say_agentmux(plan.out, &ready),
+        };
     }
     // A person has just read it.
     if plan.out.is_json() || !is_first {

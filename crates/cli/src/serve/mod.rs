@@ -54,7 +54,7 @@ pub(crate) struct Args {
 }
 
 /// Where to listen.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct Listen {
     /// The port; 0 picks a free one [env: PANED_PORT] [default: 7263]
     #[arg(long)]
@@ -103,6 +103,14 @@ struct Plan {
     /// What was said on the command line about where to listen.
     words: Vec<String>,
     doors: Vec<DoorAt>,
+    greeting: Greeting,
+}
+
+/// In whose words a server says that it is ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Greeting {
+    Ours,
+    Agentmux,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -110,11 +118,30 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.detached {
         detach()?;
     }
+    serve(context, &args.listen, Greeting::Ours, inherited)
+}
+
+/// The same with the door of agentmux, as whoever started agentmux expects it.
+pub(crate) fn run_agentmux(context: &Context) -> Result<ExitCode> {
+    let inherited = handover::take()?;
+    serve(context, &Listen::default(), Greeting::Agentmux, inherited)
+}
+
+fn serve(
+    context: &Context,
+    listen: &Listen,
+    greeting: Greeting,
+    inherited: Option<Kept>,
+) -> Result<ExitCode> {
     logs::start()?;
-    let settings = context.settings(args.listen.flags())?;
+    let mut flags = listen.flags();
+    if greeting == Greeting::Agentmux {
+        flags.insert("doors.agentmux_serve", true.to_string());
+    }
+    let settings = context.settings(flags)?;
     let state = State::at(settings.state_dir.clone());
-    let (words, doors) = (args.listen.words(), args.listen.doors(&settings)?);
-    let plan = Plan { out: context.out, settings, state, words, doors };
+    let (words, doors) = (listen.words(), listen.doors(&settings)?);
+    let plan = Plan { out: context.out, settings, state, words, doors, greeting };
     let upgrade = Upgrade::new()?;
     let kept = match inherited {
         Some(kept) => kept,

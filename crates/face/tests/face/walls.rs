@@ -10,7 +10,7 @@ use crate::house::House;
 
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"];
-const NO_ROUTES: [&str; 9] = [
+const NO_ROUTES: [&str; 11] = [
     "/",
     "/no/such/route",
     "/action/",
@@ -20,6 +20,8 @@ const NO_ROUTES: [&str; 9] = [
     "/doors/opencode-pty",
     "/doors/opencode-pty/nothing",
     "/doors/opencode-pty/api/sessions/",
+    "/doors/agentmux",
+    "/doors/agentapi/nothing",
 ];
 /// A session of the door of opencode-pty.
 const SESSION: &str = "pty_00000000";
@@ -28,7 +30,7 @@ const SESSION: &str = "pty_00000000";
 fn paths() -> impl Iterator<Item = String> {
     let fill = |path: &str| {
         let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
-        path.replace("{id}", SESSION)
+        path.replace("{id}", SESSION).replace("{pane}", "a")
     };
     let known = routes().iter().map(move |route| fill(route.path));
     known.chain(NO_ROUTES.map(str::to_owned))
@@ -135,7 +137,8 @@ async fn a_token_in_the_query_opens_nothing() {
 
 /// Unsupported, but where a row says that any type is taken.
 fn untyped(ask: &Ask) -> Option<u16> {
-    (!is_agentmux(&ask.path)).then_some(415)
+    let takes = row(ask).map_or(Takes::Json, |row| row.takes);
+    (!is_agentmux(&ask.path) && takes == Takes::Json).then_some(415)
 }
 
 #[tokio::test]
@@ -158,7 +161,7 @@ async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours()
     let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
     assert!(10 < asks.len());
     for (method, path) in asks {
-        assert!(is_agentmux(&path), "{path} takes anything");
+        assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");
         let form = house.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
         for site in ["cross-site", "same-site"] {
             let ask = form.clone().header("sec-fetch-site", site);
@@ -219,8 +222,9 @@ async fn a_get_changes_nothing() {
         let expect = match path.as_str() {
             // That one is nothing but a socket.
             "/doors/opencode-pty/ws" => 426,
-            // There is no session.
+            // There is no session, and no agent.
             "/doors/agentmux/idle" | "/doors/agentmux/capture" => 404,
+            path if path.starts_with("/doors/agentapi/") => 404,
             _ => 200,
         };
         assert_eq!(answer.status(), expect, "{}", route.path);

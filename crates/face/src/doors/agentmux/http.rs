@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::asked::{self, Asked};
+use super::length;
 use super::session::Session;
 use super::sessions::{MOST, Sessions};
 use crate::call::Call;
@@ -172,6 +173,9 @@ pub(super) async fn kill(mut call: Call) -> Outcome {
 
 /// What a request's body says.
 pub(super) async fn asked(call: &mut Call) -> Result<Asked, Rejection> {
+    if length::is_wrong(&call.parts.headers) {
+        return Err(Refusal::invalid("invalid Content-Length").into());
+    }
     Ok(Asked::read(&call.body().await?)?)
 }
 

@@ -7,6 +7,7 @@
 //! | `sessions` | what can be done with sessions, by actions of the kernel |
 //! | `http` | the endpoints |
 //! | `entry` | who is let in, and what is said where there is no endpoint |
+//! | `length` | a length that is none |
 //!
 //! A session is an agent's pane with our tag, and its name is the pane's. The active one is the newest: there is
 //! nothing to remember, so nothing is lost when the server is started again.
@@ -14,6 +15,7 @@
 mod asked;
 mod entry;
 mod http;
+mod length;
 mod session;
 mod sessions;
 
@@ -26,6 +28,7 @@ use crate::reply::JSON_UTF8;
 use crate::routes::{Entry, Input, Place, Route};
 
 pub(crate) use entry::{knows, stranger};
+pub(crate) use length::Lenient;
 
 /// The door's name, which is also the tag of its panes.
 pub(crate) const NAME: &str = "agentmux";
