@@ -87,7 +87,7 @@ impl Action for AgentExplain {
             Some(listener) => listener.ask(Ask::Look).await,
             None => None,
         };
-        let Some(Looked { seen, reasons, composer }) = looked else {
+        let Some(Looked { seen, reasons, composer, .. }) = looked else {
             // It has ended, or nobody follows it.
             return agent(&pane).map(|agent| explain(agent, Vec::new(), Composer::Hidden));
         };

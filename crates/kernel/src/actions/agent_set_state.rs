@@ -14,7 +14,7 @@ use crate::agents::{Ask, Life};
 use crate::registry::{Action, Context, Kind};
 
 /// The longest that one field may be; a hook may send a whole tool's output.
-const LONGEST: usize = 2000;
+const LONGEST: usize = 64 << 10;
 /// The most fields that are looked at.
 const MOST: usize = 64;
 

@@ -4,8 +4,10 @@ mod agent;
 mod agent_cleanup;
 mod agent_create;
 mod agent_explain;
+mod agent_last;
 mod agent_list;
 mod agent_profiles;
+mod agent_record;
 mod agent_restart;
 mod agent_set_state;
 mod agent_start;
@@ -73,8 +75,10 @@ pub(crate) fn registry() -> Registry {
         .with::<agent_cleanup::AgentCleanup>()
         .with::<agent_create::AgentCreate>()
         .with::<agent_explain::AgentExplain>()
+        .with::<agent_last::AgentLast>()
         .with::<agent_list::AgentList>()
         .with::<agent_profiles::AgentProfiles>()
+        .with::<agent_record::AgentRecord>()
         .with::<agent_restart::AgentRestart>()
         .with::<agent_set_state::AgentSetState>()
         .with::<agent_state::AgentState>()

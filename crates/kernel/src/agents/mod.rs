@@ -10,12 +10,18 @@
 //! | `tell` | how that becomes table, journal, meta |
 //! | `room` | how many there may be, and who makes room |
 //! | `after` | what follows an agent's end |
+//! | `log`, `cast`, `recording` | what happened and when, and a recording made of it |
+//! | `last` | the last answer, from a transcript or from the screen |
 //! | `worktree`, `git` | a git worktree of an agent's own |
 
 mod after;
+mod cast;
 mod courier;
 mod git;
+mod last;
+mod log;
 mod record;
+mod recording;
 mod room;
 mod seen;
 mod shelf;
@@ -34,7 +40,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 pub(crate) use self::after::ended;
+pub(crate) use self::last::{From, last};
 pub(crate) use self::record::{AgentRecord, Made, Restart};
+pub(crate) use self::recording::{Recording, record};
 pub(crate) use self::room::{candidate, retire};
 pub(crate) use self::seen::{Seen, Turns};
 pub(crate) use self::shelf::Profiles;
@@ -47,8 +55,6 @@ use crate::panes::Pane;
 
 /// How much may be asked of one agent before some of it is done.
 const ASKS: usize = 64;
-/// Profiles of programs that many panes run and few want to be followed: only by name.
-const PLAIN: [&str; 2] = ["shell", "repl"];
 
 /// Every living agent by its pane, and the profiles they are judged by.
 pub(crate) struct Agents {
@@ -132,7 +138,7 @@ impl Agents {
         let library = self.profiles().library;
         let said = meta.get("agent.runtime").and_then(Value::as_str);
         let named = said.and_then(|name| library.get(name));
-        let started = || library.for_command(argv).filter(|found| !is_plain(found));
+        let started = || library.for_command(argv);
         let profile = named.or_else(started)?;
         Some(AgentRecord::new(&profile.name, kernel.now()))
     }
@@ -172,8 +178,4 @@ impl Agents {
             living.remove(pane);
         }
     }
-}
-
-fn is_plain(profile: &Profile) -> bool {
-    PLAIN.contains(&profile.name.as_str())
 }

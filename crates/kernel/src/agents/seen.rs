@@ -66,11 +66,16 @@ fn is_of_the_start(kind: Option<BlockKind>) -> bool {
 }
 
 /// A judgement as everyone sees it.
-pub(super) fn info(profile: &str, judged: &Judgement, queued: usize) -> AgentInfo {
+pub(super) fn info(
+    profile: &str,
+    judged: &Judgement,
+    kind: Option<BlockKind>,
+    queued: usize,
+) -> AgentInfo {
     AgentInfo {
         profile: profile.to_owned(),
         state: judged.state,
-        kind: judged.dialog.as_ref().map(|dialog| dialog.kind),
+        kind,
         dialog: judged.dialog.clone(),
         until: judged.until,
         since: judged.since,

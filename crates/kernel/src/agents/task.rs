@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use paned_model::{AgentState, Exit, Time};
 use paned_policy::agent::{Change, Composer, Engine, Look, Observation, Profile, Reason, Report};
+use paned_policy::transcript::Answer;
 use paned_substrate::Output;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::courier::{Courier, Errand, Scene};
+use super::log::{Log, Recalled};
 use super::seen::{self, Seen, Turns};
 use super::tell;
 use crate::Kernel;
@@ -26,6 +28,9 @@ const TICK: Duration = Duration::from_millis(10);
 /// The most that is read for titles and marks after one look; of more, the last.
 const PIECE: u64 = 1 << 20;
 
+/// The fields in which hooks tell an agent's answer.
+const ANSWERS: [&str; 3] = ["last_assistant_message", "last-assistant-message", "prompt_response"];
+
 /// What can be asked of an agent's task.
 pub(crate) enum Ask {
     /// Look now, and say everything.
@@ -36,6 +41,8 @@ pub(crate) enum Ask {
     Typed(Vec<u8>),
     /// It is judged by another profile from now on.
     Profile(Arc<Profile>),
+    /// What happened since then.
+    Recall(Time, oneshot::Sender<Recalled>),
     /// Something is to be typed.
     #[expect(dead_code, reason = "nothing is carried yet")]
     Carry(Errand),
@@ -46,6 +53,8 @@ pub(crate) struct Looked {
     pub(crate) seen: Seen,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) composer: Composer,
+    /// The last answer that its hook told.
+    pub(crate) said: Option<Answer>,
 }
 
 /// A screen that was looked at.
@@ -73,6 +82,8 @@ pub(super) struct Task {
     engine: Engine,
     courier: Courier,
     turns: Turns,
+    log: Log,
+    said: Option<Answer>,
     seen: watch::Sender<Seen>,
     sight: Option<Sight>,
     /// Everything printed before this was heard.
@@ -107,6 +118,8 @@ impl Task {
             engine: Engine::new(profile, kernel.now()),
             courier: Courier::default(),
             turns: Turns::default(),
+            log: Log::default(),
+            said: None,
             heard: output.end().saturating_sub(PIECE).max(output.first()),
             due: Some(now + GATHER),
             held: None,
@@ -152,6 +165,7 @@ impl Task {
 
     /// It printed, or has another size: the screen is looked at soon.
     fn stir(&mut self) {
+        self.log.printed(self.kernel.now(), self.output.end(), self.output.size());
         let soon = (Instant::now() + GATHER).max(self.rested);
         self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
     }
@@ -163,11 +177,15 @@ impl Task {
                 let _ = reply.send(self.everything());
             }
             Ask::Report(report, heard) => {
+                self.note_answer(&report);
                 self.observe(&Observation::Report(report));
                 let _ = heard.send(());
             }
             Ask::Typed(bytes) => self.typed(bytes),
             Ask::Profile(profile) => self.judge_by(profile).await,
+            Ask::Recall(since, reply) => {
+                let _ = reply.send(self.log.since(since));
+            }
             Ask::Carry(errand) => self.courier.take(errand),
         }
         self.carry().await;
@@ -240,6 +258,7 @@ impl Task {
     }
 
     fn typed(&mut self, bytes: Vec<u8>) {
+        self.log.typed(self.kernel.now(), self.output.end(), &bytes);
         if bytes.contains(&b'\r') {
             self.turns.expect(self.kernel.now());
         }
@@ -253,8 +272,7 @@ impl Task {
 
     /// Goes on with another profile, from the screen as it is.
     async fn judge_by(&mut self, profile: Arc<Profile>) {
-        self.before = Some(self.seen.borrow().info.state);
-        self.engine = Engine::new(profile, self.kernel.now());
+        self.engine = self.engine.with_profile(profile, self.kernel.now());
         self.look().await;
     }
 
@@ -271,8 +289,13 @@ impl Task {
             }
         }
         let profile = &self.engine.profile().name;
-        let info = seen::info(profile, &judged, self.courier.queued());
+        let info = seen::info(profile, &judged, self.engine.kind(), self.courier.queued());
+        let begun = self.turns.begun;
         self.turns.note(info.state, info.kind);
+        if begun < self.turns.begun {
+            self.said = None;
+        }
+        self.log.does(self.kernel.now(), info.state, info.kind);
         let news = Seen { info, turns: self.turns };
         if *self.seen.borrow() != news {
             tell::tell(
@@ -291,6 +314,15 @@ impl Task {
             seen: self.seen.borrow().clone(),
             reasons: self.engine.explain(self.kernel.now()),
             composer: composer.unwrap_or(Composer::Hidden),
+            said: self.said.clone(),
+        }
+    }
+
+    /// Keeps the answer that a hook tells at the end of a turn; what comes next makes it old.
+    fn note_answer(&mut self, report: &Report) {
+        let told = report.fields.iter().find(|(key, _)| ANSWERS.contains(&key.as_str()));
+        if let Some((_, text)) = told.filter(|(_, text)| !text.trim().is_empty()) {
+            self.said = Some(Answer { text: text.clone(), at: Some(self.kernel.now()) });
         }
     }
 

@@ -67,6 +67,15 @@ impl Look {
         dialog::find(self, profile, &anatomy)
     }
 
+    /// The rows of the last turn: from below what the user said last down to the composer, or to the bottom where
+    /// there is none.
+    #[must_use]
+    pub fn last_turn(&self, profile: &Profile) -> &[String] {
+        let anatomy = anatomy::Anatomy::of(self, profile);
+        let end = anatomy.composer.as_ref().map_or(anatomy.end, |composer| composer.start);
+        self.view.rows.get(anatomy.turn()..end).unwrap_or_default()
+    }
+
     pub(super) fn row(&self, row: usize) -> &str {
         self.view.rows.get(row).map_or("", String::as_str)
     }

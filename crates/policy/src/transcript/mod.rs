@@ -5,10 +5,13 @@
 //! written. Lines that make no sense are passed over.
 
 mod aider;
+mod cut;
 mod jsonl;
 
 use paned_model::Time;
 use serde_json::Value;
+
+pub use cut::cut;
 
 /// How a program writes down what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,87 @@
+//! `agent:record`
+
+use paned_model::{AgentState, BlockKind, PaneId, Refusal, Scope, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::no_agent;
+use crate::agents::{Recording, record};
+use crate::registry::{Action, Context, Kind};
+
+/// How far back when nobody says.
+const USUAL: u64 = 600_000;
+/// The most that a recording holds, in bytes.
+const MOST: usize = 16 << 20;
+
+pub(super) struct AgentRecord;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// The agent's pane.
+    pane_id: PaneId,
+    /// From when on; the last ten minutes when left out.
+    since: Option<Time>,
+    /// Only the last so many milliseconds.
+    last_ms: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Recorded {
+    /// The recording, as asciicast v2. What was typed and not shown is left out: a star for each character.
+    cast: String,
+    /// What the agent was taken to do, in the order of time.
+    states: Vec<Did>,
+    /// When the recording begins.
+    start: Time,
+    /// Whether some of what was asked for is no longer kept, or too much.
+    truncated: bool,
+}
+
+/// What an agent was taken to do from a moment on.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Did {
+    /// When, in seconds from the beginning of the recording.
+    t: f64,
+    /// What it did.
+    state: AgentState,
+    /// What kind of question it waited on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<BlockKind>,
+}
+
+impl Action for AgentRecord {
+    const NAME: &'static str = "agent:record";
+    const DOC: &'static str =
+        "Make a recording of what an agent did up to now, with secrets in its input left out.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: Kind = Kind::Question;
+    type Params = Params;
+    type Answer = Recorded;
+
+    fn pane(params: &Params) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, params: Params) -> Result<Recorded, Refusal> {
+        let kernel = &context.kernel;
+        let pane = kernel.panes().get(&params.pane_id)?;
+        let agent = kernel.agents().listener(&pane.id).ok_or_else(|| no_agent(&pane.id))?;
+        let since = match (params.since, params.last_ms) {
+            (Some(since), None) => since,
+            (None, last) => Time(kernel.now().0.saturating_sub(last.unwrap_or(USUAL))),
+            (Some(_), Some(_)) => {
+                return Err(Refusal::invalid("say `since` or `lastMs`, not both"));
+            }
+        };
+        let Recording { cast, states, start, is_cut } = record(&agent, &pane, since, MOST).await?;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a recording lasts less than a million years"
+        )]
+        let did = |(millis, state, kind)| Did { t: millis as f64 / 1000.0, state, kind };
+        let states = states.into_iter().map(did).collect();
+        Ok(Recorded { cast, states, start, truncated: is_cut })
+    }
+}

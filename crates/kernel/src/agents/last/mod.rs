@@ -1,0 +1,135 @@
+//! An agent's last answer: from what its program writes down where it does, from its hook, or else cut from its
+//! screen.
+
+mod database;
+mod files;
+mod open;
+mod transcript;
+
+use std::sync::Arc;
+
+use paned_model::{PaneId, Refusal, Size, Time};
+use paned_policy::agent::{Look, Profile};
+use paned_policy::transcript::{Answer, cut};
+use paned_substrate::Output;
+use paned_term::Screen;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::transcript::Query;
+use super::{Agents, Ask};
+use crate::Kernel;
+use crate::panes::Pane;
+
+/// How many rows an answer that has scrolled away is looked for in.
+const TALL: u16 = 1000;
+/// And how many bytes.
+const FAR: u64 = 1 << 20;
+/// The longest answer.
+const LONGEST: usize = 1 << 20;
+
+/// Where an answer was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum From {
+    /// In what the program writes down.
+    Transcript,
+    /// Its hook said it.
+    Hook,
+    /// On its screen, so that lines may be broken and long answers cut.
+    Screen,
+}
+
+/// An agent's last answer.
+pub(crate) struct Last {
+    pub(crate) text: String,
+    pub(crate) from: From,
+    pub(crate) at: Option<Time>,
+    pub(crate) is_cut: bool,
+}
+
+/// The last answer of the agent in a pane, if it has given one.
+pub(crate) async fn last(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Option<Last>, Refusal> {
+    let profile = kernel.agents().profile_of(pane)?;
+    let screen = screen(kernel, pane, &profile).await?;
+    if let Some(query) = Query::new(kernel, pane, &profile) {
+        let shown = screen.clone();
+        let found = tokio::task::spawn_blocking(move || query.ask(&shown)).await;
+        if let Some(answer) = found.map_err(Refusal::internal)? {
+            return Ok(Some(Last::of(answer, From::Transcript)));
+        }
+    }
+    let looked = match kernel.agents().listener(&pane.id) {
+        Some(agent) => agent.ask(Ask::Look).await,
+        None => None,
+    };
+    if let Some(answer) = looked.and_then(|looked| looked.said) {
+        return Ok(Some(Last::of(answer, From::Hook)));
+    }
+    let answer = cut(&screen.turn, &profile.messages);
+    Ok(answer.map(|text| Last::of(Answer { text, at: None }, From::Screen)))
+}
+
+impl Last {
+    fn of(answer: Answer, from: From) -> Self {
+        let Answer { mut text, at } = answer;
+        let is_cut = LONGEST < text.len();
+        if is_cut {
+            text.truncate(text.floor_char_boundary(LONGEST));
+        }
+        Self { text, from, at, is_cut }
+    }
+}
+
+impl Agents {
+    /// The profile that the agent in a pane is judged by.
+    pub(crate) fn profile_of(&self, pane: &Pane) -> Result<Arc<Profile>, Refusal> {
+        let name = pane.lock().record.agent.as_ref().map(|agent| agent.profile.clone());
+        let name = name.ok_or_else(|| not_followed(&pane.id))?;
+        self.profile(&name)
+    }
+}
+
+fn not_followed(id: &PaneId) -> Refusal {
+    Refusal::invalid(format!("the program in pane `{id}` is not followed as an agent"))
+}
+
+/// What an agent shows, as far as an answer may be in it.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    /// The rows of its last turn.
+    turn: Vec<String>,
+    /// Everything, without blanks.
+    all: String,
+}
+
+/// What an agent shows. One that draws no full screen has more lines than fit: they are drawn once more on a
+/// screen that is taller.
+async fn screen(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    profile: &Arc<Profile>,
+) -> Result<Shown, Refusal> {
+    let look = kernel.look(pane, Look::of).await?;
+    let look = match look.view.modes.alternate_screen {
+        true => look,
+        false => {
+            let output = pane.readable()?;
+            tokio::task::spawn_blocking(move || tall(output.as_ref()))
+                .await
+                .map_err(Refusal::internal)?
+        }
+    };
+    let all = look.view.rows.iter().flat_map(|row| row.chars()).filter(|c| !c.is_whitespace());
+    Ok(Shown { all: all.collect(), turn: look.last_turn(profile).to_vec() })
+}
+
+/// The end of some output on a tall screen.
+fn tall(output: &dyn Output) -> Look {
+    let size = Size { rows: TALL, ..output.size() };
+    let mut screen = Screen::new(size);
+    let from = output.end().saturating_sub(FAR).max(output.first());
+    screen.feed(&super::recording::bytes(output, from, output.end()));
+    screen.settle();
+    Look::of(&screen)
+}

@@ -1,0 +1,158 @@
+//! Which transcript is an agent's own: several of one program may run in one folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use paned_model::Time;
+use paned_policy::agent::Profile;
+use paned_policy::transcript::{Answer, Kind, Story, read};
+use serde_json::Value;
+
+use super::files::Found;
+use super::{Shown, database, files, open};
+use crate::Kernel;
+use crate::panes::Pane;
+
+/// How many of the newest files are read.
+const MOST: usize = 20;
+/// How much earlier than its pane a transcript may seem to have begun; clocks of files are coarse.
+const EARLY: u64 = 2000;
+/// How much of an answer's end must be on the screen where it is doubtful whose it is.
+const PROOF: usize = 24;
+/// Variables that move the folders of some programs, and what they stand in for.
+const MOVED: [(Kind, &str, &str); 4] = [
+    (Kind::Codex, "CODEX_HOME", "{home}/.codex"),
+    (Kind::Claude, "CLAUDE_CONFIG_DIR", "{home}/.claude"),
+    (Kind::Opencode, "XDG_DATA_HOME", "{home}/.local/share"),
+    (Kind::Goose, "XDG_DATA_HOME", "{home}/.local/share"),
+];
+
+/// What is known of an agent whose transcript is looked for.
+pub(super) struct Query {
+    kind: Kind,
+    pattern: String,
+    cwd: String,
+    session: Option<String>,
+    since: Time,
+    pid: Option<u32>,
+    /// Whether others of the same program run in the same folder.
+    is_doubtful: bool,
+}
+
+impl Query {
+    /// What to look for, if the profile says where.
+    pub(super) fn new(kernel: &Kernel, pane: &Arc<Pane>, profile: &Profile) -> Option<Self> {
+        let transcript = profile.transcript.as_ref()?;
+        let kind = Kind::named(&transcript.kind)?;
+        let record = pane.lock().record.clone();
+        let made = record.agent.as_ref().and_then(|agent| agent.made.as_ref());
+        let variable = |name: &str| {
+            let asked = made.and_then(|made| made.env.get(name).cloned());
+            let ours = || kernel.setup().env.iter().find(|(key, _)| key == name);
+            asked.or_else(|| ours().map(|(_, value)| value.clone()))
+        };
+        let mut pattern = transcript.path.clone();
+        for (_, name, usual) in MOVED.iter().filter(|(of, ..)| *of == kind) {
+            if let Some(moved) = variable(name).filter(|moved| moved.starts_with('/')) {
+                pattern = pattern.replace(usual, &moved);
+            }
+        }
+        let pattern = pattern.replace("{home}", &variable("HOME")?).replace("{cwd}", &record.cwd);
+        let session = record.meta.get("agent.sessionId").and_then(Value::as_str).map(str::to_owned);
+        let is_doubtful = has_twin(kernel, pane);
+        let since = Time(record.created_at.0.saturating_sub(EARLY));
+        let (cwd, pid) = (record.cwd, record.pid);
+        Some(Self { kind, pattern, cwd, session, since, pid, is_doubtful })
+    }
+
+    /// Looks for it. May take a while.
+    pub(super) fn ask(&self, shown: &Shown) -> Option<Answer> {
+        if self.kind.is_database() {
+            return self.ask_database().filter(|answer| self.is_sure(answer, shown));
+        }
+        let since = SystemTime::UNIX_EPOCH + Duration::from_millis(self.since.0);
+        let found = files::find(&self.pattern, since);
+        if let Some(own) = self.own(&found) {
+            return self.read(own).and_then(|story| story.answer);
+        }
+        let stories = found.iter().take(MOST).filter_map(|found| self.read(&found.path));
+        let mut here = stories.filter(|story| self.is_here(story));
+        here.find_map(|story| story.answer.filter(|answer| self.is_sure(answer, shown)))
+    }
+
+    /// The file that is certainly its own: it says so in its name, or the program has it open.
+    fn own<'a>(&self, found: &'a [Found]) -> Option<&'a Path> {
+        let named = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.session.as_ref().is_some_and(|session| name.contains(session.as_str()))
+        };
+        let open = self.pid.map(open::files).unwrap_or_default();
+        let mut paths = found.iter().map(|found| found.path.as_path());
+        paths
+            .clone()
+            .find(|path| named(path))
+            .or_else(|| paths.find(|path| open.iter().any(|open| open == path)))
+    }
+
+    fn read(&self, path: &Path) -> Option<Story> {
+        let text = files::read(path).ok()?;
+        let story = read(self.kind, &text);
+        // gemini says beside its chats which folder they are about.
+        let root = || path.parent()?.parent().map(|folder| folder.join(".project_root"));
+        let beside = || Some(std::fs::read_to_string(root()?).ok()?.trim().to_owned());
+        Some(Story { cwd: story.cwd.or_else(beside), ..story })
+    }
+
+    /// Whether a transcript is about its folder, as far as that is said.
+    fn is_here(&self, story: &Story) -> bool {
+        let real = |path: &str| Path::new(path).canonicalize().unwrap_or_else(|_| path.into());
+        story.cwd.as_ref().is_none_or(|cwd| real(cwd) == real(&self.cwd))
+    }
+
+    /// Whether an answer is certainly its own; where others run beside it, its screen must show the end of it.
+    fn is_sure(&self, answer: &Answer, shown: &Shown) -> bool {
+        if !self.is_doubtful {
+            return true;
+        }
+        let squeezed: Vec<char> = answer.text.chars().filter(|c| !c.is_whitespace()).collect();
+        let end: String = squeezed[squeezed.len().saturating_sub(PROOF)..].iter().collect();
+        shown.all.contains(&end)
+    }
+
+    fn ask_database(&self) -> Option<Answer> {
+        let path = self.database()?;
+        let (session, cwd) = (self.session.as_deref(), self.cwd.as_str());
+        let since = i64::try_from(self.since.0).unwrap_or(i64::MAX);
+        let answer = match self.kind {
+            Kind::Opencode => database::opencode(&path, session, cwd, since),
+            _ => database::goose(&path, session, cwd),
+        };
+        let tell = |error: &_| tracing::debug!(%error, "an agent's database cannot be read");
+        answer.inspect_err(tell).ok().flatten()
+    }
+
+    /// The database: what the pattern names, or what lies in that folder or beside it.
+    fn database(&self) -> Option<PathBuf> {
+        let path = Path::new(&self.pattern);
+        let names = ["opencode.db", "sessions.db"];
+        let beside =
+            path.parent().into_iter().flat_map(|folder| names.map(|name| folder.join(name)));
+        let within = names.map(|name| path.join(name));
+        let mut all = std::iter::once(path.to_owned()).chain(within).chain(beside);
+        all.find(|path| path.is_file())
+    }
+}
+
+/// Whether another living agent of the same program works in the same folder.
+fn has_twin(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
+    let what = |pane: &Pane| {
+        let state = pane.lock();
+        let profile = state.record.agent.as_ref().map(|agent| agent.profile.clone());
+        (profile, state.record.cwd.clone(), state.status().is_live())
+    };
+    let (profile, cwd, _) = what(pane);
+    let all = kernel.panes().list();
+    let mut others = all.iter().filter(|other| !Arc::ptr_eq(other, pane));
+    others.any(|other| what(other) == (profile.clone(), cwd.clone(), true))
+}

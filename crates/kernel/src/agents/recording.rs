@@ -1,0 +1,95 @@
+//! A recording of an agent, made of what is kept of it.
+
+use std::sync::Arc;
+
+use paned_model::{AgentState, BlockKind, Refusal, Time};
+use paned_substrate::Output;
+use paned_term::Screen;
+
+use super::cast::Cast;
+use super::log::{Moment, Recalled, What};
+use super::{Agent, Ask};
+use crate::panes::Pane;
+
+/// How much is parsed in one go.
+const PIECE: u64 = 64 << 10;
+
+/// A recording.
+pub(crate) struct Recording {
+    /// It, as asciicast v2.
+    pub(crate) cast: String,
+    /// What it was taken to do, and when, in milliseconds from its beginning.
+    pub(crate) states: Vec<(u64, AgentState, Option<BlockKind>)>,
+    /// When it begins.
+    pub(crate) start: Time,
+    /// Whether some of what was asked for is not in it.
+    pub(crate) is_cut: bool,
+}
+
+/// Records what an agent did since then, of at most so many bytes.
+pub(crate) async fn record(
+    agent: &Agent,
+    pane: &Arc<Pane>,
+    since: Time,
+    most: usize,
+) -> Result<Recording, Refusal> {
+    let output = pane.readable()?;
+    let recalled = agent.ask(|reply| Ask::Recall(since, reply)).await;
+    let recalled = recalled.unwrap_or_default();
+    let preamble = pane.known(output.as_ref()).preamble;
+    let make = move || write(output.as_ref(), &preamble, since, &recalled, most);
+    tokio::task::spawn_blocking(make).await.map_err(Refusal::internal)
+}
+
+fn write(
+    output: &dyn Output,
+    preamble: &[u8],
+    since: Time,
+    recalled: &Recalled,
+    most: usize,
+) -> Recording {
+    let moments = &recalled.moments;
+    let start = moments.first().map_or(since, |moment| moment.at);
+    let at = |moment: &Moment| match moment.what {
+        What::Printed(end) | What::Typed(end, _) | What::Resized(end, _) => Some(end),
+        What::Does(..) => None,
+    };
+    // The first output there is belongs to before: what it made is the screen to begin with.
+    let begin = moments.iter().find_map(at).unwrap_or_else(|| output.end());
+    let size = recalled.size.unwrap_or_else(|| output.size());
+    let mut screen = Screen::new(size);
+    if 0 < output.first() {
+        screen.feed(preamble);
+    }
+    let mut from = output.first();
+    while from < begin {
+        let to = begin.min(from + PIECE);
+        screen.feed(&bytes(output, from, to));
+        from = to;
+    }
+    let read = |from: u64, to: u64| bytes(output, from, to);
+    let (cast, is_cut) = Cast::new(start, size, &screen.dump(), begin, &read).write(moments, most);
+    let states = moments.iter().filter_map(|moment| match moment.what {
+        What::Does(state, kind) => Some((moment.at.since(start), state, kind)),
+        What::Printed(_) | What::Typed(..) | What::Resized(..) => None,
+    });
+    Recording { cast, states: states.collect(), start, is_cut: is_cut || recalled.is_cut }
+}
+
+/// The bytes between two offsets that are still kept.
+pub(super) fn bytes(output: &dyn Output, from: u64, to: u64) -> Vec<u8> {
+    let mut from = from.max(output.first());
+    let mut all = Vec::new();
+    while from < to {
+        let mut piece = vec![0; usize::try_from(to - from).unwrap_or_default()];
+        match output.read(from, &mut piece) {
+            Ok(Ok(0)) | Err(_) => break,
+            Ok(Ok(read)) => {
+                all.extend_from_slice(&piece[..read]);
+                from += read as u64;
+            }
+            Ok(Err(gap)) => from = gap.first,
+        }
+    }
+    all
+}
