@@ -12,9 +12,13 @@
 pub mod accuracy;
 mod dice;
 mod events;
+mod fake;
 mod http;
+pub mod model;
 mod person;
 mod process;
+mod real;
+pub mod record;
 mod server;
 mod socket;
 mod tmux;
@@ -25,9 +29,12 @@ use std::time::Duration;
 
 pub use dice::Dice;
 pub use events::{Events, Told};
+pub use fake::FakeAgent;
 pub use http::{Reply, Request};
+pub use model::Model;
 pub use person::Person;
 pub use process::{children_of, gone, is_alive, kill9, signal};
+pub use real::{Cli, Real};
 pub use server::{Server, binary, said};
 pub use socket::{Frame, Socket};
 pub use tmux::{Tile, Tmux};

@@ -18,10 +18,15 @@ use crate::{Events, PATIENCE, Socket, tmux};
 /// The `paned` binary beside this test: the same build, the same profile.
 #[must_use]
 pub fn binary() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    let binary = profile.join("paned");
-    assert!(binary.exists(), "{} is missing; run `cargo build` first", binary.display());
+    let own = std::env::current_exe().unwrap();
+    // A test is one folder deeper than a program.
+    let folders = own.ancestors().skip(1).take(2).map(|folder| folder.join("paned"));
+    let binary = folders.into_iter().find(|file| file.is_file()).unwrap_or_default();
+    assert!(
+        binary.exists(),
+        "there is no `paned` beside {}; run `cargo build` first",
+        own.display()
+    );
     binary
 }
 
@@ -32,6 +37,7 @@ pub struct Server {
     ready: Value,
     args: Vec<String>,
     env: Vec<(String, String)>,
+    bare: bool,
 }
 
 impl Server {
@@ -71,10 +77,20 @@ impl Server {
         Self::launch(dir, Vec::new(), Vec::new())
     }
 
+    /// A fresh server that has nothing of our own environment but where programs are.
+    #[must_use]
+    #[track_caller]
+    pub fn start_bare() -> Self {
+        let dir = tempfile::Builder::new().prefix("paned-e2e-").tempdir().unwrap();
+        let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+        let (child, ready) = launch(dir.path(), &[], &env, true);
+        Self { dir, child, ready, args: Vec::new(), env, bare: true }
+    }
+
     #[track_caller]
     fn launch(dir: TempDir, args: Vec<String>, env: Vec<(String, String)>) -> Self {
-        let (child, ready) = launch(dir.path(), &args, &env);
-        Self { dir, child, ready, args, env }
+        let (child, ready) = launch(dir.path(), &args, &env, false);
+        Self { dir, child, ready, args, env, bare: false }
     }
 
     /// Kills the server the hard way.
@@ -86,7 +102,7 @@ impl Server {
     /// Starts it again over the same folder.
     #[track_caller]
     pub fn start_again(&mut self) {
-        (self.child, self.ready) = launch(self.dir.path(), &self.args, &self.env);
+        (self.child, self.ready) = launch(self.dir.path(), &self.args, &self.env, self.bare);
     }
 
     /// The server's process.
@@ -268,9 +284,12 @@ impl Server {
 }
 
 #[track_caller]
-fn launch(dir: &Path, args: &[String], env: &[(String, String)]) -> (Child, Value) {
+fn launch(dir: &Path, args: &[String], env: &[(String, String)], bare: bool) -> (Child, Value) {
     let log = File::options().create(true).append(true).open(dir.join("log")).unwrap();
     let mut command = Command::new(binary());
+    if bare {
+        command.env_clear();
+    }
     command.args(["serve", "--port", "0", "--json"]).args(args).stdin(Stdio::null());
     command.env("PANED_STATE_DIR", dir.join("state")).env("HOME", dir).env("SHELL", "/bin/sh");
     command.env_remove("PANED_CONFIG").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::agents::{self, Agents};
+use crate::agents::{self, Agents, LETTER, Letter};
 use crate::dispatch::draft;
 use crate::errands::Errands;
 use crate::grants::{Grants, Stored, random_name};
@@ -87,10 +87,12 @@ impl Kernel {
         of_kind::<Stored>(&opened.records, GRANT).for_each(|stored| kernel.grants().insert(stored));
         kernel.keep_token()?;
         let remembered = of_kind(&opened.records, panes::record::KIND).collect();
+        kernel.agents().post().restore(of_kind::<Letter>(&opened.records, LETTER));
         let found = kernel.ground().adopt().await?;
         let living = adopt::all(&kernel, found, remembered);
         // What should have followed an end, and did not because the server was gone.
         kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
+        kernel.agents().post().resume(&kernel);
         kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
         // What was found out at the start is safe before anybody is told that we serve.
         let started =

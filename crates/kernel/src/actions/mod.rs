@@ -1,11 +1,14 @@
 //! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
 
 mod agent;
+mod agent_answer;
 mod agent_cleanup;
 mod agent_create;
 mod agent_explain;
 mod agent_last;
+mod agent_interrupt;
 mod agent_list;
+mod agent_message;
 mod agent_profiles;
 mod agent_record;
 mod agent_restart;
@@ -72,11 +75,14 @@ use crate::registry::Registry;
 /// Every action there is.
 pub(crate) fn registry() -> Registry {
     Registry::new()
+        .with::<agent_answer::AgentAnswer>()
         .with::<agent_cleanup::AgentCleanup>()
         .with::<agent_create::AgentCreate>()
         .with::<agent_explain::AgentExplain>()
         .with::<agent_last::AgentLast>()
+        .with::<agent_interrupt::AgentInterrupt>()
         .with::<agent_list::AgentList>()
+        .with::<agent_message::AgentMessage>()
         .with::<agent_profiles::AgentProfiles>()
         .with::<agent_record::AgentRecord>()
         .with::<agent_restart::AgentRestart>()

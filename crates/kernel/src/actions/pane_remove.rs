@@ -44,6 +44,7 @@ pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refu
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
     kernel.panes().remove(pane);
     kernel.agents().forget(&pane.id);
+    kernel.agents().post().forget(kernel, &pane.id);
     let removed = draft("pane:removed", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![removed], vec![Record::delete(&pane.id)]);
     Ok(())

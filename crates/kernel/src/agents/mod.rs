@@ -6,6 +6,9 @@
 //! | `shelf` | the profiles: ours, and the user's files over them |
 //! | `task` | the task that follows one living agent |
 //! | `courier` | what is to be typed, in that same task |
+//! | `post`, `letter` | the messages to all agents, each with what became of it |
+//! | `recipe` | what a profile says of how its program takes a prompt |
+//! | `notify` | what is brought back to whoever asked |
 //! | `seen` | what everybody may know at a moment, turns counted |
 //! | `tell` | how that becomes table, journal, meta |
 //! | `room` | how many there may be, and who makes room |
@@ -20,6 +23,10 @@ mod courier;
 mod git;
 mod last;
 mod log;
+mod letter;
+mod notify;
+mod post;
+mod recipe;
 mod record;
 mod recording;
 mod room;
@@ -35,12 +42,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{Meta, PaneId, Refusal};
 use paned_policy::agent::Profile;
+use paned_policy::delivery::Prepared;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 pub(crate) use self::after::ended;
 pub(crate) use self::last::{From, last};
+pub(crate) use self::courier::{Answer, Errand};
+pub(crate) use self::letter::{LETTER, Letter, Told};
+pub(crate) use self::notify::{hand, last as last_words, over};
+pub(crate) use self::post::Order;
+use self::post::{Post, Receipt};
 pub(crate) use self::record::{AgentRecord, Made, Restart};
 pub(crate) use self::recording::{Recording, record};
 pub(crate) use self::room::{candidate, retire};
@@ -52,6 +65,7 @@ pub(crate) use self::task::{Ask, Life, Looked};
 pub(crate) use self::worktree::{Wanted, Worktree};
 use crate::Kernel;
 use crate::panes::Pane;
+use crate::panes::pane::gone;
 
 /// How much may be asked of one agent before some of it is done.
 const ASKS: usize = 64;
@@ -60,6 +74,7 @@ const ASKS: usize = 64;
 pub(crate) struct Agents {
     living: Mutex<HashMap<PaneId, Agent>>,
     shelf: Shelf,
+    post: Post,
     /// Names of agents that are about to be started.
     coming: Mutex<HashSet<PaneId>>,
 }
@@ -92,7 +107,12 @@ impl Agent {
 
 impl Agents {
     pub(crate) fn new(profiles: Option<PathBuf>) -> Self {
-        Self { living: Mutex::default(), shelf: Shelf::new(profiles), coming: Mutex::default() }
+        Self {
+            living: Mutex::default(),
+            shelf: Shelf::new(profiles),
+            post: Post::default(),
+            coming: Mutex::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, Agent>> {
@@ -116,6 +136,31 @@ impl Agents {
     /// The folder of the user's own profiles.
     pub(crate) fn profiles_folder(&self) -> Option<PathBuf> {
         self.shelf.folder().map(PathBuf::from)
+    }
+
+    /// The messages to all agents.
+    pub(crate) fn post(&self) -> &Post {
+        &self.post
+    }
+
+    /// Accepts a message to the agent in a pane, and wakes its task. A text that cannot be typed is refused as a message
+    /// is, with its reason.
+    pub(crate) fn send(&self, kernel: &Kernel, order: Order) -> Result<Receipt, Refusal> {
+        let pane = kernel.panes().get(&order.pane)?;
+        let status = pane.lock().status();
+        if !status.is_live() {
+            return Err(gone(&pane.id, status));
+        }
+        let Some(agent) = self.listener(&order.pane) else {
+            let sentence = format!("the program in pane `{}` is not followed as an agent", pane.id);
+            return Err(Refusal::invalid(sentence));
+        };
+        let profile = self.profile(&agent.seen.borrow().info.profile)?;
+        let prepared = Prepared::new(&order.text, |text| recipe::dress(&profile, text));
+        let receipt = self.post.accept(kernel, order, prepared.err())?;
+        // A task that is behind looks into its tray when it has caught up.
+        let _ = agent.asks.try_send(Ask::Carry(Errand::Message));
+        Ok(receipt)
     }
 
     /// A profile by its name.

@@ -23,6 +23,8 @@ const GATHER: Duration = Duration::from_millis(30);
 const STALE: Duration = Duration::from_millis(200);
 /// A look that took long is not repeated for so many times as long.
 const REST: u32 = 10;
+/// How soon after a write the screen is looked at again, should nothing be printed.
+const SOON: Duration = Duration::from_millis(20);
 /// The least time between two calls at a deadline.
 const TICK: Duration = Duration::from_millis(10);
 /// The most that is read for titles and marks after one look; of more, the last.
@@ -44,7 +46,6 @@ pub(crate) enum Ask {
     /// What happened since then.
     Recall(Time, oneshot::Sender<Recalled>),
     /// Something is to be typed.
-    #[expect(dead_code, reason = "nothing is carried yet")]
     Carry(Errand),
 }
 
@@ -62,8 +63,9 @@ pub(crate) struct Sight {
     /// What it showed.
     pub(crate) look: Look,
     /// The offset up to which everything printed was in it.
-    #[expect(dead_code, reason = "nothing is carried yet")]
     pub(crate) end: u64,
+    /// How often somebody had typed before.
+    pub(crate) typed: Option<u64>,
 }
 
 /// Whether an agent was just started, or found again.
@@ -101,6 +103,8 @@ pub(super) struct Task {
 enum Event {
     Stirred,
     Asked(Option<Ask>),
+    /// Somebody typed.
+    Typing,
     Deadline,
 }
 
@@ -116,7 +120,7 @@ impl Task {
         let now = Instant::now();
         Self {
             engine: Engine::new(profile, kernel.now()),
-            courier: Courier::default(),
+            courier: Courier::new(&pane.id),
             turns: Turns::default(),
             log: Log::default(),
             said: None,
@@ -134,7 +138,7 @@ impl Task {
     }
 
     pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
-        let mut stirred = self.pane.watch();
+        let (mut stirred, mut hands) = (self.pane.watch(), self.pane.hands());
         while self.pane.lock().status().is_live() {
             let event = tokio::select! {
                 changed = stirred.changed() => match changed {
@@ -142,10 +146,15 @@ impl Task {
                     Err(_) => break,
                 },
                 ask = asks.recv() => Event::Asked(ask),
+                () = typing(&mut hands) => Event::Typing,
                 () = sleep_until(self.deadline()) => Event::Deadline,
             };
             match event {
                 Event::Stirred => self.stir(),
+                Event::Typing => {
+                    self.courier.saw_typing(self.kernel.now());
+                    self.stir();
+                }
                 Event::Asked(Some(ask)) => self.answer(ask).await,
                 // The pane is forgotten.
                 Event::Asked(None) => return,
@@ -205,14 +214,26 @@ impl Task {
         let Some(sight) = &self.sight else { return };
         let now = self.kernel.now();
         let (kernel, pane, engine) = (&self.kernel, self.pane.as_ref(), &self.engine);
-        self.courier.step(Scene { kernel, pane, engine, sight, now }).await;
+        let scene = Scene { kernel, pane, engine, sight, turns: self.turns, now };
+        let carried = self.courier.step(scene).await;
+        if carried.submits {
+            self.turns.expect(self.kernel.now());
+        }
+        if !carried.typed.is_empty() {
+            self.observe(&Observation::Typed(carried.typed));
+        }
+        if carried.is_stale {
+            let soon = Instant::now() + SOON;
+            self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
+        }
         self.publish(None);
     }
 
     /// Hears what was printed, then looks at the screen that it made.
     async fn look(&mut self) {
         let began = Instant::now();
-        let end = self.output.end();
+        // Before the look, so that whatever is typed or printed during it counts as later.
+        let (typed, end) = (self.pane.typed(), self.output.end());
         let seen =
             self.kernel.look(&self.pane, |screen| (screen.is_held(), Look::of(screen))).await;
         let (is_held, look) = match seen {
@@ -231,7 +252,7 @@ impl Task {
         }
         (self.held, self.due) = (None, None);
         self.observe(&Observation::Screen(look.clone()));
-        self.sight = Some(Sight { look, end });
+        self.sight = Some(Sight { look, end, typed });
         self.rested = Instant::now() + began.elapsed() * REST;
     }
 
@@ -289,7 +310,8 @@ impl Task {
             }
         }
         let profile = &self.engine.profile().name;
-        let info = seen::info(profile, &judged, self.engine.kind(), self.courier.queued());
+        let queued = self.kernel.agents().post().waiting(&self.pane.id);
+        let info = seen::info(profile, &judged, self.engine.kind(), queued);
         let begun = self.turns.begun;
         self.turns.note(info.state, info.kind);
         if begun < self.turns.begun {
@@ -333,9 +355,20 @@ impl Task {
         self.hear(self.output.end());
         self.before = None;
         self.observe(&Observation::Exited { code });
-        self.courier.close();
+        self.courier.close(&self.kernel);
         self.kernel.agents().forget_ended(&self.pane.id, &self.seen);
     }
+}
+
+/// Waits until somebody types; for ever where nobody counts.
+async fn typing(hands: &mut Option<watch::Receiver<Option<u64>>>) {
+    if let Some(counted) = hands
+        && counted.changed().await.is_ok()
+    {
+        return;
+    }
+    *hands = None;
+    std::future::pending().await
 }
 
 async fn sleep_until(deadline: Option<Instant>) {

@@ -27,10 +27,21 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
         return;
     }
     state.record.end = Some(end);
-    let notice = state.record.notify_on_exit.then(|| notice(&state, end));
+    let text = state.record.notify_on_exit.then(|| notice(&state, end));
+    let notice = text.as_ref().map(|text| notify(&state, text));
     let drafts = drafts(pane, end).into_iter().chain(notice).collect();
     kernel.journal().record(drafts, vec![state.record.put()]);
+    let parent = state.record.parent.clone();
     drop(state);
+    if let (Some(parent), Some(text)) = (parent, text) {
+        // An agent reads what is sent to it, and no events.
+        agents::hand(
+            kernel,
+            &parent,
+            &text,
+            format!("end of {} of {}", pane.id, pane.created_at.0),
+        );
+    }
     pane.stir();
     kernel.stages().stirred(&pane.id);
     if let Ok(pane) = kernel.panes().get(&pane.id) {
@@ -38,12 +49,15 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
     }
 }
 
-/// One notice for whoever started the pane.
-fn notice(state: &State, end: End) -> Draft {
+/// What whoever started the pane is told of its end.
+fn notice(state: &State, end: End) -> String {
     let output = state.output();
     let last = output.as_deref().and_then(last_line).unwrap_or_default();
     let lines = output.as_ref().map_or(0, |output| output.lines());
-    let text = notice::notice(&state.record, end, lines, &last);
+    notice::notice(&state.record, end, lines, &last)
+}
+
+fn notify(state: &State, text: &str) -> Draft {
     let record = &state.record;
     draft("pane:notice", &json!({ "paneId": record.id, "to": record.parent, "text": text }))
 }

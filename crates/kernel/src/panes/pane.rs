@@ -188,6 +188,19 @@ impl Pane {
         self.lock().record.origin.is_some()
     }
 
+    /// A level that rises when somebody types into it, where anybody counts that.
+    pub(crate) fn hands(&self) -> Option<watch::Receiver<Option<u64>>> {
+        match &self.lock().reach {
+            Reach::Linked { typed, .. } => Some(typed.clone()),
+            Reach::Starting | Reach::Unlinked { .. } => None,
+        }
+    }
+
+    /// How often somebody has typed into it.
+    pub(crate) fn typed(&self) -> Option<u64> {
+        self.hands().and_then(|hands| *hands.borrow())
+    }
+
     /// How to tell it something.
     pub(crate) fn commands(&self) -> Result<mpsc::Sender<Command>, Refusal> {
         let state = self.lock();

@@ -4,6 +4,8 @@ use std::fmt;
 
 use paned_model::{Dialog, DialogOption, Time};
 
+use paned_term::keys::Key;
+
 use super::{Act, Sight, Step, Wrote};
 
 /// Between two keys, in milliseconds; programs that draw themselves anew after each take no two at once.
@@ -100,7 +102,8 @@ fn options(dialog: &Dialog) -> String {
 #[derive(Clone, Debug)]
 pub struct Answering {
     dialog: String,
-    keys: Vec<String>,
+    names: Vec<String>,
+    keys: Vec<Key>,
     pressed: usize,
     /// Nothing is pressed before this.
     not_before: Option<Time>,
@@ -122,17 +125,30 @@ pub enum Progress {
 }
 
 impl Answering {
-    /// Answers this question with these keys.
-    #[must_use]
-    pub fn new(dialog: &Dialog, option: &DialogOption) -> Self {
-        let (dialog, keys) = (dialog.id.clone(), option.keys.clone());
-        Self { dialog, keys, pressed: 0, not_before: None, moved_since: None, last: None }
+    /// Answers this question with this option of it.
+    ///
+    /// # Errors
+    /// A sentence when one of its keys is none.
+    pub fn new(dialog: &Dialog, option: &DialogOption) -> Result<Self, NoSuchOption> {
+        let key =
+            |name: &String| name.parse::<Key>().map_err(|error| NoSuchOption(error.to_string()));
+        let keys = option.keys.iter().map(key).collect::<Result<_, _>>()?;
+        let (dialog, names) = (dialog.id.clone(), option.keys.clone());
+        Ok(Self {
+            dialog,
+            names,
+            keys,
+            pressed: 0,
+            not_before: None,
+            moved_since: None,
+            last: None,
+        })
     }
 
     /// The keys pressed so far.
     #[must_use]
     pub fn pressed(&self) -> &[String] {
-        &self.keys[..self.pressed]
+        &self.names[..self.pressed]
     }
 
     /// What to do next, from what is seen now.
@@ -170,7 +186,7 @@ impl Answering {
                 (RESTLESS <= now.since(since))
                     .then(|| "something moved between every look and the key".to_owned())
             }
-            Wrote::Refused(why) => Some(why.clone()),
+            Wrote::Refused(why) | Wrote::Lost(why) => Some(why.clone()),
         }
     }
 }

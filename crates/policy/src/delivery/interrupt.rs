@@ -2,27 +2,36 @@
 
 use paned_model::frame::Guard;
 use paned_model::{AgentState, Time};
+use paned_term::keys::Key;
 
 use super::step::passing;
-use super::{Act, Recipe, Sight, Step, Wrote};
+use super::{Act, Interrupting, Recipe, Sight, Step, Wrote};
+use crate::agent::Composer;
 
 /// A press that had no effect for so long is followed by the next, in milliseconds.
 const NEXT: u64 = 350;
 /// How long after a write that did not happen the next one is tried.
 const AGAIN: u64 = 15;
-/// How long a turn may take to end after the last press.
-const CONFIRM: u64 = 10_000;
 /// How long a screen may keep moving between every look and the press after it.
 const RESTLESS: u64 = 1_500;
-/// How often all presses are done.
+/// How long a turn may take to end after the last press, and after how long all presses are done once more.
+const CONFIRM: u64 = 10_000;
+const ROUND: u64 = 2_500;
 const ROUNDS: u32 = 2;
+/// How long a prompt may take to come back, and how often it is cleared away.
+const RESTORE: u64 = 600;
+const CLEARS: u32 = 8;
 
 /// A turn that is being broken off.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
-    keys: Vec<String>,
-    presses: u32,
+    how: Interrupting,
+    clear: Vec<Key>,
     pressed: u32,
+    cleared: u32,
+    clears: bool,
+    /// How often somebody had typed before the first press.
+    hands: Option<Option<u64>>,
     not_before: Option<Time>,
     last: Option<Time>,
     begun: Time,
@@ -34,7 +43,7 @@ pub struct Interrupt {
 pub enum Broken {
     /// Do this next.
     Go(Step),
-    /// It is not busy any more, or was not; with the evidence.
+    /// It is not busy any more, or was not; or it would not be broken off.
     Over {
         /// Whether it was broken off by this.
         interrupted: bool,
@@ -47,11 +56,13 @@ impl Interrupt {
     /// Breaks off the turn that is under way.
     #[must_use]
     pub fn new(recipe: &Recipe, now: Time) -> Self {
-        let (keys, presses) = (recipe.interrupt.keys.clone(), recipe.interrupt.presses.max(1));
         Self {
-            keys,
-            presses,
+            how: recipe.interrupt.clone(),
+            clear: recipe.clear.clone(),
             pressed: 0,
+            cleared: 0,
+            clears: false,
+            hands: None,
             not_before: None,
             last: None,
             begun: now,
@@ -61,30 +72,33 @@ impl Interrupt {
 
     /// What to do next, from what is seen now.
     pub fn step(&mut self, sight: &Sight<'_>, now: Time) -> Broken {
+        let wait = self.not_before.filter(|until| now < *until);
         match sight.state {
             AgentState::Busy => {}
+            // The first press may turn a question away.
             AgentState::Blocked if self.pressed == 0 => {}
-            // One press may have turned a question away, and the turn goes on without it.
-            AgentState::Unknown | AgentState::Starting if self.within(now) => {
+            AgentState::Unknown | AgentState::Starting if self.is_within(now) => {
                 return self.wait(now);
             }
-            state => return self.over(state),
+            state => return self.tidy(state, wait, sight, now),
         }
-        let wait = self.not_before.filter(|until| now < *until);
-        let most = self.presses * ROUNDS;
-        if wait.is_none() && self.pressed < most && self.may_press(now) {
-            return Broken::Go(Step::Write(Act::Press(self.keys.clone()), self.guard(sight, now)));
+        if wait.is_none() && self.pressed < self.how.presses * ROUNDS && self.may_press(now) {
+            self.hands.get_or_insert(sight.typed);
+            let guard = self.guard(sight, now);
+            return Broken::Go(Step::Write(Act::Press(self.how.keys.clone()), guard));
         }
-        if self.within(now) { self.wait(now) } else { self.over(sight.state) }
+        if self.is_within(now) { self.wait(now) } else { self.over(sight.state) }
     }
 
     /// How the write went; a sentence if that ends it.
     pub fn wrote(&mut self, how: &Wrote, now: Time) -> Option<String> {
         match how {
             Wrote::Done { .. } => {
-                self.pressed += 1;
+                let count = if self.clears { &mut self.cleared } else { &mut self.pressed };
+                *count += 1;
                 self.moved_since = None;
-                (self.last, self.not_before) = (Some(now), Some(Time(now.0 + NEXT)));
+                let gap = NEXT.min(self.how.within_ms / 3).max(50);
+                (self.last, self.not_before) = (Some(now), Some(Time(now.0 + gap)));
                 None
             }
             Wrote::Moved => {
@@ -92,7 +106,7 @@ impl Interrupt {
                 self.not_before = Some(Time(now.0 + AGAIN));
                 (CONFIRM <= now.since(self.begun)).then(|| "somebody types all the time".to_owned())
             }
-            Wrote::Refused(why) => Some(why.clone()),
+            Wrote::Refused(why) | Wrote::Lost(why) => Some(why.clone()),
         }
     }
 
@@ -106,33 +120,135 @@ impl Interrupt {
 
     /// All presses of a round follow each other; the next round waits longer.
     fn may_press(&self, now: Time) -> bool {
-        let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.presses);
-        !round_over || self.last.is_none_or(|last| CONFIRM / 4 <= now.since(last))
+        let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.how.presses.max(1));
+        !round_over || self.last.is_none_or(|last| ROUND <= now.since(last))
     }
 
-    fn within(&self, now: Time) -> bool {
+    /// The turn is over. A prompt that the program has put back is nobody's draft, and would be in the way.
+    fn tidy(
+        &mut self,
+        state: AgentState,
+        wait: Option<Time>,
+        sight: &Sight<'_>,
+        now: Time,
+    ) -> Broken {
+        let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
+        let alone = self.hands == Some(sight.typed) && !sight.may_ask();
+        if !restores || !alone || state == AgentState::Exited {
+            return self.over(state);
+        }
+        let soon = self.last.map(|last| Time(last.0 + RESTORE)).filter(|until| now < *until);
+        match sight.composer {
+            Composer::Draft(_) if wait.is_some() => Broken::Go(passing(wait, "it is cleared")),
+            Composer::Draft(_) if self.cleared < CLEARS => {
+                self.clears = true;
+                Broken::Go(Step::Write(Act::Press(self.clear.clone()), sight.guard()))
+            }
+            Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
+                Broken::Go(passing(soon, "the prompt may come back"))
+            }
+            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(state),
+        }
+    }
+
+    fn is_within(&self, now: Time) -> bool {
         now.since(self.last.unwrap_or(self.begun)) < CONFIRM
     }
 
     fn wait(&self, now: Time) -> Broken {
         let last = self.last.unwrap_or(self.begun);
-        let times =
-            [self.not_before, Some(Time(last.0 + CONFIRM / 4)), Some(Time(last.0 + CONFIRM))];
+        let times = [self.not_before, Some(Time(last.0 + ROUND)), Some(Time(last.0 + CONFIRM))];
         let until = times.into_iter().flatten().filter(|at| now < *at).min();
         Broken::Go(passing(until, "the turn is being broken off"))
     }
 
     fn over(&self, state: AgentState) -> Broken {
         let interrupted = 0 < self.pressed && state != AgentState::Busy;
-        let keys = self.keys.join(" ");
-        let what = match (self.pressed, state) {
+        let mut evidence = vec![match (self.pressed, state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
-            (count, AgentState::Busy) => {
-                format!("`{keys}` was pressed {count} times; it is still busy")
+            (count, AgentState::Busy) => format!("{}; it is still busy", times(count)),
+            (count, state) => format!("{}; it is {state} now", times(count)),
+        }];
+        if 0 < self.cleared {
+            evidence.push("the prompt that came back was cleared away".to_owned());
+        }
+        Broken::Over { interrupted, evidence }
+    }
+}
+
+fn times(count: u32) -> String {
+    match count {
+        1 => "its keys for that were pressed once".to_owned(),
+        count => format!("its keys for that were pressed {count} times"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Scene, recipe};
+    use super::*;
+
+    /// Breaks a turn off that ends after so many presses; answers how many there were and what came of it.
+    fn break_off(presses: u32, ends_after: u32) -> (u32, bool) {
+        let mut recipe = recipe();
+        recipe.interrupt.presses = presses;
+        let mut now = Time(1_000_000);
+        let (mut interrupt, mut scene) = (Interrupt::new(&recipe, now), Scene::ready());
+        scene.state = AgentState::Busy;
+        let mut count = 0;
+        loop {
+            match interrupt.step(&scene.sight(), now) {
+                Broken::Go(Step::Write(act, _)) => {
+                    assert_eq!(act, Act::Press(recipe.interrupt.keys.clone()));
+                    interrupt.wrote(&Wrote::Done { refereed: true }, now);
+                    count += 1;
+                    if count == ends_after {
+                        scene.state = AgentState::Ready;
+                    }
+                }
+                Broken::Go(Step::Wait(Some(until), _)) => {
+                    assert!(now < until);
+                    now = until;
+                }
+                Broken::Over { interrupted, .. } => return (count, interrupted),
+                other => panic!("{other:?}"),
             }
-            (1, state) => format!("`{keys}` was pressed; it is {state} now"),
-            (count, state) => format!("`{keys}` was pressed {count} times; it is {state} now"),
-        };
-        Broken::Over { interrupted, evidence: vec![what] }
+        }
+    }
+
+    #[test]
+    fn it_is_pressed_as_often_as_it_takes_and_no_more() {
+        assert_eq!(break_off(1, 1), (1, true));
+        assert_eq!(break_off(2, 2), (2, true));
+        assert_eq!(break_off(2, 1), (1, true));
+        assert_eq!(break_off(1, 2), (2, true), "a press that was lost is done again");
+        assert_eq!(break_off(1, 9), (2, false));
+        assert_eq!(break_off(2, 9), (4, false));
+    }
+
+    #[test]
+    fn an_agent_that_is_ready_is_left_alone() {
+        let (now, scene) = (Time(5), Scene::ready());
+        let over = Interrupt::new(&recipe(), now).step(&scene.sight(), now);
+        assert!(matches!(over, Broken::Over { interrupted: false, .. }));
+    }
+
+    #[test]
+    fn a_prompt_that_comes_back_is_cleared_away() {
+        let mut recipe = recipe();
+        recipe.interrupt.restores = true;
+        let mut now = Time(1_000_000);
+        let (mut interrupt, mut scene) = (Interrupt::new(&recipe, now), Scene::ready());
+        scene.state = AgentState::Busy;
+        assert!(matches!(interrupt.step(&scene.sight(), now), Broken::Go(Step::Write(..))));
+        interrupt.wrote(&Wrote::Done { refereed: true }, now);
+        (scene.state, scene.composer) = (AgentState::Ready, Composer::Draft("again".into()));
+        now = Time(now.0 + 400);
+        let Broken::Go(Step::Write(act, _)) = interrupt.step(&scene.sight(), now) else { panic!() };
+        assert_eq!(act, Act::Press(recipe.clear));
+        interrupt.wrote(&Wrote::Done { refereed: true }, now);
+        scene.composer = Composer::Empty;
+        let over = interrupt.step(&scene.sight(), now);
+        assert!(matches!(over, Broken::Over { interrupted: true, .. }), "{over:?}");
     }
 }

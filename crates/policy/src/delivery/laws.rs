@@ -3,7 +3,7 @@
 use paned_model::{AgentState, Delivery, Time};
 use proptest::prelude::*;
 
-use super::tests::{Scene, question};
+use super::tests::{Scene, prepare, question, recipe};
 use super::*;
 use crate::agent::Composer;
 
@@ -122,11 +122,9 @@ fn play(
 proptest! {
     #[test]
     fn it_never_types_where_it_must_not(moments in moments(), send in any::<bool>()) {
-        let recipe = Recipe::default();
-        let prepared = Prepared::new(TEXT, &recipe).unwrap();
         let when_busy = if send { WhenBusy::Send } else { WhenBusy::Queue };
         let mut told = Told::default();
-        play(Handover::new(prepared, recipe, when_busy, None), &moments, &mut told)?;
+        play(Handover::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut told)?;
         if let Some(outcome) = told.outcome {
             prop_assert!(outcome.word.is_final());
             prop_assert!(!outcome.evidence.is_empty());
@@ -140,9 +138,7 @@ proptest! {
 
     #[test]
     fn it_always_ends(moments in moments(), composer in 0..4_usize, busy in any::<bool>()) {
-        let recipe = Recipe::default();
-        let prepared = Prepared::new(TEXT, &recipe).unwrap();
-        let mut handover = Handover::new(prepared, recipe, WhenBusy::Send, None);
+        let mut handover = Handover::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
         let (mut scene, mut now) = (Scene::ready(), Time(1_000_000));
         for moment in &moments {
             now = Time(now.0 + moment.ms);

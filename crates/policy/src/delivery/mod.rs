@@ -22,7 +22,7 @@ mod tests;
 pub use answer::{Answering, Choice, NoSuchOption, Progress, choose};
 pub use handover::{Begun, Handover, Leftover};
 pub use interrupt::{Broken, Interrupt};
-pub use recipe::{Care, How, Interrupting, Place, Recipe};
+pub use recipe::{Interrupting, Recipe};
 pub use sight::Sight;
 pub use step::{Act, Outcome, Standing, Step, WhenBusy, Wrote};
 pub use text::{LONGEST, Prepared};

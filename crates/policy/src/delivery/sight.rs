@@ -12,6 +12,8 @@ use crate::agent::Composer;
 pub struct Sight<'a> {
     /// What it does.
     pub state: AgentState,
+    /// Whether that is only surmised from what was typed.
+    pub surmised: bool,
     /// The question on its screen.
     pub dialog: Option<&'a Dialog>,
     /// What stands where a person types.

@@ -2,6 +2,7 @@
 
 use paned_model::frame::Guard;
 use paned_model::{Delivery, Dialog, Time};
+use paned_term::keys::Key;
 use serde::{Deserialize, Serialize};
 
 use super::Leftover;
@@ -24,8 +25,8 @@ pub enum Act {
     Paste(String),
     /// A text, as if by hand.
     Type(String),
-    /// Keys, by name.
-    Press(Vec<String>),
+    /// Keys.
+    Press(Vec<Key>),
 }
 
 /// How a message stands while it is on its way.
@@ -70,6 +71,8 @@ pub enum Wrote {
     Moved,
     /// Nothing was written, for this reason.
     Refused(String),
+    /// Whether it was written is not known, for this reason.
+    Lost(String),
 }
 
 /// What is done with a message to an agent that is busy.

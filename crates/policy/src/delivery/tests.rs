@@ -6,6 +6,23 @@ use paned_term::{Screen, View};
 use super::*;
 use crate::agent::Composer;
 
+/// A recipe like most.
+pub(super) fn recipe() -> Recipe {
+    let key = |name: &str| vec![name.parse().unwrap()];
+    Recipe {
+        pastes: true,
+        submit: key("enter"),
+        delay_ms: 120,
+        newline: Vec::new(),
+        clear: key("ctrl+u"),
+        interrupt: Interrupting { keys: key("esc"), presses: 1, within_ms: 1000, restores: false },
+    }
+}
+
+pub(super) fn prepare(text: &str) -> Prepared {
+    Prepared::new(text, |text| Ok(text.to_owned())).unwrap()
+}
+
 const TEXT: &str = "tell me what this program does";
 
 /// A play with one message: the agent's side by hand.
@@ -19,6 +36,7 @@ pub(super) struct Play {
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     pub(super) state: AgentState,
+    pub(super) surmised: bool,
     pub(super) dialog: Option<Dialog>,
     pub(super) composer: Composer,
     pub(super) view: View,
@@ -32,6 +50,7 @@ impl Scene {
     pub(super) fn ready() -> Self {
         Self {
             state: AgentState::Ready,
+            surmised: false,
             dialog: None,
             composer: Composer::Empty,
             view: view("\u{1b}[?2004h> "),
@@ -45,6 +64,7 @@ impl Scene {
     pub(super) fn sight(&self) -> Sight<'_> {
         Sight {
             state: self.state,
+            surmised: self.surmised,
             dialog: self.dialog.as_ref(),
             composer: &self.composer,
             placeholder: false,
@@ -76,9 +96,7 @@ const WROTE: Wrote = Wrote::Done { refereed: true };
 
 impl Play {
     fn of(text: &str, when_busy: WhenBusy, leftover: Option<Leftover>) -> Self {
-        let recipe = Recipe { clear: vec!["ctrl+u".into()], ..Recipe::default() };
-        let prepared = Prepared::new(text, &recipe).unwrap();
-        let handover = Handover::new(prepared, recipe, when_busy, leftover);
+        let handover = Handover::new(prepare(text), recipe(), when_busy, leftover);
         Self { handover, now: Time(1_000_000), scene: Scene::ready() }
     }
 
@@ -118,7 +136,7 @@ impl Play {
 
     #[track_caller]
     fn presses(&mut self, ms: u64) {
-        self.writes(ms, &Act::Press(vec!["enter".into()]));
+        self.writes(ms, &Act::Press(recipe().submit));
         assert_eq!(self.handover.wrote(&WROTE, self.now), None);
     }
 
@@ -198,6 +216,9 @@ fn a_text_that_shows_in_part_must_stand_still() {
 #[test]
 fn busy_after_enter_is_a_sign_and_before_it_is_none() {
     let mut play = Play::pressed();
+    play.scene.surmised = true;
+    play.shows(AgentState::Busy, Composer::Hidden).waits(10, Delivery::Queued);
+    play.scene.surmised = false;
     play.shows(AgentState::Busy, Composer::Hidden).ends(10, Delivery::Submitted, "turned busy");
     let mut busy = Play::of(TEXT, WhenBusy::Send, None);
     busy.scene.state = AgentState::Busy;
@@ -254,7 +275,7 @@ fn a_question_after_the_paste_stops_enter() {
     let mut play = Play::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
-    play.writes(200, &Act::Press(vec!["enter".into()]));
+    play.writes(200, &Act::Press(recipe().submit));
     // It came up between the look and the key, and the keeper saw it.
     assert_eq!(play.handover.wrote(&Wrote::Moved, play.now), None);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
@@ -296,7 +317,7 @@ fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
     let left = Leftover { text: "an earlier message of ours".into(), typed: Some(3) };
     let mut play = Play::of(TEXT, WhenBusy::Queue, Some(left.clone()));
     play.shows(AgentState::Ready, draft("an earlier message of ours"));
-    play.writes(0, &Act::Press(vec!["ctrl+u".into()]));
+    play.writes(0, &Act::Press(recipe().clear));
     play.handover.wrote(&WROTE, play.now);
     play.waits(10, Delivery::Queued);
     play.shows(AgentState::Ready, Composer::Empty).pastes(10);
@@ -366,11 +387,9 @@ fn a_screen_that_never_stands_still_refuses_in_the_end() {
 #[test]
 fn after_a_restart_only_what_the_screen_shows_counts() {
     let resumed = |scene: Scene| {
-        let recipe = Recipe::default();
-        let prepared = Prepared::new(TEXT, &recipe).unwrap();
         let begun = Begun { typed: Some(3) };
         let now = Time(1_000_000);
-        Play { handover: Handover::resume(prepared, recipe, begun, now), now, scene }
+        Play { handover: Handover::resume(prepare(TEXT), recipe(), begun, now), now, scene }
     };
     // Our draft, and nobody has typed since: it is finished.
     let mut play = resumed(Scene { composer: draft(TEXT), ..Scene::ready() });

@@ -2,7 +2,6 @@
 
 use paned_term::paste::paste;
 
-use super::recipe::{How, Place};
 use super::{Act, Recipe};
 
 /// The longest text that is handed over.
@@ -22,11 +21,15 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Looks whether a text can be handed over to a program that takes prompts so.
+    /// Looks whether a text can be handed over. `dress` makes of it what its program takes as a prompt, or says why
+    /// there is no way to.
     ///
     /// # Errors
     /// A sentence when it cannot.
-    pub fn new(text: &str, recipe: &Recipe) -> Result<Self, String> {
+    pub fn new(
+        text: &str,
+        dress: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Self, String> {
         if LONGEST < text.len() {
             return Err(format!(
                 "the text has {} bytes; the longest is {LONGEST}; put it in a file and name that",
@@ -42,14 +45,10 @@ impl Prepared {
         if kept.len() < text.len() {
             changes.push("line ends at the end of the text were left out".to_owned());
         }
-        let mut text = kept.to_owned();
-        for care in recipe.care.iter().filter(|care| applies(&care.place, kept)) {
-            match &care.how {
-                How::Before(before) => text.insert_str(0, before),
-                How::After(after) => text.push_str(after),
-                How::Refuse(sentence) => return Err(sentence.clone()),
-            }
-            changes.push(change(&care.how));
+        let text = dress(kept)?;
+        if text != kept {
+            let what = "something was added to the text";
+            changes.push(format!("{what}, so that the program takes it for no command of its own"));
         }
         Ok(Self { text, changes })
     }
@@ -59,10 +58,10 @@ impl Prepared {
     /// # Errors
     /// A sentence when a program that does not ask to be told of pastes cannot be given it.
     pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<Act>, String> {
-        if marked {
+        if marked && recipe.pastes {
             return Ok(vec![Act::Paste(self.text.clone())]);
         }
-        const NO_PASTES: &str = "the program has not asked to be told of pastes";
+        const NO_PASTES: &str = "the program is not told of pastes";
         if LONGEST_TYPED < self.text.len() {
             let length = self.text.len();
             return Err(format!("{NO_PASTES}, and {length} bytes are too many to be typed"));
@@ -86,25 +85,6 @@ impl Prepared {
     }
 }
 
-fn applies(place: &Place, text: &str) -> bool {
-    match place {
-        Place::Start(start) => text.starts_with(start.as_str()),
-        Place::LastWord(start) => {
-            text.split_whitespace().next_back().is_some_and(|word| word.starts_with(start.as_str()))
-        }
-    }
-}
-
-fn change(how: &How) -> String {
-    let (what, side) = match how {
-        How::Before(what) => (what, "before"),
-        How::After(what) => (what, "after"),
-        How::Refuse(_) => return String::new(),
-    };
-    let what = if what.trim().is_empty() { "a blank".to_owned() } else { format!("`{what}`") };
-    format!("{what} was put {side} the text, which the program would have taken for a command")
-}
-
 /// A line in pieces that end between characters.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
@@ -121,31 +101,26 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Care;
+    use super::super::tests::recipe;
     use super::*;
 
-    fn recipe() -> Recipe {
-        let care = |place, how| Care { place, how };
-        Recipe {
-            care: vec![
-                care(Place::Start("/".into()), How::Before(" ".into())),
-                care(Place::Start("!".into()), How::Refuse("`!` runs a shell".into())),
-                care(Place::LastWord("@".into()), How::After(" ".into())),
-            ],
-            ..Recipe::default()
-        }
+    fn prepare(text: &str) -> Result<Prepared, String> {
+        Prepared::new(text, |text| match text.chars().next() {
+            Some('/') => Ok(format!(" {text}")),
+            Some('!') => Err("`!` runs a shell".to_owned()),
+            _ => Ok(text.to_owned()),
+        })
     }
 
     #[track_caller]
     fn check(text: &str, expect: Result<&str, &str>) {
-        let got = Prepared::new(text, &recipe()).map(|prepared| prepared.text);
+        let got = prepare(text).map(|prepared| prepared.text);
         assert_eq!(got.as_deref().map_err(String::as_str), expect);
     }
 
     #[test]
     fn text_is_kept_as_it_is() {
-        for text in ["-x; y;", "tab\there", "a!b ?", "日本語 🎉", "one\n\n  two", "@x is not last"]
-        {
+        for text in ["-x; y;", "tab\there", "a!b ?", "日本語 🎉", "one\n\n  two", " leading"] {
             check(text, Ok(text));
         }
     }
@@ -154,8 +129,7 @@ mod tests {
     fn what_a_program_would_take_for_a_command_is_taken_care_of() {
         check("/help me", Ok(" /help me"));
         check("!ls", Err("`!` runs a shell"));
-        check("look at @main.rs", Ok("look at @main.rs "));
-        check("/x @y", Ok(" /x @y "));
+        assert_eq!(prepare("/x").unwrap().changes.len(), 1);
     }
 
     #[test]
@@ -170,28 +144,28 @@ mod tests {
             "a\u{1b}[201~b",
             Err("character 2 of the text begins the end marker of a paste; send plain text"),
         );
-        let long = Prepared::new(&"x".repeat(LONGEST + 1), &Recipe::default()).unwrap_err();
+        let long = prepare(&"x".repeat(LONGEST + 1)).unwrap_err();
         assert!(long.contains("1048577 bytes"), "{long}");
-        assert!(Prepared::new(&"x".repeat(LONGEST), &Recipe::default()).is_ok());
+        assert!(prepare(&"x".repeat(LONGEST)).is_ok());
     }
 
     #[test]
     fn line_ends_at_the_end_are_left_out_and_told() {
-        let prepared = Prepared::new("a\nb\n\n", &Recipe::default()).unwrap();
+        let prepared = prepare("a\nb\n\n").unwrap();
         assert_eq!((prepared.text.as_str(), prepared.changes.len()), ("a\nb", 1));
     }
 
     #[test]
     fn without_marks_lines_need_a_key_of_their_own() {
-        let prepared = Prepared::new("a\r\nb", &Recipe::default()).unwrap();
-        assert!(prepared.acts(false, &Recipe::default()).unwrap_err().contains("each line"));
-        let recipe = Recipe { newline: vec!["ctrl+j".into()], ..Recipe::default() };
+        let prepared = prepare("a\r\nb").unwrap();
+        assert!(prepared.acts(false, &recipe()).unwrap_err().contains("each line"));
+        let recipe = Recipe { newline: vec!["ctrl+j".parse().unwrap()], ..recipe() };
         let (a, b) = (Act::Type("a".into()), Act::Type("b".into()));
         let acts = [a, Act::Press(recipe.newline.clone()), b];
         assert_eq!(prepared.acts(false, &recipe).unwrap(), acts);
-        let tabbed = Prepared::new("a\tb", &recipe).unwrap();
+        let tabbed = prepare("a\tb").unwrap();
         assert!(tabbed.acts(false, &recipe).unwrap_err().contains("tab"));
-        let long = Prepared::new(&"ä".repeat(1000), &recipe).unwrap();
+        let long = prepare(&"ä".repeat(1000)).unwrap();
         assert_eq!(long.acts(false, &recipe).unwrap().len(), 5);
     }
 }

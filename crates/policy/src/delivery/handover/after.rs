@@ -147,7 +147,7 @@ impl Handover {
         if sight.recorded {
             return Some("it was in the agent's own record");
         }
-        if !was_busy && sight.state == AgentState::Busy {
+        if !was_busy && sight.state == AgentState::Busy && !sight.surmised {
             return Some("the agent turned busy");
         }
         if *sight.composer == Composer::Empty && !sight.may_ask() {

@@ -11,8 +11,9 @@ use crate::delivery::{Act, Sight, Standing, Step, WhenBusy};
 const PATIENCE: u64 = 60_000;
 /// A person who typed so lately may not see their own keys yet.
 const FRESH: u64 = 800;
-/// How long a composer may take to be emptied.
-const CLEAR: u64 = 3_000;
+/// How long a composer may take to be emptied, and how often that is tried.
+const CLEAR: u64 = 250;
+const CLEARS: u32 = 8;
 /// How much of a draft is quoted.
 const QUOTED: usize = 40;
 
@@ -62,15 +63,19 @@ impl Handover {
     fn is_drafted(&mut self, before: Before, draft: &str, sight: &Sight<'_>) -> Step {
         let ours = self.leftover.as_ref().filter(|left| left.typed == sight.typed);
         let ours = ours.is_some_and(|left| sight.shows(&left.text) == Shown::Whole);
-        if ours && !before.cleared && !self.recipe.clear.is_empty() {
-            let before = Before { cleared: true, ..before };
-            let keys = self.recipe.clear.clone();
-            return self.write(Act::Press(keys), Stage::Clearing(before, Time(0)), sight);
+        if ours && before.cleared == 0 && !self.recipe.clear.is_empty() {
+            return self.clear(before, sight);
         }
         let begin: String = draft.chars().take(QUOTED).collect();
         let whose = if ours { "an earlier message" } else { "somebody's draft" };
         let why = format!("{whose} stands in the composer: `{}`", begin.escape_debug());
         self.accepted(before, Delivery::Held, &why)
+    }
+
+    fn clear(&mut self, before: Before, sight: &Sight<'_>) -> Step {
+        let before = Before { cleared: before.cleared + 1, ..before };
+        let keys = self.recipe.clear.clone();
+        self.write(Act::Press(keys), Stage::Clearing(before, Time(0)), sight)
     }
 
     /// Nothing is in the way.
@@ -114,8 +119,15 @@ impl Handover {
         now: Time,
     ) -> Step {
         let until = later(since, CLEAR);
-        if now < until && matches!(sight.composer, Composer::Draft(_)) {
-            return wait(Some(until), "an earlier message is cleared away");
+        let ours = self.leftover.as_ref().is_some_and(|left| left.typed == sight.typed);
+        if ours && !sight.may_ask() && matches!(sight.composer, Composer::Draft(_)) {
+            if now < until {
+                return wait(Some(until), "an earlier message is cleared away");
+            }
+            // One press may take one line of it.
+            if before.cleared < CLEARS {
+                return self.clear(before, sight);
+            }
         }
         self.stage = Stage::Before(before);
         self.before(before, sight, now)

@@ -72,8 +72,8 @@ struct Before {
     unclear: Option<Time>,
     /// Whether it was seen to wait its turn; then a question does not refuse it.
     accepted: bool,
-    /// Whether the composer was emptied for it.
-    cleared: bool,
+    /// How often the keys that empty the composer were pressed for it.
+    cleared: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -184,6 +184,11 @@ impl Handover {
                 restless.then(|| self.give_up("something moved between every look and the write"))
             }
             Wrote::Refused(why) => Some(self.give_up(why)),
+            Wrote::Lost(why) => {
+                self.note(why);
+                self.stage = then.unwrap_or(self.stage.clone());
+                Some(self.outcome(Delivery::Unknown, None))
+            }
         }
     }
 

@@ -1,0 +1,154 @@
+//! The settings of each program: a fake model, nothing sent anywhere else, a question before a command is run.
+
+use serde_json::json;
+
+use super::{Cli, Real};
+
+pub(super) fn set_up(real: &mut Real, url: &str) {
+    match real.cli {
+        Cli::Codex => codex(real, url),
+        Cli::Opencode => opencode(real, url),
+        Cli::Aider => aider(real, url),
+        Cli::Gemini => gemini(real, url),
+        Cli::Qwen => qwen(real, url),
+        Cli::Pi => pi(real, url),
+        Cli::Goose => goose(real, url),
+    }
+}
+
+fn codex(real: &mut Real, url: &str) {
+    let cwd = real.cwd();
+    real.file(
+        ".codex/config.toml",
+        &format!(
+            r#"model = "fake"
+model_provider = "fake"
+check_for_update_on_startup = false
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+
+[model_providers.fake]
+name = "Fake"
+base_url = "{url}/v1"
+wire_api = "responses"
+
+[projects."{}"]
+trust_level = "trusted"
+
+[analytics]
+enabled = false
+"#,
+            cwd.display()
+        ),
+    );
+    real.arg(&["--no-daemon"]);
+}
+
+fn opencode(real: &mut Real, url: &str) {
+    let model = |name: &str| json!({ "name": name, "tool_call": true, "limit": { "context": 128_000, "output": 8192 } });
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Fake",
+        "options": { "baseURL": format!("{url}/v1"), "apiKey": "none" },
+        "models": { "fake": model("Fake Model"), "small": model("Small Model") },
+    });
+    let config = json!({
+        "provider": { "fake": provider },
+        "model": "fake/fake",
+        "small_model": "fake/small",
+        "permission": { "bash": "ask" },
+        "autoupdate": false,
+        "share": "disabled",
+    });
+    real.file(".config/opencode/opencode.json", &config.to_string());
+    for name in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"] {
+        real.set(&format!("OPENCODE_DISABLE_{name}"), "1");
+    }
+    // Without this it waits more than a minute for a package that it cannot get.
+    real.set("npm_config_fetch_retries", "0");
+}
+
+fn aider(real: &mut Real, url: &str) {
+    let model = json!({ "max_tokens": 8192, "max_input_tokens": 128_000, "max_output_tokens": 8192,
+        "input_cost_per_token": 0, "output_cost_per_token": 0, "litellm_provider": "openai", "mode": "chat" });
+    let prices = json!({ "openai/fake": model });
+    real.file(".aider/caches/model_prices_and_context_window.json", &prices.to_string());
+    real.set("OPENAI_API_KEY", "none");
+    // It has no tools, so none of its turns could be told from a call beside them.
+    real.set("OPENAI_API_BASE", &format!("{url}/bare/v1"));
+    real.set("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+    real.arg(&["--model", "openai/fake", "--edit-format", "diff", "--no-check-update"]);
+    real.arg(&["--no-show-model-warnings", "--analytics-disable", "--no-show-release-notes"]);
+    real.arg(&["--no-gitignore"]);
+}
+
+fn gemini(real: &mut Real, url: &str) {
+    let settings = json!({
+        "security": { "auth": { "selectedType": "gemini-api-key" } },
+        "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 2 },
+        "telemetry": { "enabled": false },
+        "privacy": { "usageStatisticsEnabled": false },
+    });
+    real.file(".gemini/settings.json", &settings.to_string());
+    let trusted = json!({ real.cwd().display().to_string(): "TRUST_FOLDER" });
+    real.file(".gemini/trustedFolders.json", &trusted.to_string());
+    real.set("GEMINI_API_KEY", "none");
+    real.set("GOOGLE_GEMINI_BASE_URL", url);
+    real.arg(&["-m", "gemini-2.5-flash"]);
+}
+
+fn qwen(real: &mut Real, url: &str) {
+    let settings = json!({
+        "security": { "auth": { "selectedType": "openai" } },
+        "general": { "enableAutoUpdate": false, "disableAutoUpdate": true, "disableUpdateNag": true },
+        "model": { "name": "fake" },
+        "telemetry": { "enabled": false },
+        "privacy": { "usageStatisticsEnabled": false },
+    });
+    real.file(".qwen/settings.json", &settings.to_string());
+    real.set("OPENAI_API_KEY", "none");
+    real.set("OPENAI_BASE_URL", &format!("{url}/v1"));
+    real.set("OPENAI_MODEL", "fake");
+}
+
+/// It asks nobody by itself; an extension does.
+const ASK: &str = r#"export default function (pi) {
+  pi.on("tool_call", async (event, ctx) => {
+    if (event.toolName !== "bash") return;
+    const allowed = await ctx.ui.confirm("Run this command?", event.input.command);
+    if (!allowed) return { block: true, reason: "refused by the person" };
+  });
+}
+"#;
+
+fn pi(real: &mut Real, url: &str) {
+    let free = json!({ "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0 });
+    let model = json!({ "id": "fake", "name": "Fake", "reasoning": false, "input": ["text"], "cost": free,
+        "contextWindow": 128_000, "maxTokens": 8192 });
+    let provider = json!({ "baseUrl": format!("{url}/v1"), "apiKey": "none", "api": "openai-completions",
+        "models": [model] });
+    real.file(".pi/agent/models.json", &json!({ "providers": { "fake": provider } }).to_string());
+    let settings = json!({ "defaultProvider": "fake", "defaultModel": "fake",
+        "retry": { "enabled": true, "maxRetries": 1, "baseDelayMs": 500 } });
+    real.file(".pi/agent/settings.json", &settings.to_string());
+    real.file(".pi/agent/extensions/ask.ts", ASK);
+    for (name, value) in
+        [("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")]
+    {
+        real.set(name, value);
+    }
+}
+
+fn goose(real: &mut Real, url: &str) {
+    real.file(
+        ".config/goose/config.yaml",
+        &format!(
+            "GOOSE_PROVIDER: openai\nGOOSE_MODEL: fake\nOPENAI_HOST: {url}\nGOOSE_MODE: approve\n\
+             GOOSE_TELEMETRY_ENABLED: false\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n    \
+             name: developer\n    timeout: 300\n    bundled: true\n"
+        ),
+    );
+    real.set("OPENAI_API_KEY", "none");
+    real.set("GOOSE_DISABLE_KEYRING", "1");
+    real.arg(&["session"]);
+}
