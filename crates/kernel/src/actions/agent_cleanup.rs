@@ -16,8 +16,6 @@ pub(super) struct Params {
     /// Only agents that have been idle for so many milliseconds; all that are when left out.
     #[serde(default)]
     idle_ms: u64,
-    /// Only these; all of them when left out.
-    pane_ids: Option<Vec<PaneId>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -51,9 +49,6 @@ impl Action for AgentCleanup {
         let mut cleaned = Cleaned { closed: Vec::new(), kept: Vec::new() };
         for pane in kernel.panes().list() {
             if kernel.may_reach(&pane.id, &caller).is_err() {
-                continue;
-            }
-            if params.pane_ids.as_ref().is_some_and(|ids| !ids.contains(&pane.id)) {
                 continue;
             }
             let Some(agent) = agents::candidate(&kernel, &pane) else { continue };

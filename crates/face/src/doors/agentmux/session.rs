@@ -14,6 +14,9 @@ pub(super) struct Session {
     status: Status,
     exit_code: Option<u8>,
     pub(super) created_at: Time,
+    /// Whether it is to be left alone.
+    #[serde(default)]
+    pub(super) persist: bool,
     #[serde(default)]
     pub(super) agent: Option<AgentInfo>,
 }

@@ -50,11 +50,6 @@ struct Restarted {
 }
 
 #[derive(Deserialize)]
-struct Cleaned {
-    closed: Vec<String>,
-}
-
-#[derive(Deserialize)]
 struct Profiles {
     profiles: Vec<Profile>,
 }
@@ -223,21 +218,27 @@ impl Sessions {
         }
     }
 
-    /// Closes every session but the active one that has ended, or takes a prompt and that nobody looks at;
-    /// answers their names.
+    /// Closes every session but the active one that has ended or takes a prompt; answers their names.
     pub(super) async fn clean_up(&self) -> Result<Vec<String>, Refusal> {
         let mut others = self.list().await?;
         others.pop();
-        let (living, ended): (Vec<_>, Vec<_>) = others.into_iter().partition(Session::is_alive);
         let mut closed = Vec::new();
-        for session in ended {
-            self.close(&session.name).await?;
-            closed.push(session.name);
+        for session in others {
+            // Another look right before: it may have been given something to do since the list was made.
+            if self.may_go(&session).await? {
+                self.close(&session.name).await?;
+                closed.push(session.name);
+            }
         }
-        let names: Vec<_> = living.into_iter().map(|session| session.name).collect();
-        let cleaned: Cleaned = self.act("agent:cleanup", json!({ "paneIds": names })).await?;
-        closed.extend(cleaned.closed);
         Ok(closed)
+    }
+
+    async fn may_go(&self, session: &Session) -> Result<bool, Refusal> {
+        match self.pane(&session.name).await {
+            Ok(now) => Ok(!now.is_alive() || now.is_idle() && !now.persist),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// The profile of new agents.
