@@ -18,7 +18,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # A shell that is not a login shell may not know where rustup puts cargo.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: help run test check fuzz bench fmt install clean
+.PHONY: help run test check fuzz accuracy bench fmt install clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,6 +45,10 @@ check: ## what every commit passes: formatting, lints, rules of the house
 fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="600" for ten)
 	@scripts/ensure $(TEST_NEEDS)
 	@scripts/fuzz $(or $(ARGS),120)
+
+accuracy: ## print how often the agent engine is right over all recordings (ARGS="-v codex" for some, in detail)
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo run -q --release -p paned-e2e --bin accuracy -- $(ARGS)
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, activate, agentmux, attach, close, completions, doctor, emit, events, get, keys, kill,
-    layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
+    action, activate, agent, agentmux, attach, close, completions, doctor, emit, events, get, keys,
+    kill, layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
     server, session, tail, token, version, wait, write,
 };
 use crate::serve;
@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Kill(kill::Args),
     Close(close::Args),
     Rm(rm::Args),
+    #[command(subcommand)]
+    Agent(agent::Command),
     #[command(subcommand)]
     Session(session::Command),
     #[command(subcommand)]

@@ -15,3 +15,6 @@ pub use table::table;
 
 /// How far from a change of label either label counts as right, in milliseconds.
 pub const GRACE: u64 = 250;
+
+/// How long after a screen showed something the label was set, at most: whoever labels looks now and then.
+pub const LOOKED: u64 = 50;

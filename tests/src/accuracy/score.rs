@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use paned_model::{AgentState, BlockKind};
 use paned_policy::agent::Sample;
 
-use super::{GRACE, Label, Recording, Truth};
+use super::{GRACE, LOOKED, Label, Recording, Truth};
 
 /// What was right, in milliseconds.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +107,11 @@ impl Tally {
         let working = matches!(truth, Truth::Busy | Truth::Permission | Truth::Dialog);
         if working && state == AgentState::Ready {
             self.false_ready += 1;
-            self.false_ready_graced += u64::from(began + GRACE <= at && !early);
+            // From the end of the reply on, the label only waits for somebody to look at the screen.
+            let is_over = next.is_some_and(|next| {
+                next.after.min(next.at.saturating_sub(LOOKED)) <= at && next.truth.is(state, kind)
+            });
+            self.false_ready_graced += u64::from(began + GRACE <= at && !is_over);
         }
         let share = self.states.entry(truth).or_default();
         share.true_for += 1;

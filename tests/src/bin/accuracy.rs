@@ -1,5 +1,6 @@
 //! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
 //! path holds one of them; with `-v`, every recording and what was said where it was wrong.
+#![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "it prints")]
 
 use std::collections::BTreeMap;

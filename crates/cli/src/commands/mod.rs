@@ -3,6 +3,7 @@
 pub(crate) mod action;
 pub(crate) mod activate;
 mod afterwards;
+pub(crate) mod agent;
 pub(crate) mod agentmux;
 pub(crate) mod attach;
 pub(crate) mod close;
@@ -80,6 +81,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Activate(args) => activate::run(context, &args),
         Command::Rename(args) => rename::run(context, &args),
         Command::Session(command) => session::run(context, command),
+        Command::Agent(command) => agent::run(context, command),
         Command::Layout(command) => layout::run(context, command),
         Command::Resize(args) => resize::run(context, &args),
         Command::Kill(args) => kill::run(context, &args),

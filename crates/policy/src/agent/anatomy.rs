@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use paned_model::AgentState;
+use paned_model::{AgentState, Dialog};
 
-use super::Composer;
 use super::look::Look;
 use super::profile::{ComposerShape, Need, Pattern, Profile, Region};
+use super::{Composer, dialog};
 
 /// How many rows with anything on them the bottom of a screen has, where there is no composer.
 const BOTTOM: usize = 8;
@@ -24,18 +24,22 @@ pub(super) struct Anatomy {
     pub(super) end: usize,
     /// Where the last turn begins.
     turn: usize,
+    /// The question at the bottom; where there is one, there is no composer.
+    pub(super) dialog: Option<Dialog>,
 }
 
 impl Anatomy {
     pub(super) fn of(look: &Look, profile: &Profile) -> Self {
         let end = look.bottom().map_or(0, |bottom| bottom + 1);
         let found = profile.composer.as_ref().and_then(|shape| find(look, shape, end));
-        let (composer, text) = match found {
+        let over = found.as_ref().map(|(whole, _)| whole.clone());
+        let dialog = dialog::find(look, profile, over, end);
+        let (composer, text) = match found.filter(|_| dialog.is_none()) {
             Some((whole, text)) => (Some(whole), text),
             None => (None, 0..0),
         };
         let below = composer.as_ref().map_or(end, |composer| composer.start);
-        Self { composer, text, end, turn: turn(look, profile, below) }
+        Self { composer, text, end, turn: turn(look, profile, below), dialog }
     }
 
     /// The rows of a region, those nearest to the composer (or to the bottom) first.
@@ -59,9 +63,17 @@ impl Anatomy {
         rows.into_iter().take(most).collect()
     }
 
-    /// The row where the last turn begins.
-    pub(super) fn turn(&self) -> usize {
-        self.turn
+    /// Whether the user's last message is the last thing above the composer: nothing has answered it.
+    pub(super) fn is_unanswered(&self, look: &Look, profile: &Profile) -> bool {
+        let Some(start) = self.composer.as_ref().map(|composer| composer.start) else {
+            return false;
+        };
+        let is_frame = |row: usize| {
+            let text = look.row(row);
+            let bare = |c: char| c.is_whitespace() || ('\u{2500}'..='\u{259f}').contains(&c);
+            text.chars().all(bare)
+        };
+        profile.messages.unanswered && 0 < self.turn && (self.turn..start).all(is_frame)
     }
 
     /// What stands in the composer.
@@ -219,7 +231,7 @@ fn prompted(
 }
 
 /// Where the last turn begins: after the user's last message.
-fn turn(look: &Look, profile: &Profile, below: usize) -> usize {
+pub(super) fn turn(look: &Look, profile: &Profile, below: usize) -> usize {
     let Some(user) = &profile.messages.user else {
         return 0;
     };
@@ -241,10 +253,18 @@ impl Need {
             Self::Paste => look.view.modes.bracketed_paste,
             Self::NoPaste => !look.view.modes.bracketed_paste,
             Self::Cursor => rows.contains(&usize::from(cursor.row)),
+            Self::Line => is_one_line(look, rows),
             Self::Shown => cursor.visible,
             Self::Hidden => !cursor.visible,
         }
     }
+}
+
+/// Whether the cursor stands in the line that begins in the first of these rows: each row before its own is full.
+fn is_one_line(look: &Look, rows: &Range<usize>) -> bool {
+    let (cursor, cols) = (usize::from(look.view.cursor.row), usize::from(look.view.size.cols));
+    let is_full = |row: usize| cols <= look.row(row).chars().count() + 1;
+    rows.contains(&cursor) && (rows.start..cursor).all(is_full)
 }
 
 /// What a composer that is not there means.

@@ -134,6 +134,7 @@ impl Engine {
     /// Takes in what was seen; answers whether the judgement (state or dialog) is another one now.
     pub fn observe(&mut self, seen: &Observation, now: Time) -> Option<Change> {
         let was_busy = judge::is_busy(&self.facts, &self.profile, now);
+        let entered = self.facts.enter.as_ref().map(|enter| enter.at);
         match seen {
             Observation::Screen(look) => self.facts.look(look, &self.profile, now),
             Observation::Output(bytes) => self.output(bytes, now),
@@ -150,7 +151,8 @@ impl Engine {
             Observation::Exited { code } => self.facts.exited = Some(*code),
         }
         let is_busy = judge::is_busy(&self.facts, &self.profile, now);
-        if was_busy || is_busy || self.facts.dialog.is.is_some() {
+        let is_new = entered != self.facts.enter.as_ref().map(|enter| enter.at);
+        if (was_busy && !is_new) || is_busy || self.facts.dialog.is.is_some() {
             self.facts.busy = Some(now);
             self.facts.turn |= is_busy;
         }
@@ -159,6 +161,7 @@ impl Engine {
 
     fn output(&mut self, bytes: &[u8], now: Time) {
         let (facts, profile) = (&mut self.facts, &self.profile);
+        facts.printed = now;
         self.signals.feed(bytes, |signal| facts.signal(signal, profile, now));
     }
 

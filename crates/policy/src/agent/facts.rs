@@ -24,6 +24,8 @@ pub(super) struct Facts {
     pub(super) hits: Vec<Held>,
     /// When something above the composer moved last.
     pub(super) moved: Time,
+    /// When it printed something last.
+    pub(super) printed: Time,
     pub(super) title: Option<Said>,
     /// Whether a title has ever said busy: only then can its silence say ready.
     pub(super) titled: bool,
@@ -97,7 +99,7 @@ pub(super) struct Enter {
     pub(super) at: Time,
     /// What stood in the composer then.
     draft: Option<String>,
-    /// Whether the composer still holds it.
+    /// Whether the composer still holds it, or has not been looked at since.
     pub(super) kept: bool,
 }
 
@@ -111,6 +113,7 @@ impl Facts {
             dialogs: 0,
             hits: Vec::new(),
             moved: now,
+            printed: now,
             title: None,
             titled: false,
             osc: None,
@@ -132,6 +135,7 @@ impl Facts {
         if last.is_some_and(|last| last.above != sight.above && last.size == sight.size) {
             self.moved = now;
         }
+        let last_queued = last.is_some_and(|last| last.queued);
         self.composer.set(sight.composer != Composer::Hidden, now);
         let id = sight.dialog.as_ref().map(|dialog| dialog.id.clone());
         if self.dialog.set(id, now) && self.dialog.is.is_some() {
@@ -141,6 +145,11 @@ impl Facts {
             dialog.id = format!("{}-{}", dialog.id, self.dialogs);
         }
         self.hold(&sight, now);
+        // What waited is handed over now, as if Enter were pressed on it.
+        if last_queued && !sight.queued && self.turn {
+            self.enter = Some(Enter { at: now, draft: None, kept: false });
+            self.busy = None;
+        }
         if let Some(enter) = &mut self.enter {
             enter.kept = match &sight.composer {
                 Composer::Draft(draft) => enter.draft.as_ref().is_none_or(|old| old == draft),

@@ -9,10 +9,14 @@ use paned_model::{AgentState, Source, Time};
 use super::facts::{Claim, Facts, Held};
 use super::profile::Profile;
 
+/// How long something must be seen, or missed, that may be a half-drawn screen.
+const FLICKER: u64 = 80;
 /// How long a title must say busy when nobody pressed Enter; titles blink at the start.
 const BLINK: u64 = 80;
-/// How long a draft may stay after Enter before Enter did nothing.
-const SWALLOWED: u64 = 800;
+/// How long Enter counts at most, however much is printed.
+const EXPECT: u64 = 10_000;
+/// How long nothing on the screen may have said busy before a hook's word is taken.
+const HOOK_EARLY: u64 = 80;
 /// How long a program that was told to quit may take.
 const LEAVING: u64 = 3000;
 /// How long a hook is believed against the screen.
@@ -52,6 +56,7 @@ pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Tim
         .starting()
         .or_else(|| bench.blocked())
         .or_else(|| bench.busy())
+        .or_else(|| bench.queued())
         .or_else(|| bench.expected())
         .or_else(|| bench.ready())
         .unwrap_or_else(|| bench.nothing());
@@ -90,7 +95,8 @@ impl Bench<'_> {
     fn blocked(&self) -> Option<Verdict> {
         let said = |source, weight, at| Verdict::new(AgentState::Blocked, source, weight, at);
         if self.facts.dialog.is.is_some() {
-            return Some(said(Source::Screen, 0.97, self.facts.dialog.since));
+            let verdict = said(Source::Screen, 0.97, self.facts.dialog.since);
+            return Some(self.steady(verdict));
         }
         if let Some(title) =
             self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Blocked))
@@ -108,6 +114,17 @@ impl Bench<'_> {
             return None;
         }
         Some(said(source, weight, at).until(after(at, ASKING)))
+    }
+
+    /// A question that appears where there was a composer a moment ago may be a half-drawn screen.
+    fn steady(&self, verdict: Verdict) -> Verdict {
+        let facts = self.facts;
+        let sure = after(facts.dialog.since.max(facts.composer.since), FLICKER);
+        let was_idle = facts.was_ready && !facts.turn && self.last == AgentState::Ready;
+        if was_idle && self.now < sure {
+            return Verdict::new(self.last, Source::Screen, 0.5, verdict.at).until(sure);
+        }
+        verdict
     }
 
     /// Whether a question of which only a hook spoke has been dealt with.
@@ -132,7 +149,9 @@ impl Bench<'_> {
             if self.profile.rules[held.hit.rule].moves && frozen <= self.now {
                 return Some(Verdict::new(AgentState::Unknown, Source::Screen, weight, held.since));
             }
-            return Some(said(Source::Screen, weight, held.since).until(frozen));
+            let stale = after(held.moved, self.profile.timing.stale);
+            let again = if self.now < stale { stale } else { frozen };
+            return Some(said(Source::Screen, weight, held.since).until(again));
         }
         self.busy_osc().map(|since| said(Source::Osc, 0.9, since))
     }
@@ -173,20 +192,24 @@ impl Bench<'_> {
         self.facts.hook.as_ref().filter(|claim| claim.says == state)
     }
 
+    /// Messages wait for the end of the turn, so it does not wait for one.
+    fn queued(&self) -> Option<Verdict> {
+        let queued = self.facts.sight.as_ref().is_some_and(|sight| sight.queued);
+        let busy = Verdict::new(AgentState::Busy, Source::Screen, 0.8, self.turn_began());
+        (queued && self.facts.turn).then_some(busy)
+    }
+
     /// Enter was pressed on a draft, and nothing has told yet what became of it.
     fn expected(&self) -> Option<Verdict> {
         let enter = self.facts.enter.as_ref()?;
         if !self.facts.was_ready || self.ready_since(enter.at).is_some() {
             return None;
         }
-        let swallowed = after(enter.at, SWALLOWED);
-        let expect = after(enter.at, self.profile.timing.expect);
-        if expect <= self.now || (enter.kept && swallowed <= self.now) {
-            return None;
-        }
+        let printed = self.facts.printed.max(enter.at);
+        let expect = after(printed, self.profile.timing.expect).min(after(enter.at, EXPECT));
         let began = self.facts.busy.is_some_and(|busy| enter.at <= busy);
         let verdict = Verdict::new(AgentState::Busy, Source::Input, 0.8, enter.at);
-        (!began).then(|| verdict.until(if enter.kept { swallowed } else { expect }))
+        (self.now < expect && !began).then(|| verdict.until(expect))
     }
 
     /// Something that says ready outright and began after a moment.
@@ -194,13 +217,20 @@ impl Bench<'_> {
         let facts = self.facts;
         let title = facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
         let title = title.map(|title| (Source::Title, 0.95, title.since));
-        let hook = self.hook(AgentState::Ready).map(|it| (Source::Hook, it.weight, it.at));
+        let hook = self.hook(AgentState::Ready).filter(|it| !self.is_early(it));
+        let hook = hook.map(|it| (Source::Hook, it.weight, it.at));
         let osc = facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Ready));
         let osc = osc.map(|osc| (Source::Osc, 0.9, osc.since));
         let mark = self.marks().find(|held| self.profile.rules[held.hit.rule].exact);
         let mark = mark.map(|held| (Source::Screen, self.weight(held), held.moved));
         let all = [title, hook, osc, mark, self.editor()];
         all.into_iter().flatten().find(|(_, _, at)| moment < *at)
+    }
+
+    /// Whether a hook says ready sooner than the screen could show it.
+    fn is_early(&self, claim: &Claim) -> bool {
+        let seen = self.facts.busy.map_or(claim.at, |busy| busy.max(claim.at));
+        self.facts.turn && self.age(seen) < HOOK_EARLY
     }
 
     /// What says on the screen that a turn is over.
@@ -229,11 +259,20 @@ impl Bench<'_> {
         let weight = shape.map_or(0.7, |shape| shape.weight);
         let (source, weight, at) =
             outright.unwrap_or((Source::Screen, weight, facts.composer.since));
+        let settled = after(facts.composer.since, timing.settle);
+        if facts.turn && shape.is_some_and(|shape| shape.exact) && self.now < settled {
+            let verdict = Verdict::new(AgentState::Busy, Source::Screen, 0.6, facts.moved);
+            return Some(verdict.until(settled));
+        }
         if outright.is_none() && facts.turn {
-            if let Some(busy) = self.hooked() {
+            if let Some(busy) = self.hooked().or_else(|| self.unanswered()) {
                 return Some(busy);
             }
-            let settled = facts.busy.map_or(facts.born, |busy| after(busy, timing.settle));
+            let settle = match self.hook(AgentState::Ready) {
+                Some(_) => timing.settle.min(HOOK_EARLY),
+                None => timing.settle,
+            };
+            let settled = facts.busy.map_or(facts.born, |busy| after(busy, settle));
             let quiet = after(facts.moved, timing.quiet);
             let ready_at = settled.max(quiet);
             if self.now < ready_at {
@@ -259,6 +298,12 @@ impl Bench<'_> {
         let is_there = self.facts.composer.is && until <= self.now;
         let verdict = Verdict::new(AgentState::Busy, Source::Hook, claim.weight, claim.at);
         (!is_there).then(|| if self.facts.composer.is { verdict.until(until) } else { verdict })
+    }
+
+    /// The user's message is the last thing on the screen.
+    fn unanswered(&self) -> Option<Verdict> {
+        let is = self.facts.sight.as_ref().is_some_and(|sight| sight.unanswered);
+        is.then(|| Verdict::new(AgentState::Busy, Source::Screen, 0.75, self.turn_began()))
     }
 
     /// Ready, or what the last turn left behind.
@@ -293,11 +338,13 @@ impl Bench<'_> {
         }
         let lost = after(hidden.max(facts.dialog.since), self.profile.timing.lost);
         if self.now < lost {
+            let sure = after(facts.dialog.since, FLICKER);
             let keep = match self.last {
-                AgentState::Blocked => AgentState::Busy,
+                AgentState::Blocked if sure <= self.now => AgentState::Busy,
                 other => other,
             };
-            return Verdict::new(keep, Source::Quiet, 0.5, hidden).until(lost);
+            let again = if self.now < sure { sure } else { lost };
+            return Verdict::new(keep, Source::Quiet, 0.5, hidden).until(again);
         }
         Verdict::new(AgentState::Unknown, Source::Screen, 0.3, hidden)
     }

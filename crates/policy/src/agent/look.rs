@@ -5,7 +5,7 @@ use paned_term::screen::picture::{Cell, Colour, Picture, Rgb};
 use paned_term::{Screen, View};
 
 use super::profile::Hue;
-use super::{Profile, anatomy, dialog};
+use super::{Profile, anatomy};
 
 /// A screen at one moment. Cheap to keep for a while, and equal when nothing moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +63,7 @@ impl Look {
     /// [`Judgement::dialog`](super::Judgement::dialog) also tells one time from the next.
     #[must_use]
     pub fn dialog(&self, profile: &Profile) -> Option<Dialog> {
-        let anatomy = anatomy::Anatomy::of(self, profile);
-        dialog::find(self, profile, &anatomy)
+        anatomy::Anatomy::of(self, profile).dialog
     }
 
     /// The rows of the last turn: from below what the user said last down to the composer, or to the bottom where

@@ -11,6 +11,8 @@ use super::{Engine, Look, Observation, Profile, Report};
 
 /// How long looks are apart, at least.
 const LOOK: u64 = 30;
+/// How long after output a look waits for the rest of it: programs clear and draw anew in several writes.
+const REST: u64 = 8;
 /// How long a synchronized update may be held back before it is looked at all the same.
 const HELD: u64 = 150;
 
@@ -70,9 +72,11 @@ struct Player {
     engine: Engine,
     screen: Screen,
     /// When the screen was looked at last.
-    looked: Time,
+    looked: Option<Time>,
     /// When it is to be looked at next, if it changed.
     due: Option<Time>,
+    /// Since when it has changed without being looked at.
+    changed: Option<Time>,
     /// Since when an update is held back.
     held: Option<Time>,
     samples: Vec<Sample>,
@@ -83,8 +87,15 @@ impl Player {
         let start = Time(0);
         let engine = Engine::new(profile.clone(), start);
         let screen = Screen::new(size);
-        let mut player =
-            Self { engine, screen, looked: start, due: None, held: None, samples: Vec::new() };
+        let mut player = Self {
+            engine,
+            screen,
+            looked: None,
+            due: None,
+            changed: None,
+            held: None,
+            samples: Vec::new(),
+        };
         player.note(start);
         player
     }
@@ -106,15 +117,8 @@ impl Player {
     }
 
     fn look(&mut self, now: Time) {
-        if self.screen.is_held() {
-            let since = *self.held.get_or_insert(now);
-            if now.since(since) < HELD {
-                self.due = Some(Time(since.0 + HELD));
-                return;
-            }
-            self.screen.settle();
-        }
-        (self.held, self.due, self.looked) = (None, None, now);
+        self.screen.settle();
+        (self.held, self.changed, self.due, self.looked) = (None, None, None, Some(now));
         self.engine.observe(&Observation::Screen(Look::of(&self.screen)), now);
     }
 
@@ -142,13 +146,17 @@ impl Player {
         self.note(now);
     }
 
-    /// The screen may show something else now.
+    /// The screen may show something else now. It is looked at soon, and not in the middle of an update.
     fn changed(&mut self, now: Time) {
-        let due = Time(self.looked.0 + LOOK).max(now);
-        self.due = Some(self.due.map_or(due, |old| if old < now { due } else { old }));
-        if self.due == Some(now) {
-            self.look(now);
-        }
+        let due = if self.screen.is_held() {
+            Time(self.held.get_or_insert(now).0 + HELD)
+        } else {
+            self.held = None;
+            let soon = Time(now.0 + REST);
+            let last = Time(self.changed.get_or_insert(now).0 + LOOK);
+            self.looked.map_or(soon, |looked| Time(looked.0 + LOOK).max(soon).min(last))
+        };
+        self.due = Some(due);
     }
 
     fn note(&mut self, now: Time) {

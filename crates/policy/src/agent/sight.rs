@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use paned_model::{AgentState, BlockKind, Dialog};
 
+use super::Composer;
 use super::anatomy::Anatomy;
 use super::look::Look;
-use super::profile::{Profile, Region, Rule};
-use super::{Composer, dialog};
+use super::profile::{Pattern, Profile, Region, Rule};
 
 /// What one look says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,10 @@ pub(super) struct Sight {
     pub(super) context: Option<u8>,
     /// Changes when anything above the composer does.
     pub(super) above: u64,
-    /// The last row with anything on it, where there is neither composer nor question.
+    /// Whether nothing has answered the user's last message.
+    pub(super) unanswered: bool,
+    /// Whether messages wait for the end of the turn.
+    pub(super) queued: bool,
     pub(super) size: paned_model::Size,
 }
 
@@ -39,14 +42,17 @@ impl Sight {
     pub(super) fn of(look: &Look, profile: &Profile) -> Self {
         let anatomy = Anatomy::of(look, profile);
         let composer = anatomy.composer(look, profile);
-        let dialog = dialog::find(look, profile, &anatomy);
         let rules = profile.rules.iter().enumerate();
         let hits = rules.filter_map(|(at, rule)| hit(look, &anatomy, at, rule)).collect();
         let context = context(look, profile, &anatomy);
         let below = anatomy.composer.as_ref().map_or(anatomy.end, |rows| rows.start);
         let mut above = DefaultHasher::new();
         look.view.rows[..below.min(look.view.rows.len())].hash(&mut above);
-        Self { composer, dialog, hits, context, above: above.finish(), size: look.view.size }
+        let (above, size) = (above.finish(), look.view.size);
+        let unanswered = anatomy.is_unanswered(look, profile);
+        let queued = is_queued(look, profile, &anatomy);
+        let dialog = anatomy.dialog;
+        Self { composer, dialog, hits, context, above, unanswered, queued, size }
     }
 }
 
@@ -64,7 +70,12 @@ fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
     let Some(pattern) = &rule.pattern else {
         return Some(hit("", ""));
     };
-    anatomy.rows(look, rule.region, rule.rows).into_iter().find_map(|row| {
+    let rows = anatomy.rows(look, rule.region, rule.rows);
+    let unless = |pattern: &Pattern| rows.iter().any(|row| pattern.is_in(look.row(*row)));
+    if rule.unless.as_ref().is_some_and(unless) {
+        return None;
+    }
+    rows.iter().find_map(|&row| {
         let text = look.row(row);
         let found = pattern.find(text)?;
         let first = text[..found.start].chars().count();
@@ -72,6 +83,14 @@ fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
         let has_hue = rule.hue.is_none_or(|hue| look.shade(row, inked).hue == Some(hue));
         has_hue.then(|| hit(&text[found], text))
     })
+}
+
+fn is_queued(look: &Look, profile: &Profile, anatomy: &Anatomy) -> bool {
+    let Some(queued) = &profile.messages.queued else {
+        return false;
+    };
+    let rows = anatomy.rows(look, Region::Turn, 12).into_iter();
+    rows.chain(anatomy.rows(look, Region::Footer, 4)).any(|row| queued.is_in(look.row(row)))
 }
 
 /// The newest figure, which is the lowest.

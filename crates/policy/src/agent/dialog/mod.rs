@@ -6,9 +6,11 @@ mod options;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use paned_model::{BlockKind, Dialog, DialogOption};
 
-use super::anatomy::Anatomy;
+use super::anatomy;
 use super::look::Look;
 use super::profile::{Choosing, DialogShape, OptionStyle, Profile};
 use options::{Block, Choice};
@@ -16,21 +18,28 @@ use options::{Block, Choice};
 /// How many rows a question has, at most.
 const MAX_TEXT: usize = 20;
 
-/// The question at the bottom of a screen.
-pub(super) fn find(look: &Look, profile: &Profile, anatomy: &Anatomy) -> Option<Dialog> {
+/// The question at the bottom of a screen. A composer that is elsewhere means that there is none; one that is made of
+/// the question's own rows was none. The rows from `end` on are blank.
+pub(super) fn find(
+    look: &Look,
+    profile: &Profile,
+    composer: Option<Range<usize>>,
+    end: usize,
+) -> Option<Dialog> {
     let shape = profile.dialog.as_ref()?;
-    if anatomy.composer.is_some() {
+    if !shape.needs.iter().all(|need| need.holds(look, &(0..end))) {
         return None;
     }
-    let all = 0..anatomy.end;
-    if !shape.needs.iter().all(|need| need.holds(look, &all)) {
-        return None;
-    }
-    let styles = shape.styles.iter();
-    let (style, block) = styles
-        .filter_map(|style| Some((*style, options::find(look, *style, anatomy.end)?)))
-        .find(|(_, block)| has_hint(look, shape, block, anatomy.end))?;
-    let text = text(look, shape, anatomy, &block);
+    let found = |style: &OptionStyle| Some((*style, options::find(look, *style, end)?));
+    let fits = |(style, block): &(OptionStyle, Block)| {
+        let is_clear = *style == OptionStyle::Letters || shape.hint.is_some();
+        let is_its_own = |rows: &Range<usize>| {
+            is_clear && rows.start < block.rows.end && block.rows.start < rows.end
+        };
+        composer.as_ref().is_none_or(is_its_own) && has_hint(look, shape, block, end)
+    };
+    let (style, block) = shape.styles.iter().filter_map(found).find(fits)?;
+    let text = text(look, profile, shape, &block);
     let whole = format!("{text}\n{}", labels(&block));
     let known = shape.kinds.iter().find(|kind| kind.pattern.is_in(&whole));
     if known.is_none() && shape.known {
@@ -53,10 +62,11 @@ fn labels(block: &Block) -> String {
 }
 
 /// The rows above the options that belong to the question.
-fn text(look: &Look, shape: &DialogShape, anatomy: &Anatomy, block: &Block) -> String {
+fn text(look: &Look, profile: &Profile, shape: &DialogShape, block: &Block) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut blanks = 0;
-    for row in (anatomy.turn()..block.rows.start).rev().take(MAX_TEXT) {
+    let first = anatomy::turn(look, profile, block.rows.start);
+    for row in (first..block.rows.start).rev().take(MAX_TEXT) {
         let whole = look.row(row);
         if !lines.is_empty() && is_edge(whole) {
             break;

@@ -9,8 +9,19 @@ use super::{Mistake, Profile, name_of, schema};
 /// Ours, by file.
 const OURS: &[(&str, &str)] = &[
     ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
+    ("amp.toml", include_str!("../../../../../profiles/amp.toml")),
+    ("claude.toml", include_str!("../../../../../profiles/claude.toml")),
     ("codex.toml", include_str!("../../../../../profiles/codex.toml")),
+    ("copilot.toml", include_str!("../../../../../profiles/copilot.toml")),
+    ("crush.toml", include_str!("../../../../../profiles/crush.toml")),
+    ("cursor-agent.toml", include_str!("../../../../../profiles/cursor-agent.toml")),
+    ("gemini.toml", include_str!("../../../../../profiles/gemini.toml")),
+    ("goose.toml", include_str!("../../../../../profiles/goose.toml")),
     ("opencode.toml", include_str!("../../../../../profiles/opencode.toml")),
+    ("pi.toml", include_str!("../../../../../profiles/pi.toml")),
+    ("qwen.toml", include_str!("../../../../../profiles/qwen.toml")),
+    ("repl.toml", include_str!("../../../../../profiles/repl.toml")),
+    ("shell.toml", include_str!("../../../../../profiles/shell.toml")),
 ];
 
 /// Ours, read once.

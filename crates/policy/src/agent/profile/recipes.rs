@@ -117,4 +117,8 @@ pub struct Messages {
     pub agent: Option<Pattern>,
     /// Rows that belong to no message, as rules and footers.
     pub noise: Vec<Pattern>,
+    /// What the bottom of the screen says while messages wait for the end of a turn.
+    pub queued: Option<Pattern>,
+    /// Whether it is busy as long as the user's message is the last of all.
+    pub unanswered: bool,
 }

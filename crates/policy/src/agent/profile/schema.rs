@@ -204,6 +204,8 @@ fn messages(mut reader: Reader<'_>) -> Messages {
         tinted: reader.flag("tinted").unwrap_or(false),
         agent: reader.pattern("agent"),
         noise: reader.patterns("noise"),
+        queued: reader.pattern("queued"),
+        unanswered: reader.flag("unanswered").unwrap_or(false),
     };
     reader.finish();
     messages
@@ -312,6 +314,7 @@ fn rule(name: String, mut reader: Reader<'_>) -> Option<Rule> {
         region: reader.word("in", &Region::WORDS).unwrap_or(Region::Live),
         rows: reader.count("rows", 1, 255).unwrap_or(255),
         pattern,
+        unless: reader.pattern("unless"),
         needs: reader.words("needs", &Need::WORDS),
         hue: reader.word("colour", &Hue::WORDS),
         moves: reader.flag("moves").unwrap_or(false),

@@ -11,7 +11,7 @@ pub struct Timing {
     pub settle: u64,
     /// How long nothing may move before a turn without any mark of its end is over.
     pub quiet: u64,
-    /// How long after Enter it is busy without a sign of it.
+    /// How long after Enter, and after the last output, it is busy without a sign of it.
     pub expect: u64,
     /// How long a state is kept when nothing speaks for any.
     pub lost: u64,
@@ -23,7 +23,7 @@ pub struct Timing {
 
 impl Default for Timing {
     fn default() -> Self {
-        Self { settle: 200, quiet: 1500, expect: 2000, lost: 1500, starting: 120_000, stale: 3000 }
+        Self { settle: 200, quiet: 0, expect: 2000, lost: 1500, starting: 120_000, stale: 3000 }
     }
 }
 
@@ -69,6 +69,8 @@ pub enum Need {
     NoPaste,
     /// The cursor stands in it.
     Cursor,
+    /// The cursor stands in it, on its one line however often that wraps.
+    Line,
     /// The cursor is shown.
     Shown,
     /// The cursor is hidden.
@@ -76,10 +78,11 @@ pub enum Need {
 }
 
 impl Need {
-    pub(super) const WORDS: [(&'static str, Self); 5] = [
+    pub(super) const WORDS: [(&'static str, Self); 6] = [
         ("paste", Self::Paste),
         ("no-paste", Self::NoPaste),
         ("cursor", Self::Cursor),
+        ("cursor-line", Self::Line),
         ("cursor-shown", Self::Shown),
         ("cursor-hidden", Self::Hidden),
     ];
@@ -176,6 +179,8 @@ pub struct Rule {
     pub rows: usize,
     /// What is looked for, in one row. Without it, the needs are all.
     pub pattern: Option<Pattern>,
+    /// What must be in none of these rows.
+    pub unless: Option<Pattern>,
     /// What must hold beside the words.
     pub needs: Vec<Need>,
     /// The colour that what was found must have.

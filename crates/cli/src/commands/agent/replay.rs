@@ -1,0 +1,92 @@
+//! `paned agent replay`: what the engine says over a recording. No server is asked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_model::{Code, Refusal};
+use paned_policy::agent::{Library, Sample, replay};
+
+use crate::context::Context;
+use crate::out::{Style, Table, Text};
+use crate::settings::{config_path, process_env};
+
+const EXAMPLES: &str = "\
+Examples:
+  paned agent replay --profile codex session.cast
+  paned agent replay --profile codex session.cast --json | jq '.[] | select(.state == \"blocked\")'
+  paned agent replay --profile gemini session.cast --reports hooks.jsonl";
+
+/// Show what an agent was doing in a recording, moment by moment
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The recording: asciicast, version 2 or 3
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The profile of the program in it
+    #[arg(long, value_name = "NAME")]
+    profile: String,
+    /// What its hooks reported: a JSON object with a time `t` on each line
+    #[arg(long, value_name = "FILE")]
+    reports: Option<PathBuf>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let library = library(context)?;
+    let Some(profile) = library.get(&args.profile) else {
+        let names = library.names().collect::<Vec<_>>().join(", ");
+        let sentence = format!("there is no profile `{}`; there are {names}", args.profile);
+        return Err(Refusal::new(Code::NotFound, sentence).into());
+    };
+    let cast = text(&args.file)?;
+    let reports = args.reports.as_deref().map(text).transpose()?;
+    let samples = replay(profile, &cast, reports.as_deref()).map_err(Refusal::invalid)?;
+    if context.out.is_json() {
+        context.out.json(&samples)?;
+    } else {
+        context.out.table(&table(&samples))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(path: &Path) -> Result<String, Refusal> {
+    let bytes = fs::read(path)
+        .map_err(|error| Refusal::invalid(format!("cannot read {}: {error}", path.display())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Our profiles with the user's over them, which lie beside the configuration.
+fn library(context: &Context) -> Result<Library> {
+    let (config, _) = config_path(context.global.config.as_deref(), &process_env)?;
+    let folder = config.with_file_name("profiles");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            files.push((path.display().to_string(), text(&path)?));
+        }
+    }
+    let (library, mistakes) = Library::with(&files);
+    for mistake in mistakes {
+        let (file, line, sentence) = (mistake.file, mistake.line, mistake.sentence);
+        context.out.aside(format!("paned: {file}:{line}: {sentence}"))?;
+    }
+    Ok(library)
+}
+
+fn table(samples: &[Sample]) -> Table {
+    let mut table = Table::new(&["SECONDS", "STATE", "KIND", "SURE", "SOURCE"]);
+    for sample in samples {
+        let plain = |text: &str| Text::new(Style::Plain, text);
+        table.row(vec![
+            plain(&format!("{:.3}", sample.t)),
+            Text::new(Style::Strong, sample.state.word()),
+            plain(sample.kind.map_or("", paned_model::BlockKind::word)),
+            plain(&format!("{:.2}", sample.confidence)),
+            Text::new(Style::Faint, sample.source.word()),
+        ]);
+    }
+    table
+}
