@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::Kernel;
 use crate::panes::Pane;
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
+use crate::{Kernel, agents};
 
 pub(super) struct PaneWrite;
 
@@ -86,12 +86,15 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
         return Err(gone(&pane.id, status));
     }
     let (reply, answer) = oneshot::channel();
-    let heard = kernel.agents().listener(&pane.id).map(|agent| (agent, bytes.clone()));
+    let heard = kernel.agents().listener(&pane.id).map(|agent| {
+        let end = pane.output().map_or(0, |output| output.end());
+        (agent, agents::Typed { bytes: bytes.clone(), at: kernel.now(), end })
+    });
     let sent = pane.commands()?.send(Command::Input(bytes, reply)).await;
     match (sent, answer.await) {
         (Ok(()), Ok(Ok(typed))) => {
-            if let Some((agent, bytes)) = heard {
-                agent.typed(bytes);
+            if let Some((agent, typed)) = heard {
+                agent.typed(typed);
             }
             Ok(typed)
         }

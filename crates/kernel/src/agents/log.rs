@@ -64,8 +64,18 @@ impl Log {
         }
     }
 
+    /// Somebody typed this, when it had printed up to this offset. That is heard after what it brought about was
+    /// printed, and noted before it.
     pub(super) fn typed(&mut self, at: Time, end: u64, bytes: &[u8]) {
-        self.push(at, What::Typed(end, bytes[..bytes.len().min(LONGEST)].to_vec()));
+        let is_before = |moment: &Moment| match moment.what {
+            What::Printed(upto) => moment.at <= at && upto <= end,
+            What::Typed(..) | What::Resized(..) | What::Does(..) => moment.at <= at,
+        };
+        let place = self.moments.iter().rposition(is_before).map_or(0, |before| before + 1);
+        let typed = What::Typed(end, bytes[..bytes.len().min(LONGEST)].to_vec());
+        self.push(at, typed);
+        let last = self.moments.len() - 1;
+        self.moments.make_contiguous()[place.min(last)..].rotate_right(1);
     }
 
     pub(super) fn does(&mut self, at: Time, state: AgentState, kind: Option<BlockKind>) {
@@ -122,6 +132,18 @@ mod tests {
         }
         let moments = log.since(Time(0)).moments;
         let expect = [(0, What::Printed(20)), (200, What::Printed(30))];
+        assert_eq!(moments, expect.map(|(at, what)| Moment { at: Time(at), what }));
+    }
+
+    #[test]
+    fn what_was_typed_comes_before_what_it_brought_about() {
+        let mut log = Log::default();
+        log.printed(Time(0), 10, SIZE);
+        log.printed(Time(50), 20, SIZE);
+        log.typed(Time(49), 10, b"x");
+        let moments = log.since(Time(0)).moments;
+        let expect =
+            [(0, What::Printed(10)), (49, What::Typed(10, b"x".to_vec())), (50, What::Printed(20))];
         assert_eq!(moments, expect.map(|(at, what)| Moment { at: Time(at), what }));
     }
 

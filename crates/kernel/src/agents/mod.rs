@@ -61,7 +61,7 @@ pub(crate) use self::seen::{Seen, Turns};
 pub(crate) use self::shelf::Profiles;
 use self::shelf::Shelf;
 use self::task::Task;
-pub(crate) use self::task::{Ask, Life, Looked};
+pub(crate) use self::task::{Ask, Life, Looked, Typed};
 pub(crate) use self::worktree::{Wanted, Worktree};
 use crate::Kernel;
 use crate::panes::Pane;
@@ -95,8 +95,8 @@ impl Agent {
     }
 
     /// Somebody typed this. Never waits: a task that is behind sees it on the screen.
-    pub(crate) fn typed(&self, bytes: Vec<u8>) {
-        let _ = self.asks.try_send(Ask::Typed(bytes));
+    pub(crate) fn typed(&self, typed: Typed) {
+        let _ = self.asks.try_send(Ask::Typed(typed));
     }
 
     /// What is known of it, and a way to be woken by news.

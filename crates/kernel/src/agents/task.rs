@@ -40,13 +40,22 @@ pub(crate) enum Ask {
     /// Its hook, or somebody in its name, said something. Answered once it was weighed.
     Report(Report, oneshot::Sender<()>),
     /// Somebody typed this.
-    Typed(Vec<u8>),
+    Typed(Typed),
     /// It is judged by another profile from now on.
     Profile(Arc<Profile>),
     /// What happened since then.
     Recall(Time, oneshot::Sender<Recalled>),
     /// Something is to be typed.
     Carry(Errand),
+}
+
+/// What somebody typed.
+pub(crate) struct Typed {
+    pub(crate) bytes: Vec<u8>,
+    /// When.
+    pub(crate) at: Time,
+    /// Up to where the agent had printed then.
+    pub(crate) end: u64,
 }
 
 /// Everything that is known of an agent.
@@ -190,7 +199,7 @@ impl Task {
                 self.observe(&Observation::Report(report));
                 let _ = heard.send(());
             }
-            Ask::Typed(bytes) => self.typed(bytes),
+            Ask::Typed(typed) => self.typed(typed),
             Ask::Profile(profile) => self.judge_by(profile).await,
             Ask::Recall(since, reply) => {
                 let _ = reply.send(self.log.since(since));
@@ -278,8 +287,8 @@ impl Task {
         }
     }
 
-    fn typed(&mut self, bytes: Vec<u8>) {
-        self.log.typed(self.kernel.now(), self.output.end(), &bytes);
+    fn typed(&mut self, Typed { bytes, at, end }: Typed) {
+        self.log.typed(at, end, &bytes);
         if bytes.contains(&b'\r') {
             self.turns.expect(self.kernel.now());
         }

@@ -76,7 +76,8 @@ impl Worktree {
         let old = ["worktree", "add", "--quiet", &place, &branch];
         git(kernel, &repository, if is_new { &new } else { &old }).await?;
         let base = git(kernel, &path, &["rev-parse", "HEAD"]).await?;
-        let folder = path.join(prefix);
+        let prefix = prefix.trim_end_matches('/');
+        let folder = if prefix.is_empty() { path.clone() } else { path.join(prefix) };
         Ok((Self { path, repository, branch, base, is_new }, folder))
     }
 
@@ -102,7 +103,8 @@ impl Worktree {
         if let Some(unfinished) = self.unfinished(kernel).await? {
             return keep(format!("git has not finished there ({unfinished})"));
         }
-        let loose = ["rev-list", "--count", "HEAD", "--not", "--all"];
+        // `--all` would count the very place that goes.
+        let loose = ["rev-list", "--count", "HEAD", "--not", "--branches", "--tags", "--remotes"];
         let loose = git(kernel, &self.path, &loose).await?;
         if loose != "0" {
             return keep(format!("{loose} commits in it are on no branch"));

@@ -67,12 +67,13 @@ impl Look {
     }
 
     /// The rows of the last turn: from below what the user said last down to the composer, or to the bottom where
-    /// there is none.
+    /// there is none; and whether the beginning of that turn is on the screen.
     #[must_use]
-    pub fn last_turn(&self, profile: &Profile) -> &[String] {
+    pub fn last_turn(&self, profile: &Profile) -> (&[String], bool) {
         let anatomy = anatomy::Anatomy::of(self, profile);
         let end = anatomy.composer.as_ref().map_or(anatomy.end, |composer| composer.start);
-        self.view.rows.get(anatomy.turn()..end).unwrap_or_default()
+        let turn = anatomy::turn(self, profile, end);
+        (self.view.rows.get(turn..end).unwrap_or_default(), 0 < turn)
     }
 
     pub(super) fn row(&self, row: usize) -> &str {

@@ -2,15 +2,19 @@
 
 use crate::agent::profile::Messages;
 
-/// The agent's last message in the rows of a turn, without marks and margin.
+/// The agent's last message in the rows of a turn, without marks and margin. Rows without a mark are the agent's
+/// only if the turn's beginning is among them: else they may be anything.
 #[must_use]
-pub fn cut(rows: &[String], messages: &Messages) -> Option<String> {
+pub fn cut((rows, is_begun): (&[String], bool), messages: &Messages) -> Option<String> {
     let is_noise = |row: &str| messages.noise.iter().any(|noise| noise.is_in(row));
     let rows: Vec<&str> =
         rows.iter().map(|row| row.trim_end()).filter(|row| !is_noise(row)).collect();
     let agent = messages.agent.as_ref();
     let begins = |row: &&str| agent.is_some_and(|agent| agent.is_in(row));
     let start = rows.iter().rposition(begins);
+    if start.is_none() && !is_begun {
+        return None;
+    }
     let said = &rows[start.unwrap_or(0)..];
     let mut said: Vec<String> = said.iter().map(|row| (*row).to_owned()).collect();
     if let (Some(agent), Some(first), Some(_)) = (agent, said.first_mut(), start)
@@ -42,8 +46,14 @@ mod tests {
     fn check(profile: &str, rows: &[&str], expect: Option<&str>) {
         let library = Library::embedded();
         let rows: Vec<String> = rows.iter().map(|row| (*row).to_owned()).collect();
-        let answer = cut(&rows, &library.get(profile).unwrap().messages);
-        assert_eq!(answer.as_deref(), expect);
+        let messages = &library.get(profile).unwrap().messages;
+        assert_eq!(cut((&rows, true), messages).as_deref(), expect);
+    }
+
+    #[test]
+    fn what_is_there_before_the_first_turn_is_no_answer() {
+        let messages = &Library::embedded().get("codex").unwrap().messages.clone();
+        assert_eq!(cut((&["Welcome".to_owned()], false), messages), None);
     }
 
     #[test]

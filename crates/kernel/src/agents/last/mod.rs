@@ -66,7 +66,7 @@ pub(crate) async fn last(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Option<Las
     if let Some(answer) = looked.and_then(|looked| looked.said) {
         return Ok(Some(Last::of(answer, From::Hook)));
     }
-    let answer = cut(&screen.turn, &profile.messages);
+    let answer = cut((&screen.turn, screen.is_begun), &profile.messages);
     Ok(answer.map(|text| Last::of(Answer { text, at: None }, From::Screen)))
 }
 
@@ -99,6 +99,8 @@ fn not_followed(id: &PaneId) -> Refusal {
 struct Shown {
     /// The rows of its last turn.
     turn: Vec<String>,
+    /// Whether its beginning is among them.
+    is_begun: bool,
     /// Everything, without blanks.
     all: String,
 }
@@ -121,7 +123,8 @@ async fn screen(
         }
     };
     let all = look.view.rows.iter().flat_map(|row| row.chars()).filter(|c| !c.is_whitespace());
-    Ok(Shown { all: all.collect(), turn: look.last_turn(profile).to_vec() })
+    let (turn, is_begun) = look.last_turn(profile);
+    Ok(Shown { all: all.collect(), turn: turn.to_vec(), is_begun })
 }
 
 /// The end of some output on a tall screen.

@@ -1,0 +1,51 @@
+//! Profiles are the user's files too, and change without a restart.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::Room;
+
+#[test]
+fn a_profile_that_changes_is_used_by_agents_that_run() {
+    let room = Room::new();
+    room.start("a");
+    room.say("a", "work");
+    room.until("a", "busy");
+    let changed = include_str!("mini.toml").replace("says = \"busy\"", "says = \"limited\"");
+    fs::write(room.profiles().join("mini.toml"), changed).unwrap();
+    paned_e2e::wait_for("the other profile", || {
+        // Whoever asks has the folder looked at, at most once a second.
+        room.act("agent:explain", json!({ "paneId": "a" }));
+        (room.state("a") == "limited").then_some(())
+    });
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_and_the_rest_goes_on() {
+    let room = Room::new();
+    room.start("a");
+    fs::write(
+        room.profiles().join("bad.toml"),
+        "command = [\"bad\"]\n\n[composer]\nprompt = '('\n",
+    )
+    .unwrap();
+    fs::write(room.profiles().join("new.toml"), "command = [\"new\"]\n").unwrap();
+    let told = paned_e2e::wait_for("the mistake", || {
+        let told = room.act("agent:profiles", json!({}));
+        (!told["mistakes"].as_array().unwrap().is_empty()).then_some(told)
+    });
+    let mistakes = told["mistakes"].as_array().unwrap();
+    let is_bad = |mistake: &Value| mistake["file"].as_str().unwrap().ends_with("/bad.toml");
+    assert!(mistakes.iter().all(is_bad), "{mistakes:?}");
+    assert!(mistakes.iter().any(|mistake| mistake["line"] == 4), "{mistakes:?}");
+    let names: Vec<&str> = told["profiles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"new") && names.contains(&"mini") && !names.contains(&"bad"));
+    room.say("a", "hello");
+    room.until("a", "ready");
+}
