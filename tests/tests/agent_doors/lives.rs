@@ -1,7 +1,7 @@
 //! How sessions come, stay and go.
 
 use paned_e2e::{FakeAgent, wait_for};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::House;
 
@@ -141,4 +141,13 @@ fn an_agent_that_nobody_knows_is_read_as_claude() {
         house.post("/kill", json!({ "session": session }));
     });
     assert!(house.server.log().contains("no profile has this name"), "{}", house.server.log());
+}
+
+#[test]
+fn a_folder_is_trusted_without_a_person() {
+    let house = House::new(&["--dialog-at-start", "--work", "100"]);
+    house.run("hello");
+    let answer = house.agent.wait("answer", 1);
+    assert_eq!((&answer["dialog"], &answer["yes"]), (&json!("trust"), &json!(true)));
+    assert_eq!(house.agent.prompts(), ["hello"]);
 }

@@ -94,7 +94,7 @@ async fn rows(
 
 /// Where the composer begins: the rows of the last turn go up to it.
 fn end(look: &Look, profile: &Profile) -> usize {
-    let (rows, turn) = (&look.view.rows, look.last_turn(profile));
+    let (rows, (turn, _)) = (&look.view.rows, look.last_turn(profile));
     let start = turn.first().and_then(|first| rows.iter().position(|row| std::ptr::eq(row, first)));
     let prompt = profile.composer.as_ref().and_then(|composer| composer.prompt.as_ref());
     // A turn without a row of its own: the composer is right below what was said last.

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use paned_kernel::Caller;
-use paned_model::{AgentInfo, Code, Delivery, Refusal};
+use paned_model::{AgentInfo, BlockKind, Code, Delivery, Dialog, Refusal};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::NAME;
 use super::session::{Session, fresh_name};
@@ -186,19 +186,42 @@ impl Sessions {
             "cwd": rules.workdir,
             "permissions": asks,
             "tags": [NAME],
-            "trust": true,
             "waitReady": false,
         });
         self.act("agent:create", agent).await
     }
 
-    /// Waits until a session's agent takes a prompt; whether it does.
+    /// Waits until a session's agent takes a prompt; whether it does. Whether it may trust its folder is
+    /// answered for it, as it always was here; any other question is a person's.
     pub(super) async fn becomes_ready(&self, name: &str) -> Result<bool, Refusal> {
-        let patience = self.shared.agentmux.patience.as_millis() as u64;
-        let states = ["ready", "error", "exited"];
-        let wait = json!({ "paneId": name, "state": states, "timeoutMs": patience });
-        let Waited { agent } = self.act("agent:wait", wait).await?;
-        Ok(agent.state.takes_prompts())
+        let end = Instant::now() + self.shared.agentmux.patience;
+        let states = ["ready", "error", "exited", "blocked"];
+        let mut answered = None;
+        loop {
+            let left = end.saturating_duration_since(Instant::now()).as_millis() as u64;
+            let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
+            let Waited { agent } = self.act("agent:wait", wait).await?;
+            let trust = agent.dialog.filter(|dialog| dialog.kind == BlockKind::Trust);
+            let Some(dialog) = trust.filter(|_| Instant::now() < end) else {
+                return Ok(agent.state.takes_prompts());
+            };
+            if answered.as_ref() != Some(&dialog.id) {
+                self.trust(name, &dialog).await?;
+                answered = Some(dialog.id);
+            }
+            // What was pressed takes a moment to show.
+            sleep(BETWEEN).await;
+        }
+    }
+
+    /// Presses the keys of the option that says yes, once; none when there is no such option.
+    async fn trust(&self, name: &str, dialog: &Dialog) -> Result<(), Refusal> {
+        let Some(yes) = dialog.options.iter().find(|option| option.allows == Some(true)) else {
+            return Ok(());
+        };
+        let keys = json!({ "paneId": name, "keys": yes.keys });
+        self.act::<IgnoredAny>("pane:keys", keys).await?;
+        Ok(())
     }
 
     /// Replaces a session by a fresh one that is ready; answers that one's name.
