@@ -18,10 +18,13 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # A shell that is not a login shell may not know where rustup puts cargo.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: help run test check fuzz accuracy bench fmt install clean
+# For `record`: which program, what, how large and where to.
+RECORD ?= codex all 80x24 target/recordings
+
+.PHONY: help run test test-agents record check fuzz accuracy bench fmt install clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: ## build paned, get what is missing, and serve in the foreground (ARGS="…" for `paned serve`)
 	@scripts/ensure $(BUILD_NEEDS)
@@ -33,8 +36,20 @@ test: ## everything that proves it: check, then every test
 	@$(MAKE) --no-print-directory check
 	cargo build --workspace
 	cargo nextest run --workspace --no-fail-fast
+	@scripts/test-agents codex opencode aider
 	@scripts/doctests
 	@scripts/fuzz 15
+
+test-agents: ## every real agent program against a fake model (ARGS="codex pi" for some)
+	@scripts/ensure $(TEST_NEEDS)
+	cargo build --workspace
+	@scripts/test-agents $(ARGS)
+
+record: ## record a real agent program with the truth beside it (RECORD="codex answer 80x24 FOLDER")
+	@scripts/ensure $(BUILD_NEEDS) git node
+	@scripts/agents $(firstword $(RECORD))
+	cargo build --workspace
+	@exec "$(TARGET)/debug/record" $(RECORD)
 
 check: ## what every commit passes: formatting, lints, rules of the house
 	@scripts/ensure $(CHECK_NEEDS)

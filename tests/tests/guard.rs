@@ -70,10 +70,10 @@ fn what_is_not_read_yet_stops_a_write() {
     let mut visitor = Visitor::come(&server, "deaf");
     // One key waits in the pty.
     assert_eq!(visitor.type_if(at(5), "\r").refused, None);
-    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(Refused::Moved));
+    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(Refused::Unread));
     // More than a pty holds waits in the keeper.
     assert_eq!(visitor.type_if(Guard::default(), &"x".repeat(200_000)).refused, None);
-    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(Refused::Moved));
+    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(Refused::Unread));
 }
 
 #[test]

@@ -188,21 +188,21 @@ impl Pane {
         now: Instant,
     ) -> Done {
         self.drain(now);
-        let done = if self.holds(guard) {
-            self.take_in(id, bytes)
-        } else {
-            Done { refused: Some(Refused::Moved), ..Done::well(id) }
+        let done = match self.check(guard) {
+            None => self.take_in(id, bytes),
+            refused => Done { refused, ..Done::well(id) },
         };
         Done { typed: Some(self.typed), ..done }
     }
 
-    fn holds(&self, guard: Guard) -> bool {
+    fn check(&self, guard: Guard) -> Option<Refused> {
+        let stands = guard.end.is_none_or(|end| end == self.end());
+        if !stands || guard.typed.is_some_and(|typed| typed != self.typed) {
+            return Some(Refused::Moved);
+        }
         // A program that has not read all that was typed has not shown what it makes of it.
         let unread = || !self.typing.is_empty() || pty::has_unread(&self.master);
-        let stands = guard.end.is_none_or(|end| end == self.end());
-        stands
-            && guard.typed.is_none_or(|typed| typed == self.typed)
-            && (guard.end.is_none() || !unread())
+        (guard.end.is_some() && unread()).then_some(Refused::Unread)
     }
 
     fn take_in(&mut self, id: RequestId, bytes: &[u8]) -> Done {

@@ -120,7 +120,8 @@ pub enum FromKeeper {
 /// What must still hold when bytes are written: that nothing has happened since somebody looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// The tape still ends here: nothing was printed, and nothing typed before waits to be read.
+    /// The tape still ends here: nothing was printed. Nothing typed before may wait to be read either, or it is
+    /// [`Refused::Unread`].
     pub end: Option<u64>,
     /// So often something was typed without a guard, by anybody.
     pub typed: Option<u64>,
@@ -271,6 +272,8 @@ pub enum Refused {
     Failed,
     /// What was to hold when it was done holds no longer. Only where there was a guard.
     Moved,
+    /// The program has not read yet what was typed before. Only where there was a guard on the tape's end.
+    Unread,
 }
 
 /// A process that outlived a kill.

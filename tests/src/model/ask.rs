@@ -87,7 +87,7 @@ impl Ask {
         let mut parts: Vec<String> = said.collect();
         parts.reverse();
         let text = parts.iter().rev().find(|part| !is_wrapping(part))?;
-        Some(Prompt { text: without_reminder(text).to_owned(), parts })
+        Some(Prompt { text: own(text).to_owned(), parts })
     }
 
     /// What a tool gave, if that is new.
@@ -108,9 +108,15 @@ fn is_wrapping(part: &str) -> bool {
     !tag.is_empty() && part.ends_with(&format!("</{tag}>"))
 }
 
-/// aider ends every prompt with the rules for its blocks.
-fn without_reminder(text: &str) -> &str {
-    text.split_once("\n\n# *SEARCH/REPLACE block* Rules:").map_or(text, |(said, _)| said)
+/// A text without what programs put before and behind it: aider ends every prompt with the rules for its blocks, and goose
+/// says the time of day before or after.
+fn own(text: &str) -> &str {
+    let text =
+        text.split_once("\n\n# *SEARCH/REPLACE block* Rules:").map_or(text, |(said, _)| said);
+    if text.starts_with("<info-msg>\n") {
+        return text.split_once("\n</info-msg>\n").map_or(text, |(_, said)| said);
+    }
+    text.split_once("\n<info-msg>\n").map_or(text, |(said, _)| said)
 }
 
 fn news(messages: &[&Value]) -> Vec<News> {
@@ -237,6 +243,14 @@ mod tests {
         let said = json!([{ "role": "model", "parts": [{ "text": "yes" }] },
             { "role": "user", "parts": [{ "text": "hi" }] }]);
         check("/v1beta/models/x:generateContent", &json!({ "contents": said }), Some("hi"), None);
+    }
+
+    #[test]
+    fn what_a_program_puts_around_a_prompt_is_left_out() {
+        for text in ["<info-msg>\nnoon\n</info-msg>\n hi", " hi\n<info-msg>\nnoon\n</info-msg>"] {
+            let said = json!([{ "role": "user", "content": text }]);
+            check("/v1/chat/completions", &json!({ "messages": said }), Some(" hi"), None);
+        }
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn multi_line(drive: &mut Drive) {
 }
 
 fn long(drive: &mut Drive) {
-    drive.prompts("FAKE say delay=1 words=300 rate=40");
+    drive.prompts("FAKE say delay=1 words=300 rate=100");
     drive.rest("ready", "reply+screen", Composer::Empty);
 }
 
@@ -177,6 +177,10 @@ fn queue(drive: &mut Drive) {
         if sent { "the second prompt was sent" } else { "the second prompt was not sent" },
     );
     drive.rest("ready", "reply+screen", if sent { Composer::Empty } else { Composer::Drafted });
+    if !sent {
+        drive.pause(1.0);
+        drive.types_slowly(&"\u{7f}".repeat(second.len()), "delete the draft");
+    }
 }
 
 fn resize(drive: &mut Drive) {

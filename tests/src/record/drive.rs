@@ -196,6 +196,12 @@ impl Drive {
         true
     }
 
+    /// Whether nothing has moved on the screen for a good while.
+    pub(super) fn is_still(&self) -> bool {
+        let seen = self.watch.seen.lock().unwrap();
+        seen.shots.last().is_some_and(|last| 2 * REST < last.at.elapsed())
+    }
+
     fn is_at_rest(&self, composer: Composer) -> bool {
         let seen = self.watch.seen.lock().unwrap();
         let Some(last) = seen.shots.last() else { return false };
@@ -255,10 +261,10 @@ impl Drive {
     pub(super) fn quits(&mut self) {
         self.note("m", "quit");
         self.presses(self.looks.quit, "quit key");
-        let ended = wait_within(Duration::from_secs(15), "the end", || {
-            let pane = self.server.pane(PANE);
-            let over = pane["status"] != "running" && pane["status"] != "starting";
-            over.then(|| (Instant::now(), pane))
+        let ended = self.ends_within(Duration::from_secs(15)).unwrap_or_else(|| {
+            self.note("m", "it does not end; killing it");
+            self.server.act("pane:kill", json!({ "paneId": PANE }));
+            self.ends_within(LONG).unwrap()
         });
         self.ended.store(true, Ordering::Relaxed);
         self.terminal.take().map(JoinHandle::join);
@@ -266,6 +272,19 @@ impl Drive {
         self.label(ended.0, "exited", "waitpid");
         let code = ended.1["exitCode"].clone();
         self.labels.last_mut().unwrap().more.insert("code".to_owned(), code);
+    }
+
+    /// When it ended, and how, if it does within this time.
+    fn ends_within(&self, within: Duration) -> Option<(Instant, Value)> {
+        let end = Instant::now() + within;
+        while Instant::now() < end {
+            let pane = self.server.pane(PANE);
+            if pane["status"] != "running" && pane["status"] != "starting" {
+                return Some((Instant::now(), pane));
+            }
+            self.pause(0.005);
+        }
+        None
     }
 
     /// Everything that was typed or is known, in order.

@@ -84,7 +84,7 @@ pub(super) fn of(cli: Cli) -> Looks {
             ..USUAL
         },
         Cli::Goose => Looks {
-            ready: &["Enter to send"],
+            ready: &["Enter to send", "what should goose work on instead"],
             busy: &["Ctrl+C to interrupt"],
             permission: &["do you allow"],
             deny: &[DOWN, DOWN, "\r"],
@@ -104,6 +104,12 @@ fn gemini() -> Looks {
         quit: &["/quit", "\r"],
         ..USUAL
     }
+}
+
+/// The writes by which a person ends a program that waits for a prompt.
+#[must_use]
+pub fn quit(cli: Cli) -> &'static [&'static str] {
+    of(cli).quit
 }
 
 impl Looks {

@@ -14,4 +14,5 @@ mod tty;
 mod watch;
 
 pub use cases::{cases, record};
+pub use looks::quit;
 pub use probe::{Verdict, probe};

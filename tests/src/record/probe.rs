@@ -1,6 +1,6 @@
 //! Tries ways of sending a text to a real program; the fake model says what arrived.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use paned_model::Size;
 
@@ -31,9 +31,11 @@ pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<Verdict, String> {
         drive.types(&step, "step");
         drive.pause(0.3);
     }
-    let mark = drive.model.mark();
-    let within = Duration::from_secs(4);
-    drive.model.has_within(within, mark, |facts| (!facts.is_empty()).then_some(()));
+    // A slow program works long before it asks its model; one that is at rest will not ask.
+    let end = Instant::now() + Duration::from_secs(30);
+    while drive.model.prompts().is_empty() && !drive.is_still() && Instant::now() < end {
+        drive.pause(0.05);
+    }
     drive.pause(0.7);
     let prompts = drive.model.prompts().into_iter().map(|prompt| prompt.text).collect();
     Ok(Verdict { prompts, screen: drive.watch.rows().join("\n") })

@@ -185,5 +185,5 @@ async fn done(
 ) -> Result<Option<String>, ()> {
     let Some(agent) = kernel.agents().listener(pane) else { return Ok(None) };
     timeout_at(until, agents::over(kernel, &agent, told.turn)).await.map_err(|_| ())?;
-    Ok(agents::last_words(kernel, pane).await.ok())
+    Ok(agents::answer_of(kernel, pane).await.ok())
 }

@@ -109,7 +109,10 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
         }
         (
             Ok(()),
-            Ok(Err(Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved)) | Err(_),
+            Ok(Err(
+                Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved | Refused::Unread,
+            ))
+            | Err(_),
         )
         | (Err(_), _) => Err(gone(&pane.id, pane.lock().status())),
     }

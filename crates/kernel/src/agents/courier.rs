@@ -451,6 +451,7 @@ async fn write(pane: &Pane, bytes: Vec<u8>, guard: Guard) -> Wrote {
     match timeout(ANSWER, answer).await {
         Ok(Ok(Ok(typed))) => Wrote::Done { refereed: typed.refereed },
         Ok(Ok(Err(Refused::Moved))) => Wrote::Moved,
+        Ok(Ok(Err(Refused::Unread))) => Wrote::Unread,
         Ok(Ok(Err(Refused::Full))) => {
             Wrote::Refused("its program does not read; 1 MiB waits for it already".to_owned())
         }

@@ -51,7 +51,7 @@ pub(crate) use self::after::ended;
 pub(crate) use self::courier::{Answer, Errand};
 pub(crate) use self::last::{From, last};
 pub(crate) use self::letter::{LETTER, Letter, Told};
-pub(crate) use self::notify::{hand, last as last_words, over};
+pub(crate) use self::notify::{answer_of, hand, over};
 pub(crate) use self::post::Order;
 use self::post::{Post, Receipt};
 pub(crate) use self::record::{AgentRecord, Made, Restart};
@@ -191,7 +191,9 @@ impl Agents {
     /// Follows the agent in a pane from now on, if its record says that there is one.
     pub(crate) fn mind(&self, kernel: &Kernel, pane: &Arc<Pane>, life: Life) {
         let (info, output) = {
-            let state = pane.lock();
+            let mut state = pane.lock();
+            let waiting = self.post.waiting(&pane.id);
+            state.agent.iter_mut().for_each(|agent| agent.queued = waiting);
             let (Some(info), Some(output)) = (state.agent.clone(), state.output()) else { return };
             (info, output)
         };

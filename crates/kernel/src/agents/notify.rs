@@ -2,8 +2,9 @@
 
 use paned_model::{AgentState, PaneId, Refusal};
 use paned_policy::delivery::WhenBusy;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::last::last;
 use super::letter::{Letter, Turn};
 use super::post::Order;
 use super::{Agent, Seen};
@@ -47,12 +48,12 @@ async fn sleep(time: Option<std::time::Duration>) {
     }
 }
 
-/// The agent's last answer, as far as it can be read.
-pub(crate) async fn last(kernel: &Kernel, pane: &PaneId) -> Result<String, Refusal> {
-    let params = json!({ "paneId": pane }).to_string();
-    let answer = kernel.dispatch("agent:last", params.as_bytes(), &kernel.owner(None)).await?;
-    let answer: Value = serde_json::from_str(answer.get()).map_err(Refusal::internal)?;
-    Ok(answer["text"].as_str().unwrap_or_default().to_owned())
+/// The last answer of the agent in a pane, as far as it can be read.
+pub(crate) async fn answer_of(kernel: &Kernel, pane: &PaneId) -> Result<String, Refusal> {
+    let pane = kernel.panes().get(pane)?;
+    let answer = last(kernel, &pane).await?;
+    let none = || Refusal::not_found("it has given none that can be read");
+    answer.map(|answer| answer.text).ok_or_else(none)
 }
 
 /// Brings the answer to a message back, once.
@@ -67,7 +68,7 @@ pub(super) fn bring_back(kernel: &Kernel, letter: &Letter, turn: Option<Turn>) {
         };
         let answer = match state {
             Some(AgentState::Exited) | None => "(its program has ended)".to_owned(),
-            Some(_) => last(&kernel, &from).await.unwrap_or_else(|refusal| {
+            Some(_) => answer_of(&kernel, &from).await.unwrap_or_else(|refusal| {
                 format!("(it is done, and its answer cannot be read: {})", refusal.sentence)
             }),
         };

@@ -1,28 +1,33 @@
 //! What a profile says of how its program takes a prompt.
 
 use paned_policy::agent::Profile;
+use paned_policy::agent::profile::Typing;
 use paned_policy::delivery::{Interrupting, Recipe};
-use paned_term::keys::Key;
 
 /// How the program of a profile takes a prompt.
-pub(super) fn of(_profile: &Profile) -> Recipe {
-    let key = |name: &str| name.parse::<Key>().into_iter().collect::<Vec<_>>();
+pub(super) fn of(profile: &Profile) -> Recipe {
+    let (submit, interrupt) = (&profile.submit, &profile.interrupt);
     Recipe {
-        pastes: true,
-        submit: key("enter"),
-        delay_ms: 150,
+        pastes: submit.typing == Typing::Paste,
+        submit: submit.enter.clone(),
+        delay_ms: submit.delay_ms,
         newline: Vec::new(),
-        clear: Vec::new(),
-        interrupt: Interrupting { keys: key("esc"), presses: 1, within_ms: 1000, restores: false },
+        clear: submit.clear.clone(),
+        interrupt: Interrupting {
+            keys: interrupt.keys.clone(),
+            presses: u32::try_from(interrupt.presses).unwrap_or(1).max(1),
+            within_ms: interrupt.within_ms,
+            restores: interrupt.restores,
+        },
     }
 }
 
 /// The text as it must be typed, so that the program takes it as a prompt.
-pub(crate) fn dress(_profile: &Profile, text: &str) -> Result<String, String> {
-    Ok(text.to_owned())
+pub(super) fn dress(profile: &Profile, text: &str) -> Result<String, String> {
+    profile.submit.dress(text)
 }
 
 /// Whether a draft is the program's stand-in for a long paste.
-pub(super) fn stands_in(_profile: &Profile, _draft: &str) -> bool {
-    false
+pub(super) fn stands_in(profile: &Profile, draft: &str) -> bool {
+    profile.submit.pasted.iter().any(|pattern| pattern.is_in(draft))
 }

@@ -221,7 +221,7 @@ impl Task {
 
     async fn carry(&mut self) {
         let Some(sight) = &self.sight else { return };
-        let now = self.kernel.now();
+        let (now, end) = (self.kernel.now(), self.output.end());
         let (kernel, pane, engine) = (&self.kernel, self.pane.as_ref(), &self.engine);
         let scene = Scene { kernel, pane, engine, sight, turns: self.turns, now };
         let carried = self.courier.step(scene).await;
@@ -229,6 +229,7 @@ impl Task {
             self.turns.expect(self.kernel.now());
         }
         if !carried.typed.is_empty() {
+            self.log.typed(now, end, &carried.typed);
             self.observe(&Observation::Typed(carried.typed));
         }
         if carried.is_stale {

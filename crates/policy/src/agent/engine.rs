@@ -1,5 +1,8 @@
 //! Fuses what is known of an agent into one state, with its evidence.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use paned_model::{AgentState, BlockKind, Dialog, Source, Time};

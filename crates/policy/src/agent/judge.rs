@@ -66,6 +66,9 @@ pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Tim
 /// Whether something says busy outright.
 pub(super) fn is_busy(facts: &Facts, profile: &Profile, now: Time) -> bool {
     let bench = Bench { facts, profile, last: AgentState::Unknown, now };
+    if bench.starting().is_some() || bench.is_coming_up() {
+        return false;
+    }
     bench.busy_title().is_some() || bench.busy_hit().is_some() || bench.busy_osc().is_some()
 }
 
@@ -90,6 +93,11 @@ impl Bench<'_> {
         let held = self.facts.held(AgentState::Starting).next()?;
         let weight = self.weight(held);
         Some(Verdict::new(AgentState::Starting, Source::Screen, weight, held.since))
+    }
+
+    /// Whether nobody could have given it work yet: it never had a composer.
+    fn is_coming_up(&self) -> bool {
+        !self.facts.was_ready && !self.facts.composer.is && self.profile.composer.is_some()
     }
 
     fn blocked(&self) -> Option<Verdict> {
@@ -137,7 +145,8 @@ impl Bench<'_> {
     }
 
     fn busy(&self) -> Option<Verdict> {
-        let said = |source, weight, at| Verdict::new(AgentState::Busy, source, weight, at);
+        let state = if self.is_coming_up() { AgentState::Starting } else { AgentState::Busy };
+        let said = |source, weight, at| Verdict::new(state, source, weight, at);
         if let Some((since, moved, moves)) = self.busy_title() {
             let verdict = said(Source::Title, 0.95, since);
             let stale = after(moved, self.profile.timing.stale);

@@ -180,7 +180,7 @@ impl Answering {
                 (self.last, self.not_before) = (Some(now), Some(Time(now.0 + BETWEEN)));
                 None
             }
-            Wrote::Moved => {
+            Wrote::Moved | Wrote::Unread => {
                 let since = *self.moved_since.get_or_insert(now);
                 self.not_before = Some(Time(now.0 + AGAIN));
                 (RESTLESS <= now.since(since))

@@ -101,7 +101,7 @@ impl Interrupt {
                 (self.last, self.not_before) = (Some(now), Some(Time(now.0 + gap)));
                 None
             }
-            Wrote::Moved => {
+            Wrote::Moved | Wrote::Unread => {
                 self.moved_since.get_or_insert(now);
                 self.not_before = Some(Time(now.0 + AGAIN));
                 (CONFIRM <= now.since(self.begun)).then(|| "somebody types all the time".to_owned())

@@ -36,6 +36,8 @@ fn moments() -> impl Strategy<Value = Vec<Moment>> {
         6 => Just(Wrote::Done { refereed: true }),
         1 => Just(Wrote::Done { refereed: false }),
         2 => Just(Wrote::Moved),
+        1 => Just(Wrote::Unread),
+        1 => Just(Wrote::Lost("gone".to_owned())),
         1 => Just(Wrote::Refused("no".to_owned())),
     ];
     let bools = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), any::<bool>());
@@ -90,7 +92,7 @@ fn play(
         };
         prop_assert!(!moment.asks && moment.state != AgentState::Blocked, "{act:?} at a question");
         prop_assert_eq!((guard.end, guard.typed), (Some(scene.end), Some(scene.typed)));
-        let done = matches!(moment.wrote, Wrote::Done { .. });
+        let done = matches!(moment.wrote, Wrote::Done { .. } | Wrote::Lost(_));
         match act {
             Act::Paste(text) => {
                 prop_assert_eq!(&text, TEXT);

@@ -69,6 +69,8 @@ pub enum Wrote {
     },
     /// Nothing was written: something had happened since the look.
     Moved,
+    /// Nothing was written: the program has not read yet what was typed before.
+    Unread,
     /// Nothing was written, for this reason.
     Refused(String),
     /// Whether it was written is not known, for this reason.

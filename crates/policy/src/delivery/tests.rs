@@ -216,6 +216,7 @@ fn a_text_that_shows_in_part_must_stand_still() {
 #[test]
 fn busy_after_enter_is_a_sign_and_before_it_is_none() {
     let mut play = Play::pressed();
+    play.shows(AgentState::Busy, draft(TEXT)).waits(10, Delivery::Queued);
     play.scene.surmised = true;
     play.shows(AgentState::Busy, Composer::Hidden).waits(10, Delivery::Queued);
     play.scene.surmised = false;
@@ -237,7 +238,7 @@ fn a_swallowed_enter_is_pressed_again_while_the_text_stands_there() {
     play.presses(400);
     play.scene.end += 1;
     play.waits(900, Delivery::Queued);
-    play.presses(900);
+    play.presses(500);
     play.scene.end += 1;
     play.shows(AgentState::Busy, Composer::Empty).ends(5, Delivery::Submitted, "again (3 times");
 }
@@ -379,6 +380,24 @@ fn a_screen_that_never_stands_still_refuses_in_the_end() {
         if let Some(outcome) = play.handover.wrote(&Wrote::Moved, play.now) {
             assert_eq!(outcome.word, Delivery::Refused);
             return;
+        }
+    }
+    panic!("it tries for ever");
+}
+
+#[test]
+fn a_program_that_reads_no_more_gets_no_more() {
+    let mut play = Play::pressed();
+    for _ in 0..200 {
+        match play.after(200) {
+            Step::Wait(..) => {}
+            Step::Write(Act::Press(_), _) => {
+                if let Some(outcome) = play.handover.wrote(&Wrote::Unread, play.now) {
+                    assert_eq!(outcome.word, Delivery::Unknown);
+                    return;
+                }
+            }
+            other => panic!("{other:?}"),
         }
     }
     panic!("it tries for ever");

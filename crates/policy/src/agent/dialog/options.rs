@@ -50,9 +50,9 @@ fn regex(pattern: &str) -> Regex {
 }
 
 static NUMBERED: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^([\s│┃|▌]*)([›❯>●◉○◯→▸▶*]?)(\s*)(\d{1,2})[.)]\s+(\S.*?)[\s│┃|▐]*$"));
-static RADIO: LazyLock<Regex> = LazyLock::new(|| regex(r"^[\s│┃|]*([●◉○◯◎⦿])\s+(\S.*?)[\s│┃|]*$"));
-static ARROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^([\s│┃|]*)[→❯›▸▶>]\s+(\S.*?)[\s│┃|]*$"));
+    LazyLock::new(|| regex(r"^([\s│┃|▌]*)([›❯>●◉○◯→▸▶*]?)(\s*)(\d{1,2})[.)]\s+(\S.*?)[\s│┃|▐█]*$"));
+static RADIO: LazyLock<Regex> = LazyLock::new(|| regex(r"^[\s│┃|]*([●◉○◯◎⦿])\s+(\S.*?)[\s│┃|█]*$"));
+static ARROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^([\s│┃|]*)[→❯›▸▶>]\s+(\S.*?)[\s│┃|█]*$"));
 static LETTER: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\w)\)([^/\[\](]*)"));
 static LETTERS_END: LazyLock<Regex> = LazyLock::new(|| regex(r"\[([^\]]*)\]:?\s*\S{0,20}$"));
 static SHORTCUT: LazyLock<Regex> =
@@ -105,7 +105,7 @@ fn below(look: &Look, last: usize, end: usize) -> Vec<String> {
 
 /// A row without the bars of a box around it.
 fn inner(row: &str) -> &str {
-    row.trim_matches(|c: char| c.is_whitespace() || "│┃|▌▐".contains(c))
+    row.trim_matches(|c: char| c.is_whitespace() || "│┃|▌▐█".contains(c))
 }
 
 /// The lowest row that is an option, not too far up.

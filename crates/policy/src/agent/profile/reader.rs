@@ -143,8 +143,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn pattern(&mut self, key: &'static str) -> Option<Pattern> {
-        let place = self.rest.get(key).map(|node| node.place.clone())?;
-        let text = self.text(key)?;
+        let place = self.rest.get(key).map(|node| node.place.clone());
+        let (text, place) = (self.text(key)?, place?);
         self.compile(key, &text, &place)
     }
 
@@ -172,8 +172,8 @@ impl<'a> Reader<'a> {
         key: &'static str,
         words: &[(&'static str, T)],
     ) -> Option<T> {
-        let place = self.rest.get(key).map(|node| node.place.clone())?;
-        let text = self.text(key)?;
+        let place = self.rest.get(key).map(|node| node.place.clone());
+        let (text, place) = (self.text(key)?, place?);
         self.choose(key, words, &text, &place)
     }
 

@@ -1,10 +1,159 @@
 //! Documents in, profiles and mistakes out.
 
-use super::Library;
+use super::*;
+
+/// The mistakes in a file as `line: sentence`, or nothing.
+#[track_caller]
+fn check(text: &str, expect: &[&str]) {
+    let mistakes = Profile::parse("x/mine.toml", text).err().unwrap_or_default();
+    let lines: Vec<String> =
+        mistakes.iter().map(|it| format!("{}: {}", it.line, it.sentence)).collect();
+    assert_eq!(lines, expect, "{text}");
+    assert!(mistakes.iter().all(|mistake| mistake.file == "x/mine.toml"));
+}
 
 #[test]
 fn ours_have_no_mistakes() {
     let (library, mistakes) = Library::with(&[("x.toml".into(), "command = \"x\"".into())]);
     assert_eq!(mistakes, []);
-    assert!(library.get("codex").is_some());
+    let names: Vec<_> = library.names().collect();
+    let ours = "aider amp claude codex copilot crush cursor-agent gemini goose opencode pi qwen repl shell x";
+    assert_eq!(names.join(" "), ours);
+    let untested = library.get("claude").and_then(|claude| claude.accuracy.clone());
+    assert!(untested.is_some_and(|word| word.starts_with("untested")));
+}
+
+#[test]
+fn a_small_profile_is_enough() {
+    check("command = [\"mine\", \"-x\"]", &[]);
+    let mine = Profile::parse("x/mine.toml", "command = \"mine\"").unwrap();
+    assert_eq!((mine.name.as_str(), mine.programs), ("mine", vec!["mine".to_owned()]));
+}
+
+#[test]
+fn each_mistake_is_told_with_its_line() {
+    check(
+        "about = \"x\"\n",
+        &["1: `command` is missing; it is the program and its usual arguments"],
+    );
+    check(
+        "command = \"x\"\ncolour = 1",
+        &["2: a profile has no `colour`; it may have `command`, `programs`, `about`, `accuracy`, \
+         `implicit`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, `messages`, `context`, \
+         `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
+    );
+    check("command = \"x\"\n\n[title]\nbusy = '('\n", &["4: `busy` is no pattern: unclosed group"]);
+    check(
+        "command = \"x\"\n[timing]\nsettle = \"soon\"\nquiet = -1\n",
+        &[
+            "3: `settle` must be a number, and is a string",
+            "4: `quiet` must be from 0 to 3600000, and is -1",
+        ],
+    );
+    check(
+        "command = \"x\"\n[rules.a]\nin = \"footer\"\nmatch = 'x'\n",
+        &["2: `says` is missing; it is the state that this speaks for"],
+    );
+    check(
+        "command = \"x\"\n[rules.a]\nsays = \"idle\"\nmatch = 'x'\n",
+        &[
+            "3: `says` may be `starting`, `ready`, `busy`, `blocked`, `limited`, `error`, and is `idle`",
+        ],
+    );
+    check(
+        "command = \"x\"\n[composer]\nprompt = '> '\nneeds = [\n\"paste\",\n\"mouse\"]\n",
+        &["6: `needs` may be `paste`, `no-paste`, `cursor`, `cursor-line`, `cursor-shown`, \
+         `cursor-hidden`, and is `mouse`"],
+    );
+    check(
+        "command = \"x\"\n[submit]\ndelay = 20\n",
+        &["2: `delay` must be at least 100: programs lose an Enter that comes sooner"],
+    );
+    check(
+        "command = \"x\"\n[arguments]\nmodel = [\"-m\"]\n",
+        &["2: `model` must have `{model}` in one of its words"],
+    );
+    check(
+        "command = \"x\"\n[interrupt]\nkeys = \"escc\"\n",
+        &["3: `keys`: no key is called `escc`; did you mean `esc` or `spc`?"],
+    );
+}
+
+#[test]
+fn what_is_no_toml_is_told_too() {
+    let mistakes = Profile::parse("x/mine.toml", "command = \"x\"\n[title\n").unwrap_err();
+    assert_eq!(mistakes.first().map(|mistake| mistake.line), Some(2));
+}
+
+#[test]
+fn a_users_file_is_laid_over_ours_key_by_key() {
+    let file = |text: &str| [("conf/codex.toml".to_owned(), text.to_owned())];
+    let (library, mistakes) = Library::with(&file(
+        "[rules.working]\nweight = 0.5\n[rules.mine]\nsays = \"busy\"\nmatch = 'x'",
+    ));
+    assert_eq!(mistakes, []);
+    let ours = Library::embedded();
+    let (old, new) = (ours.get("codex").unwrap(), library.get("codex").unwrap());
+    let working = new.rules.iter().find(|rule| rule.name == "working").unwrap();
+    assert_eq!((working.weight, working.says), (0.5, paned_model::AgentState::Busy));
+    assert_eq!((new.rules.len(), &new.command), (old.rules.len() + 1, &old.command));
+    // With a mistake it is left out, and ours stays as it is.
+    let (library, mistakes) = Library::with(&file("\n[title]\nbusy = 3\n"));
+    assert_eq!(mistakes.len(), 1);
+    assert_eq!((mistakes[0].file.as_str(), mistakes[0].line), ("conf/codex.toml", 3));
+    assert_eq!(library.get("codex").unwrap().rules.len(), old.rules.len());
+}
+
+#[track_caller]
+fn check_command(line: &str, expect: Option<&str>) {
+    let library = Library::embedded();
+    let argv: Vec<String> = line.split('|').map(str::to_owned).collect();
+    let found = library.for_command(&argv).map(|profile| profile.name.as_str());
+    assert_eq!(found, expect, "{line}");
+}
+
+#[test]
+fn a_program_is_known_through_what_starts_it() {
+    check_command("codex|--no-daemon", Some("codex"));
+    check_command("/usr/local/bin/opencode", Some("opencode"));
+    check_command("npx|-y|@openai/codex@latest|-m|x", Some("codex"));
+    check_command("env|A=1|B=2|gemini", Some("gemini"));
+    check_command("node|/opt/x/node_modules/.bin/qwen.js", Some("qwen"));
+    check_command("bash|-lc|FOO=1 exec codex --x", Some("codex"));
+    check_command("uvx|aider-chat", Some("aider"));
+    check_command("python3|-m|aider|--model|x", Some("aider"));
+    check_command("nice|-n|5|claude", Some("claude"));
+    check_command("bash", None);
+    check_command("vim|codex", None);
+    check_command("python3|script.py", None);
+}
+
+#[test]
+fn wishes_become_arguments() {
+    let library = Library::embedded();
+    let line = |name: &str, wanted: &Wanted| library.get(name).unwrap().command_line(wanted);
+    let wanted = Wanted {
+        model: Some("opus".into()),
+        permissions: Permissions::Auto,
+        prompt: Some("-do it".into()),
+        ..Wanted::default()
+    };
+    let argv = line("claude", &wanted).unwrap().join("|");
+    assert_eq!(argv, "claude|--model|opus|--dangerously-skip-permissions|--|-do it");
+    let own = Wanted { argv: Some(vec!["x".into()]), ..Wanted::default() };
+    assert_eq!(line("aider", &own).unwrap(), ["x"]);
+    // Where there is no argument for the prompt, it is typed later.
+    assert!(!library.get("aider").unwrap().takes_prompt());
+    assert!(line("goose", &Wanted { model: Some("x".into()), ..Wanted::default() }).is_err());
+    assert!(line("pi", &Wanted { permissions: Permissions::Auto, ..Wanted::default() }).is_err());
+    assert!(line("codex", &Wanted { model: Some("-x".into()), ..Wanted::default() }).is_err());
+}
+
+#[test]
+fn texts_that_need_care_are_dressed_or_refused() {
+    let library = Library::embedded();
+    let codex = &library.get("codex").unwrap().submit;
+    assert_eq!(codex.dress("hello").as_deref(), Ok("hello"));
+    assert_eq!(codex.dress("look at @src").as_deref(), Ok("look at @src "));
+    assert!(codex.dress("!ls").is_err());
 }

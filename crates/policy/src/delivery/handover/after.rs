@@ -10,13 +10,15 @@ use crate::delivery::{Act, Sight, Step};
 /// How long a program may take to show a text, in milliseconds; and one more for so many bytes.
 const SHOW: u64 = 10_000;
 const BYTES_PER_MS: u64 = 50;
+/// The same for one that was typed before we came.
+const FOUND: u64 = 4_000;
 /// A text that shows only in part is taken for whole after so long without a change.
 const STILL: u64 = 400;
 /// After the last change, the next key comes so much later.
 const SETTLED: u64 = 40;
 /// After so long Enter is pressed again if the text still stands there: sooner if the program has printed since.
 const RETRY: u64 = 900;
-const RETRY_SILENT: u64 = 2_500;
+const RETRY_SILENT: u64 = 2_000;
 /// So often at most.
 const PRESSES: u32 = 4;
 /// How long after the last Enter a sign of it is waited for.
@@ -46,7 +48,7 @@ impl Handover {
                 }
                 None => self.press(typed, 1, sight),
             },
-            at => self.await_show(&typed, at.filter(|at| now < *at), now),
+            at => self.await_show(&typed, at.filter(|at| now < *at), sight, now),
         }
     }
 
@@ -95,9 +97,17 @@ impl Handover {
         self.write(Act::Press(keys), Stage::Pressed(typed, pressed), sight)
     }
 
-    fn await_show(&mut self, typed: &Typed, at: Option<Time>, now: Time) -> Step {
+    fn await_show(
+        &mut self,
+        typed: &Typed,
+        at: Option<Time>,
+        sight: &Sight<'_>,
+        now: Time,
+    ) -> Step {
         let length = self.prepared.text.len() as u64;
-        let until = later(typed.at, SHOW + length / BYTES_PER_MS);
+        // What was typed long ago shows by now.
+        let usual = if typed.found && !sight.may_ask() { FOUND } else { SHOW };
+        let until = later(typed.at, usual + length / BYTES_PER_MS);
         if now < until {
             return wait(Some(at.unwrap_or(until).min(until)), "it is being typed");
         }
@@ -119,30 +129,33 @@ impl Handover {
         let shows = sight.shows(&self.prepared.text);
         typed.see(shows, sight, now);
         self.stage = Stage::Pressed(typed.clone(), pressed.clone());
-        if let Some(sign) = self.sign(pressed.was_busy, shows, sight) {
+        let stands =
+            matches!(sight.composer, Composer::Draft(_)) && *sight.composer == pressed.draft;
+        let ours = stands || Shown::Part <= shows;
+        let sign = self.sign(pressed.was_busy, shows, sight).filter(|_| !ours);
+        if let Some(sign) = sign {
             let after = now.since(pressed.at);
             return self.end(Delivery::Submitted, &format!("{sign} within {after} ms"));
         }
         if sight.state == AgentState::Exited {
             return self.end(Delivery::Unknown, "its program ended after Enter was pressed");
         }
-        let stands =
-            matches!(sight.composer, Composer::Draft(_)) && *sight.composer == pressed.draft;
-        let ours = stands || Shown::Part <= shows;
-        let again = ours && sight.typed == typed.hands && !sight.may_ask();
+        let stays = ours && !sight.may_ask();
         let patience = if pressed.end < sight.end { RETRY } else { RETRY_SILENT };
-        let retry = later(pressed.at, patience * u64::from(pressed.count));
-        let until = if again { retry } else { later(pressed.at, CONFIRM) };
+        let retry = later(pressed.at, patience * u64::from(pressed.count + 1) / 2);
+        let until = if stays { retry } else { later(pressed.at, CONFIRM) };
         if now < until {
             return wait(Some(until), "Enter was pressed");
         }
-        if again && pressed.count < PRESSES {
+        // What somebody has typed into is no longer ours to submit.
+        if stays && sight.typed == typed.hands && pressed.count < PRESSES {
             return self.press(typed, pressed.count + 1, sight);
         }
         self.unconfirmed(ours, sight)
     }
 
-    /// What shows that the agent has taken it.
+    /// What shows that the agent has taken it. A text that still stands in the composer was not taken, whatever else
+    /// speaks for it: that an agent is busy is partly surmised from our own Enter.
     fn sign(&self, was_busy: bool, shows: Shown, sight: &Sight<'_>) -> Option<&'static str> {
         if sight.recorded {
             return Some("it was in the agent's own record");

@@ -13,6 +13,10 @@ use crate::agent::Composer;
 
 /// How long after a write that did not happen the next one is tried, in milliseconds.
 const AGAIN: u64 = 15;
+/// The same for a program that does not read.
+const AGAIN_UNREAD: u64 = 150;
+/// How long a program may take to read what was typed.
+const UNREAD: u64 = 10_000;
 /// How long a screen may keep moving between every look and the write after it.
 const RESTLESS: u64 = 30_000;
 /// Writes that did not happen belong together when no more than this lies between them.
@@ -107,6 +111,8 @@ struct Pressed {
 struct Moved {
     since: Time,
     last: Time,
+    /// Whether the program had not read yet what was typed before.
+    unread: bool,
 }
 
 impl Handover {
@@ -150,7 +156,9 @@ impl Handover {
 
     /// What to do next, from what is seen now.
     pub fn step(&mut self, sight: &Sight<'_>, now: Time) -> Step {
-        let again = self.moved.map(|moved| later(moved.last, AGAIN)).filter(|at| now < *at);
+        let pause = |moved: Moved| if moved.unread { AGAIN_UNREAD } else { AGAIN };
+        let again = self.moved.map(|moved| later(moved.last, pause(moved)));
+        let again = again.filter(|at| now < *at);
         if again.is_some() {
             return wait(again, "the screen moved");
         }
@@ -176,20 +184,27 @@ impl Handover {
                 }
                 None
             }
-            Wrote::Moved => {
-                let near = self.moved.filter(|moved| now < later(moved.last, APART));
-                let since = near.map_or(now, |moved| moved.since);
-                self.moved = Some(Moved { since, last: now });
-                let restless = later(since, RESTLESS) <= now;
-                restless.then(|| self.give_up("something moved between every look and the write"))
-            }
+            Wrote::Moved | Wrote::Unread => self.again(*how == Wrote::Unread, now),
             Wrote::Refused(why) => Some(self.give_up(why)),
             Wrote::Lost(why) => {
                 self.note(why);
                 self.stage = then.unwrap_or(self.stage.clone());
-                Some(self.outcome(Delivery::Unknown, None))
+                let word = if self.is_untouched() { Delivery::Refused } else { Delivery::Unknown };
+                Some(self.outcome(word, None))
             }
         }
+    }
+
+    /// A write did not happen, and is tried again for a while.
+    fn again(&mut self, unread: bool, now: Time) -> Option<Outcome> {
+        let near = self.moved.filter(|moved| now < later(moved.last, APART));
+        let since = near.map_or(now, |moved| moved.since);
+        self.moved = Some(Moved { since, last: now, unread });
+        let (patience, why) = match unread {
+            true => (UNREAD, "its program does not read what was typed"),
+            false => (RESTLESS, "something moved between every look and the write"),
+        };
+        (later(since, patience) <= now).then(|| self.give_up(why))
     }
 
     /// What was asked for was written.
@@ -214,7 +229,9 @@ impl Handover {
         self.note(why);
         let word = match &self.stage {
             Stage::Before(_) | Stage::Clearing(..) => Delivery::Refused,
-            Stage::Typed(typed) | Stage::Pressed(typed, _) => there(typed),
+            Stage::Typed(typed) => there(typed),
+            // It may have read the first Enter and nothing since.
+            Stage::Pressed(..) => Delivery::Unknown,
         };
         self.outcome(word, None)
     }

@@ -153,7 +153,7 @@ fn check(done: Option<&Done>) -> Result<(), Error> {
         Some(Some(Refused::Full)) => {
             Err(Error::Failed("the program does not read what is typed".to_owned()))
         }
-        Some(Some(Refused::Held | Refused::Failed | Refused::Moved)) => {
+        Some(Some(Refused::Held | Refused::Failed | Refused::Moved | Refused::Unread)) => {
             Err(Error::Failed("the terminal cannot be set".to_owned()))
         }
     }

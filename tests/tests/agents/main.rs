@@ -1,0 +1,62 @@
+//! Real agent programs against the fake model: what paned says of them is compared with what the model knows.
+//!
+//! They are ignored unless asked for, as the programs have to be installed first: `make test-agents` does that and runs
+//! them all, `make test` those of codex, opencode and aider.
+
+mod session;
+mod stories;
+
+use paned_e2e::Cli;
+
+/// The stories of one program, each a test.
+macro_rules! stories {
+    ($($name:ident: $cli:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn starts_answers_and_quits() {
+                stories::starts_answers_and_quits($cli);
+            }
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn asks_before_it_runs_a_command() {
+                stories::asks_before_it_runs_a_command($cli);
+            }
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn is_interrupted_and_survives_an_error() {
+                stories::is_interrupted_and_survives_an_error($cli);
+            }
+        }
+    )*};
+}
+
+stories! {
+    codex: Cli::Codex;
+    opencode: Cli::Opencode;
+    aider: Cli::Aider;
+    gemini: Cli::Gemini;
+    qwen: Cli::Qwen;
+    pi: Cli::Pi;
+    goose: Cli::Goose;
+}
+
+mod delivery {
+    use super::*;
+
+    #[test]
+    #[ignore = "make test-agents installs what it needs, and it takes minutes"]
+    fn two_hundred_prompts_reach_codex_once_each() {
+        stories::every_prompt_arrives_once(Cli::Codex, 200);
+    }
+
+    #[test]
+    #[ignore = "make test-agents installs what it needs, and it takes minutes"]
+    fn two_hundred_prompts_reach_opencode_once_each() {
+        stories::every_prompt_arrives_once(Cli::Opencode, 200);
+    }
+}

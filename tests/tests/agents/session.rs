@@ -1,0 +1,189 @@
+//! One real agent, the model it talks to, and everything paned says about it.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use paned_e2e::model::{Fact, What};
+use paned_e2e::{Cli, Model, Real, Server, Told};
+use serde_json::{Value, json};
+
+/// How long anything may take. A machine that builds something else is slow.
+const LONG: Duration = Duration::from_secs(120);
+/// How long one request may wait; less than our client does.
+const ONE_WAIT: u64 = 20_000;
+/// How long a screen may lag behind the model before paned is to blame.
+const LAG: Duration = Duration::from_secs(2);
+
+pub(crate) struct Session {
+    pub(crate) cli: Cli,
+    pub(crate) model: Model,
+    real: Real,
+    said: Arc<Mutex<Vec<(Instant, Value)>>>,
+    pub(crate) server: Server,
+}
+
+impl Session {
+    /// Starts the program as an agent and waits until it takes a prompt.
+    #[track_caller]
+    pub(crate) fn start(cli: Cli) -> Self {
+        let (server, model) = (Server::start_bare(), Model::start());
+        let real = Real::new(cli, &model);
+        let said = listen(&server);
+        let params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
+            "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
+        server.act("agent:create", params);
+        let session = Self { cli, model, real, said, server };
+        session.until(&["ready"]);
+        session
+    }
+
+    /// A file in the folder that the agent works in.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.real.cwd().join(name)
+    }
+
+    /// Waits until paned says that it is in one of these states; answers what it says.
+    #[track_caller]
+    pub(crate) fn until(&self, states: &[&str]) -> Value {
+        let found = self.comes_to(states, LONG);
+        found.unwrap_or_else(|now| self.complain(&format!("never {states:?}, but {now}")))
+    }
+
+    /// The same, for so long; answers the agent as it is in both cases.
+    pub(crate) fn comes_to(&self, states: &[&str], within: Duration) -> Result<Value, Value> {
+        let end = Instant::now() + within;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let wait = u64::try_from(left.as_millis()).map_or(ONE_WAIT, |left| left.min(ONE_WAIT));
+            let params = json!({ "paneId": "agent", "state": states, "timeoutMs": wait.max(1) });
+            let waited = self.server.act("agent:wait", params);
+            if waited["met"] == "state" {
+                return Ok(waited["agent"].clone());
+            }
+            if left.is_zero() {
+                return Err(waited["agent"].clone());
+            }
+        }
+    }
+
+    /// Sends a message; answers what became of it.
+    #[track_caller]
+    pub(crate) fn sends(&self, text: &str) -> Value {
+        let params = json!({ "paneId": "agent", "text": text, "timeoutMs": ONE_WAIT });
+        self.server.act("agent:message", params)
+    }
+
+    /// Sends a message that the agent must take, and the model must get as it is.
+    #[track_caller]
+    pub(crate) fn submits(&self, text: &str) {
+        let before = self.model.prompts().len();
+        let mark = self.model.mark();
+        let sent = self.sends(text);
+        if sent["outcome"] != "submitted" {
+            self.complain(&format!("{text:?} was not submitted: {sent:#}"));
+        }
+        self.waits_for_model("the prompt", mark, |fact| {
+            matches!(fact.what, What::Asked { aside: false, .. })
+        });
+        // opencode puts a blank behind a paste of several lines.
+        let prompts = self.model.prompts().into_iter().skip(before);
+        let prompts: Vec<_> = prompts.map(|prompt| prompt.text.trim_end().to_owned()).collect();
+        assert_eq!(prompts, [text]);
+    }
+
+    /// Waits until the model knows something.
+    #[track_caller]
+    pub(crate) fn waits_for_model(&self, what: &str, mark: usize, fits: impl Fn(&Fact) -> bool) {
+        self.model.wait_within(LONG, what, mark, |facts| facts.iter().any(&fits).then_some(()));
+    }
+
+    /// What is on its screen.
+    pub(crate) fn screen(&self) -> String {
+        let screen = self.server.act("pane:screen", json!({ "paneId": "agent" }));
+        let rows = screen["rows"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        rows.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Checks everything that paned has said so far: not once was it ready while the model was working for it.
+    #[track_caller]
+    pub(crate) fn never_lied(&self) {
+        for (from, to) in busy(&self.model.facts()) {
+            let (from, to) = (from + LAG, to.unwrap_or_else(Instant::now));
+            let lies = self.states().into_iter().filter(|(at, end, state)| {
+                let overlaps = *at < to && end.is_none_or(|end| from < end);
+                overlaps && from < to && matches!(state.as_str(), "ready" | "error")
+            });
+            let lies: Vec<_> = lies.map(|(_, _, state)| state).collect();
+            if !lies.is_empty() {
+                self.complain(&format!("it was {lies:?} while the model was asked"));
+            }
+        }
+    }
+
+    /// What paned has said, with from and until when.
+    fn states(&self) -> Vec<(Instant, Option<Instant>, String)> {
+        let said = self.said.lock().expect("the listener does not panic");
+        let ends = said.iter().skip(1).map(|(at, _)| Some(*at)).chain([None]);
+        let states = said.iter().zip(ends);
+        states
+            .map(|((at, told), end)| (*at, end, told["to"].as_str().unwrap_or("?").to_owned()))
+            .collect()
+    }
+
+    /// Ends the test with all that is known.
+    #[track_caller]
+    fn complain(&self, sentence: &str) -> ! {
+        let start = self.said.lock().ok().and_then(|said| said.first().map(|(at, _)| *at));
+        let start = start.unwrap_or_else(Instant::now);
+        let mut known: Vec<(f64, String)> = Vec::new();
+        let seconds = |at: Instant| at.saturating_duration_since(start).as_secs_f64();
+        known.extend(
+            self.states().into_iter().map(|(at, _, state)| (seconds(at), format!("said {state}"))),
+        );
+        let facts = self.model.facts().into_iter();
+        known.extend(facts.map(|fact| (seconds(fact.at), format!("model {:?}", fact.what))));
+        known.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let lines = known.iter().map(|(at, what)| format!("{at:8.3} {what:.160}\n"));
+        let why = self.server.try_act("agent:explain", json!({ "paneId": "agent" }));
+        let why = why.map_or_else(|refusal| refusal.sentence, |why| format!("{why:#}"));
+        panic!(
+            "{}: {sentence}\n{}\n{why}\n{}",
+            self.cli.name(),
+            lines.collect::<String>(),
+            self.screen()
+        )
+    }
+}
+
+/// Notes every word on the agent's state and when it came.
+fn listen(server: &Server) -> Arc<Mutex<Vec<(Instant, Value)>>> {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let (mut events, heard) = (server.events("agent:state", None), said.clone());
+    std::thread::spawn(move || {
+        loop {
+            match events.try_next() {
+                Ok(Told { data, .. }) => {
+                    heard.lock().expect("nobody panics with it").push((Instant::now(), data))
+                }
+                Err(error) if error.kind() == ErrorKind::TimedOut => {}
+                // The server is gone, and with it the test.
+                Err(_) => return,
+            }
+        }
+    });
+    said
+}
+
+/// From when to when the model was answering, or waiting for what a tool gives.
+fn busy(facts: &[Fact]) -> Vec<(Instant, Option<Instant>)> {
+    let turns = facts.iter().filter(|fact| matches!(fact.what, What::Asked { aside: false, .. }));
+    let end = |request: usize| {
+        let ends = |fact: &&Fact| {
+            fact.request == request && matches!(fact.what, What::Ended(_) | What::Aborted)
+        };
+        facts.iter().find(ends).map(|fact| fact.at)
+    };
+    turns.map(|fact| (fact.at, end(fact.request))).collect()
+}
