@@ -134,7 +134,8 @@ fn an_agent_that_nobody_knows_is_read_as_claude() {
         scope.spawn(|| house.ask("POST", "/run", Some(json!({ "text": "hello" }))));
         wait_for("an agent", || {
             let all = house.server.act("agent:list", json!({}));
-            (all[0]["agent"]["profile"] == "claude").then_some(())
+            let is_up = all[0]["agent"]["profile"] == "claude" && all[0]["status"] == "running";
+            is_up.then_some(())
         });
         let session = house.sessions().pop().unwrap_or_default();
         house.post("/kill", json!({ "session": session }));

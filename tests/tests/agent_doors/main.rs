@@ -17,7 +17,7 @@ about = "the scripted agent of these tests"
 command = ["fake-agent"]
 
 [composer]
-prompt = '^> '
+inside = '^(?:>(?: |$)|  )'
 bottom = '^fake-agent · '
 needs = ["cursor"]
 

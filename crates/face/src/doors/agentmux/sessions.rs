@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use paned_kernel::Caller;
-use paned_model::{AgentInfo, BlockKind, Code, Delivery, Dialog, Refusal};
+use paned_model::{AgentInfo, AgentState, BlockKind, Code, Delivery, Dialog, Refusal};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
@@ -22,6 +22,12 @@ use crate::shared::Shared;
 pub(super) const MOST: usize = 10;
 /// How long to wait between two presses of a key, so that none is taken for a paste.
 const BETWEEN: Duration = Duration::from_millis(80);
+/// What an agent does once it has come up, or never will.
+const UP: [AgentState; 4] =
+    [AgentState::Ready, AgentState::Error, AgentState::Exited, AgentState::Blocked];
+/// What an agent does that no longer waits for a person.
+const NOT_ASKING: [AgentState; 4] =
+    [AgentState::Ready, AgentState::Error, AgentState::Exited, AgentState::Starting];
 /// The profile of an agent that nobody knows.
 const USUAL: &str = "claude";
 
@@ -195,23 +201,36 @@ impl Sessions {
     /// answered for it, as it always was here; any other question is a person's.
     pub(super) async fn becomes_ready(&self, name: &str) -> Result<bool, Refusal> {
         let end = Instant::now() + self.shared.agentmux.patience;
-        let states = ["ready", "error", "exited", "blocked"];
         let mut answered = None;
-        loop {
-            let left = end.saturating_duration_since(Instant::now()).as_millis() as u64;
-            let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
-            let Waited { agent } = self.act("agent:wait", wait).await?;
-            let trust = agent.dialog.filter(|dialog| dialog.kind == BlockKind::Trust);
-            let Some(dialog) = trust.filter(|_| Instant::now() < end) else {
-                return Ok(agent.state.takes_prompts());
-            };
-            if answered.as_ref() != Some(&dialog.id) {
-                self.trust(name, &dialog).await?;
-                answered = Some(dialog.id);
+        let mut agent = self.wait(name, &UP, end).await?;
+        while agent.state == AgentState::Blocked && Instant::now() < end {
+            match agent.dialog.filter(|dialog| dialog.kind == BlockKind::Trust) {
+                Some(dialog) => {
+                    if answered.as_ref() != Some(&dialog.id) {
+                        self.trust(name, &dialog).await?;
+                        answered = Some(dialog.id);
+                    }
+                    // What was pressed takes a moment to show, and another question may follow.
+                    sleep(BETWEEN).await;
+                }
+                None => drop(self.wait(name, &NOT_ASKING, end).await?),
             }
-            // What was pressed takes a moment to show.
-            sleep(BETWEEN).await;
+            agent = self.wait(name, &UP, end).await?;
         }
+        Ok(agent.state.takes_prompts())
+    }
+
+    /// Waits until a session's agent does one of these; answers what it does then.
+    async fn wait(
+        &self,
+        name: &str,
+        states: &[AgentState],
+        end: Instant,
+    ) -> Result<AgentInfo, Refusal> {
+        let left = end.saturating_duration_since(Instant::now()).as_millis() as u64;
+        let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
+        let Waited { agent } = self.act("agent:wait", wait).await?;
+        Ok(agent)
     }
 
     /// Presses the keys of the option that says yes, once; none when there is no such option.
