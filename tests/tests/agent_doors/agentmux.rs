@@ -169,3 +169,22 @@ fn a_dialog_on_the_screen_is_never_answered_by_a_text() {
     house.post("/key", json!({ "key": "enter" }));
     house.agent.wait("answer", 1);
 }
+
+#[test]
+fn a_capture_shows_so_many_lines_above_the_screen_and_the_screen() {
+    let house = House::with(&[], "agentmux_any_target = true", &[]);
+    let script = "for n in $(seq 300); do echo line $n; done; sleep 1000";
+    let size = json!({ "cols": 80, "rows": 24 });
+    let argv = ["/bin/sh", "-c", script];
+    house.server.act("pane:new", json!({ "id": "p", "argv": argv, "size": size }));
+    house.server.act("pane:wait", json!({ "paneId": "p", "pattern": "line 300", "since": 0 }));
+    for (asked, above) in [(1, 10), (50, 50), (9999, 277)] {
+        let shown = house.get(&format!("/capture?lines={asked}&target=p"));
+        let content = shown["content"].as_str().unwrap_or_default();
+        let lines: Vec<&str> = content.lines().collect();
+        // The screen's last row is blank, and left out.
+        assert_eq!(lines.len(), above + 23, "{asked}");
+        assert_eq!(lines.first(), Some(&format!("line {}", 278 - above).as_str()));
+        assert_eq!(lines.last(), Some(&"line 300"));
+    }
+}
