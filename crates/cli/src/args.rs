@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, activate, agent, attach, close, completions, doctor, emit, events, get, keys, kill,
-    layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
+    action, activate, agent, agentmux, attach, close, completions, doctor, emit, events, get, keys,
+    kill, layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
     server, session, tail, token, version, wait, write,
 };
 use crate::serve;
@@ -107,6 +107,8 @@ pub(crate) enum Command {
     List(list::Args),
     #[command(subcommand)]
     Token(token::Command),
+    /// Do what agentmux's own commands do
+    Agentmux(agentmux::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Version(version::Args),

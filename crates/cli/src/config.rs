@@ -86,7 +86,10 @@ impl Reading<'_> {
             self.refuse(at, &format!("unknown key `{key}`; the keys are {}", keys.join(", ")))
         })?;
         let text = text(value.get_ref()).ok_or_else(|| {
-            self.refuse(at, &format!("`{key}` must be a text, a whole number or a list of texts"))
+            self.refuse(
+                at,
+                &format!("`{key}` must be a text, a whole number, a truth or a list of texts"),
+            )
         })?;
         self.values.insert(known, (text, line_at(self.text, at.start)));
         Ok(())
@@ -109,6 +112,7 @@ fn text(value: &DeValue<'_>) -> Option<String> {
     };
     let text = value.as_str().map(str::to_owned);
     text.or_else(|| value.as_integer().and_then(number))
+        .or_else(|| value.as_bool().map(|truth| truth.to_string()))
         .or_else(|| value.as_array().and_then(lines))
 }
 
@@ -149,7 +153,7 @@ mod tests {
         );
         check_refused("[limits]\npane = 2", "c.toml line 2: unknown key `limits.pane`");
         check_refused("[limit]\npanes = 2", "c.toml line 1: unknown key `limit`");
-        check_refused("\nport = true", "c.toml line 2: `port` must be a text, a whole number");
+        check_refused("\nport = 1.5", "c.toml line 2: `port` must be a text, a whole number");
         check_refused("port = 1\nport = 2", "c.toml line 2: duplicate key");
         check_refused("a = [", "c.toml line 1: ");
     }

@@ -9,7 +9,7 @@ use crate::args::Global;
 use crate::client::{self, Client, Place};
 use crate::config::File;
 use crate::out::Out;
-use crate::settings::{self, Flags, Settings, Sources, process_env};
+use crate::settings::{self, Flags, Legacy, Settings, Sources, process_env};
 use crate::state::State;
 
 /// What every command works with.
@@ -23,7 +23,8 @@ impl Context {
     pub(crate) fn settings(&self, mut flags: Flags) -> Result<Settings> {
         flags.extend(self.flags());
         let file = self.config()?;
-        Ok(Sources { flags: &flags, env: &process_env, file: &file }.settle()?)
+        let legacy = &Legacy::read(&process_env);
+        Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.settle()?)
     }
 
     /// The state folder of the server we talk to.
@@ -34,7 +35,8 @@ impl Context {
             return Ok(state);
         }
         let (flags, file) = (self.flags(), self.config()?);
-        let sources = Sources { flags: &flags, env: &process_env, file: &file };
+        let legacy = &Legacy::default();
+        let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
         Ok(State::at(sources.folder()?))
     }
 

@@ -1,8 +1,11 @@
 //! What can be set, and where each setting may come from: one table.
 //!
 //! A flag beats a `PANED_*` variable, which beats the names of the tools we replace, which beat
-//! `config.toml`, which beats the default. Values are text until they are settled here, so that a bad one is
+//! `config.toml`, which beats agentmux's own file, which beats the default. Values are text until they are settled here, so that a bad one is
 //! refused in one way wherever it came from. Nothing here touches the state folder or the network.
+
+mod doors;
+mod legacy;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +17,9 @@ use paned_policy::interactive::UserRule;
 use paned_policy::layout::{Kind, Limits};
 
 use crate::config::File;
+
+pub(crate) use doors::Doors;
+pub(crate) use legacy::Legacy;
 
 /// One setting: its key in `config.toml`, its variables in order, its default.
 struct Row {
@@ -35,7 +41,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 24] = [
+const TABLE: [Row; 37] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -64,6 +70,19 @@ const TABLE: [Row; 24] = [
     row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
     row("doors.opencode_pty_host", &["PTY_WEB_HOSTNAME"], "::1"),
     row("doors.opencode_pty_port", &["PTY_WEB_PORT"], ""),
+    row("doors.agentapi", &["PANED_DOOR_AGENTAPI"], ""),
+    row("doors.agentmux", &["PANED_DOOR_AGENTMUX"], ""),
+    row("doors.agentmux_serve", &[], "false"),
+    row("doors.agentmux_host", &["AGENTMUX_HOST"], "127.0.0.1"),
+    row("doors.agentmux_port", &["AGENTMUX_PORT"], "8765"),
+    row("doors.agentmux_token", &["AGENTMUX_TOKEN"], ""),
+    row("doors.agentmux_agent", &["AGENTMUX_AGENT"], "claude"),
+    row("doors.agentmux_session", &["AGENTMUX_SESSION"], "agentmux"),
+    row("doors.agentmux_workdir", &["AGENTMUX_WORKDIR"], ""),
+    row("doors.agentmux_command", &["AGENTMUX_REPL_CMD"], ""),
+    row("doors.agentmux_startup_delay", &["AGENTMUX_STARTUP_DELAY"], ""),
+    row("doors.agentmux_any_target", &["AGENTMUX_ALLOW_EXTERNAL_TARGET"], "false"),
+    row("doors.agentmux_one_at_a_time", &["PANED_AGENTMUX_ONE_AT_A_TIME"], "false"),
 ];
 
 /// Every key that `config.toml` may hold.
@@ -96,8 +115,8 @@ pub(crate) struct Settings {
     pub(crate) rules: Vec<UserRule>,
     /// The command that shows a sub-agent, in words.
     pub(crate) subagent: Vec<String>,
-    /// Where the door of opencode-pty is, as after `--door`, if anybody said.
-    pub(crate) opencode_pty: Option<String>,
+    /// What is set for the doors of other tools.
+    pub(crate) doors: Doors,
 }
 
 /// What the command line said, by key.
@@ -116,6 +135,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) flags: &'a Flags,
     pub(crate) env: Env<'a>,
     pub(crate) file: &'a File,
+    /// What is looked up last.
+    pub(crate) legacy: &'a Legacy,
 }
 
 /// Where a value came from.
@@ -124,6 +145,7 @@ enum Origin {
     Flag(&'static str),
     Env(&'static str),
     File(PathBuf, usize),
+    Legacy(PathBuf),
     Default,
 }
 
@@ -133,6 +155,7 @@ impl fmt::Display for Origin {
             Self::Flag(key) => write!(f, "`--{}`", key.replace('_', "-")),
             Self::Env(name) => write!(f, "`{name}`"),
             Self::File(path, line) => write!(f, "{} line {line}", path.display()),
+            Self::Legacy(path) => write!(f, "{}", path.display()),
             Self::Default => f.write_str("the default"),
         }
     }
@@ -163,7 +186,7 @@ impl Sources<'_> {
             patience_seconds: self.number("layout.patience_seconds", 1..=86_400)?,
             rules: self.rules()?,
             subagent: self.subagent()?,
-            opencode_pty: self.opencode_pty()?,
+            doors: self.doors()?,
         })
     }
 
@@ -235,24 +258,6 @@ impl Sources<'_> {
         Ok(words)
     }
 
-    /// Where the door of opencode-pty is: as an address, or as its own clients say it.
-    fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
-        let (address, _) = self.pick("doors.opencode_pty")?;
-        if !address.is_empty() {
-            return Ok(Some(format!("opencode-pty={address}")));
-        }
-        if self.pick("doors.opencode_pty_port")?.0.is_empty() {
-            return Ok(None);
-        }
-        let port = self.number("doors.opencode_pty_port", 0..=65535)?;
-        let host = match self.pick("doors.opencode_pty_host")?.0 {
-            host if host == "localhost" => "127.0.0.1".to_owned(),
-            host if host.contains(':') => format!("[{host}]"),
-            host => host,
-        };
-        Ok(Some(format!("opencode-pty={host}:{port}")))
-    }
-
     fn number(&self, key: &'static str, range: RangeInclusive<u64>) -> Result<u64, Refusal> {
         let (text, origin) = self.pick(key)?;
         let number = text.parse().ok().filter(|number| range.contains(number));
@@ -274,6 +279,9 @@ impl Sources<'_> {
         }
         if let Some((value, line)) = self.file.get(key) {
             return Ok((value.to_owned(), Origin::File(self.file.path.clone(), line)));
+        }
+        if let Some((value, path)) = self.legacy.get(key) {
+            return Ok((value.to_owned(), Origin::Legacy(path.clone())));
         }
         let default = match row.default {
             Fallback::Text(text) => text.to_owned(),
@@ -315,14 +323,19 @@ mod tests {
     use super::*;
 
     /// Settles `port` from these sources.
-    fn settle(flag: Option<&str>, env: &[(&str, &str)], file: &str) -> Result<Settings, Refusal> {
+    pub(super) fn settle(
+        flag: Option<&str>,
+        env: &[(&str, &str)],
+        file: &str,
+    ) -> Result<Settings, Refusal> {
         let flags = flag.map(|port| ("port", port.to_owned())).into_iter().collect();
         let file = File::parse(Path::new("/c/config.toml"), file)?;
         let env = |name: &str| {
             let found = env.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned()).or((name == "HOME").then(|| "/h".into()))
         };
-        Sources { flags: &flags, env: &env, file: &file }.settle()
+        let legacy = &Legacy::default();
+        Sources { flags: &flags, env: &env, file: &file, legacy }.settle()
     }
 
     #[track_caller]
@@ -368,18 +381,6 @@ mod tests {
         let wrong = settle(None, &[], "[layout]\nkind = 'round'").unwrap_err();
         assert!(wrong.sentence.contains("line 2: `round` is no layout"), "{}", wrong.sentence);
         assert!(settle(None, &[], "[layout]\nmain_pane_size = 90").is_err());
-    }
-
-    #[test]
-    fn the_door_of_opencode_pty_is_where_its_clients_look() {
-        let door = |env: &[(&str, &str)]| settle(None, env, "").unwrap().opencode_pty;
-        let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
-        assert_eq!(door(&[]), None);
-        assert_eq!(door(&[host]), None);
-        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81"));
-        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81"));
-        let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
-        assert_eq!(door(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
     }
 
     #[test]

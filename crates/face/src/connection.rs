@@ -17,6 +17,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
+use crate::doors::Door;
+use crate::doors::agentmux::Lenient;
 use crate::entrance::enter;
 use crate::listener::{Stream, Threshold};
 use crate::patient::Patient;
@@ -63,6 +65,10 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+    let stream: Box<dyn Stream> = match talk.threshold.door {
+        Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
+        Some(Door::Agentapi | Door::OpencodePty) | None => stream,
+    };
     let stream = TokioIo::new(Patient::new(stream, limits.stall));
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {

@@ -7,8 +7,8 @@ use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use paned_model::Code;
-use paned_policy::guard::{self, Head, Refused, Way};
+use paned_model::{Code, PaneId};
+use paned_policy::guard::{self, Brought, Head, Refused, Takes, Way};
 use tower::ServiceExt;
 
 use crate::listener::Threshold;
@@ -16,6 +16,9 @@ use crate::reply::{self, Rejection};
 use crate::routes::Route;
 use crate::shared::Shared;
 use crate::who;
+
+/// Where a browser says how near the page is that sends a request.
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Answers one request.
 pub(crate) async fn enter(
@@ -37,10 +40,30 @@ pub(crate) async fn enter(
 /// Lets a request in, together with whoever sends it.
 fn admit(shared: &Shared, threshold: &Threshold, request: &mut Request) -> Result<(), Rejection> {
     let way = &threshold.way;
-    guard::judge(way, &head(request)).map_err(|refused| rejection(refused, way))?;
+    let head = head(request);
+    guard::judge(way, &head).map_err(|refused| rejection(refused, way))?;
+    let brought = Brought::of(&head);
     let visitor = who::identify(&shared.kernel, threshold, request.headers())?;
     request.extensions_mut().insert(visitor);
+    request.extensions_mut().insert(brought);
+    if let Some(pane) = &threshold.pane {
+        request.extensions_mut().insert(Meant(pane.clone()));
+    }
     Ok(())
+}
+
+/// The pane that a listener is about.
+#[derive(Clone)]
+pub(crate) struct Meant(pub(crate) PaneId);
+
+/// Whether what a request brings is taken.
+///
+/// # Errors
+/// When it is not, or was never looked at.
+pub(crate) fn check_brought(request: &Request, takes: Takes) -> Result<(), Rejection> {
+    let brought = request.extensions().get::<Brought>();
+    let judged = brought.map_or(Err(Refused::UnsupportedType), |brought| brought.judge(takes));
+    judged.map_err(|refused| rejection(refused, &Way::Unix))
 }
 
 fn head(request: &Request) -> Head<'_> {
@@ -52,6 +75,7 @@ fn head(request: &Request) -> Head<'_> {
         hosts: all(HOST),
         origins: all(ORIGIN),
         types: all(CONTENT_TYPE),
+        sites: all(SITE),
         has_body: !request.body().is_end_stream(),
     }
 }

@@ -29,7 +29,9 @@ mod who;
 mod ws;
 
 pub use doors::Door;
+pub use doors::agentmux::Agentmux;
 pub use limits::Limits;
-pub use listener::{Face, Listener};
+pub use listener::{Admits, Face, Listener, Secret};
+pub use paned_policy::guard::Takes;
 pub use routes::{Input, Needs, Place, Route, routes};
-pub use serve::{Error, serve};
+pub use serve::{Error, Rules, serve};

@@ -1,9 +1,10 @@
 //! Where connections come from, and what is known of each before it says a word.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use paned_model::{Code, Refusal};
+use paned_model::{Code, PaneId, Refusal};
 use paned_policy::guard::{Authorities, Way};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
@@ -21,7 +22,7 @@ pub enum Listener {
 }
 
 /// What a listener shows to whoever connects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Face {
     /// Everything: the whole table of routes.
     Main,
@@ -29,28 +30,55 @@ pub enum Face {
     Door {
         /// Which.
         door: Door,
-        /// Whether clients that show no token are let in. They still need the right `Host` and `Origin`.
-        open: bool,
+        /// Whom it lets in. They still need the right `Host` and `Origin`.
+        admits: Admits,
+        /// The pane that is meant when none is named, for a door that is about one.
+        pane: Option<PaneId>,
     },
+}
+
+/// Whom a listener lets in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admits {
+    /// Whoever shows a token of ours.
+    Grants,
+    /// Anyone.
+    Anyone,
+    /// Whoever shows this, which is no token of ours but what the door's own clients were told.
+    Secret(Secret),
+}
+
+/// Something that is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
 }
 
 /// What is known of everybody who comes by one listener.
 pub(crate) struct Threshold {
     pub(crate) way: Way,
-    /// Whether no token is needed.
-    pub(crate) is_open: bool,
+    pub(crate) door: Option<Door>,
+    pub(crate) admits: Admits,
+    pub(crate) pane: Option<PaneId>,
 }
 
 impl Threshold {
     /// # Errors
     /// When the listener listens where others could hear.
-    pub(crate) fn new(listener: &Listener, face: Face) -> Result<Self, Error> {
+    pub(crate) fn new(listener: &Listener, face: &Face) -> Result<Self, Error> {
         let way = listener.way()?;
-        let is_open = matches!(face, Face::Door { open: true, .. });
-        if let (Way::Tcp(names), true) = (&way, is_open) {
+        let (door, admits, pane) = match face.clone() {
+            Face::Main => (None, Admits::Grants, None),
+            Face::Door { door, admits, pane } => (Some(door), admits, pane),
+        };
+        if let (Way::Tcp(names), Admits::Anyone) = (&way, &admits) {
             tracing::warn!(%names, "an open door: every program on this machine may use it");
         }
-        Ok(Self { way, is_open })
+        Ok(Self { way, door, admits, pane })
     }
 }
 

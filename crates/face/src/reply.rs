@@ -7,9 +7,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use paned_model::{Code, Refusal};
+use serde_json::json as value;
 
 /// The media type of JSON.
 pub(crate) const JSON: &str = "application/json";
+/// The same, with what goes without saying.
+pub(crate) const JSON_UTF8: &str = "application/json; charset=utf-8";
+/// The media type of a problem of RFC 9457.
+const PROBLEM: &str = "application/problem+json";
 
 /// What a handler has to say.
 pub(crate) type Outcome = Result<Response, Rejection>;
@@ -17,28 +22,64 @@ pub(crate) type Outcome = Result<Response, Rejection>;
 /// A refusal with its HTTP status: the code's own, unless HTTP has a more exact one.
 #[derive(Debug)]
 pub(crate) struct Rejection {
-    status: StatusCode,
-    refusal: Refusal,
+    pub(crate) status: StatusCode,
+    pub(crate) refusal: Refusal,
+    form: Form,
+}
+
+/// How a refusal is written, which is all that the clients of a door know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// With a code, for everybody who can read it.
+    Coded,
+    /// Nothing but the sentence, as `error`.
+    Bare,
+    /// A problem of RFC 9457.
+    Problem,
 }
 
 impl Rejection {
     /// A refusal for which HTTP has a more exact status than its code's.
     pub(crate) fn new(status: StatusCode, code: Code, sentence: impl Into<String>) -> Self {
-        Self { status, refusal: Refusal::new(code, sentence) }
+        Self { status, refusal: Refusal::new(code, sentence), form: Form::Coded }
+    }
+
+    /// The same in another form.
+    pub(crate) fn written(self, form: Form) -> Self {
+        Self { form, ..self }
+    }
+
+    /// The body and its media type.
+    fn body(&self) -> (&'static str, Vec<u8>) {
+        let sentence = &self.refusal.sentence;
+        match self.form {
+            Form::Coded => (JSON, serde_json::to_vec(&self.refusal).unwrap_or_default()),
+            Form::Bare => (JSON_UTF8, value!({ "error": sentence }).to_string().into()),
+            Form::Problem => {
+                let problem = value!({
+                    "title": self.status.canonical_reason().unwrap_or("Error"),
+                    "status": self.status.as_u16(),
+                    "detail": sentence,
+                    "errors": [{ "message": sentence }],
+                });
+                (PROBLEM, problem.to_string().into())
+            }
+        }
     }
 }
 
 impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         let status = StatusCode::from_u16(refusal.code.http());
-        Self { status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), refusal }
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, refusal, form: Form::Coded }
     }
 }
 
 impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self.refusal).unwrap_or_default();
-        let mut response = (self.status, json(body)).into_response();
+        let (media, body) = self.body();
+        let mut response = (self.status, text(media, body)).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             let bearer = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(WWW_AUTHENTICATE, bearer);

@@ -10,15 +10,17 @@ use axum::extract::Request;
 use axum::http::header::LOCATION;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, any, on};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use paned_kernel::Caller;
 use paned_model::{Code, Refusal, Scope};
+use paned_policy::guard::Takes;
 use paned_policy::permit;
 
 use crate::call::Call;
-use crate::doors::opencode_pty;
+use crate::doors::Door;
+use crate::entrance::check_brought;
 use crate::reply::{JSON, Outcome, Rejection};
 use crate::shared::Shared;
 use crate::who::{self, Visitor};
@@ -34,6 +36,8 @@ pub struct Route {
     pub doc: &'static str,
     /// What it reads besides a body.
     pub inputs: &'static [Input],
+    /// What it takes as a body.
+    pub takes: Takes,
     /// The media type of what it answers.
     pub answers: &'static str,
     pub(crate) entry: Entry,
@@ -86,6 +90,7 @@ const OWN: [Route; 8] = [
         path: "/action/{name}",
         doc: "Run an action.",
         inputs: &[Input { place: Place::Path, name: "name", doc: "The action's name." }],
+        takes: Takes::Json,
         answers: JSON,
         entry: Entry::Grant(|call| Box::pin(actions::run(call))),
     },
@@ -94,6 +99,7 @@ const OWN: [Route; 8] = [
         path: "/emit/{event}",
         doc: "Record an event of your own, with the body as its payload.",
         inputs: &[Input { place: Place::Path, name: "event", doc: "The event's name." }],
+        takes: Takes::Json,
         answers: JSON,
         entry: Entry::Grant(|call| Box::pin(actions::emit(call))),
     },
@@ -102,6 +108,7 @@ const OWN: [Route; 8] = [
         path: "/actions",
         doc: "Show every action with the JSON Schema of its parameters and its answer.",
         inputs: &[],
+        takes: Takes::Json,
         answers: JSON,
         entry: Entry::Grant(|call| Box::pin(catalogue::actions(call))),
     },
@@ -110,6 +117,7 @@ const OWN: [Route; 8] = [
         path: "/openapi.json",
         doc: "Show this document.",
         inputs: &[],
+        takes: Takes::Json,
         answers: JSON,
         entry: Entry::Grant(|call| Box::pin(catalogue::openapi(call))),
     },
@@ -129,6 +137,7 @@ const OWN: [Route; 8] = [
                 doc: "Go on after this event; from now on when left out.",
             },
         ],
+        takes: Takes::Json,
         answers: events::MEDIA,
         entry: Entry::Scope(Scope::Read, |call| Box::pin(events::follow(call))),
     },
@@ -137,6 +146,7 @@ const OWN: [Route; 8] = [
         path: "/health",
         doc: "Say that the server lives; with a grant that may read, also how it is.",
         inputs: &[],
+        takes: Takes::Json,
         answers: JSON,
         entry: Entry::Open(|shared, caller| Box::pin(health::health(shared, caller))),
     },
@@ -145,6 +155,7 @@ const OWN: [Route; 8] = [
         path: "/metrics",
         doc: "Show counters and gauges in Prometheus's text format.",
         inputs: &[],
+        takes: Takes::Json,
         answers: metrics::MEDIA,
         entry: Entry::Scope(Scope::Read, |call| Box::pin(metrics::show(call))),
     },
@@ -157,13 +168,16 @@ const OWN: [Route; 8] = [
             name: "Sec-WebSocket-Protocol",
             doc: "`paned.v1`, and for browsers `paned.bearer.<token>` in place of `Authorization`.",
         }],
+        takes: Takes::Json,
         answers: JSON,
         entry: Entry::Socket(|shared, caller, request| Box::pin(ws::open(shared, caller, request))),
     },
 ];
 
-static TABLE: LazyLock<Vec<Route>> =
-    LazyLock::new(|| OWN.into_iter().chain(opencode_pty::ROUTES).collect());
+static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    let doors = Door::ALL.into_iter().flat_map(Door::routes);
+    OWN.into_iter().chain(doors).collect()
+});
 
 /// Every route there is.
 #[must_use]
@@ -173,16 +187,22 @@ pub fn routes() -> &'static [Route] {
 
 /// The router over the table, and over nothing else.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
-    collect(shared, |route| Some(route.path))
-        .fallback(unknown)
-        .method_not_allowed_fallback(not_allowed)
+    let mut router = collect(shared, |route| Some(route.path));
+    for door in Door::ALL {
+        if let Some(stranger) = door.stranger(shared) {
+            router = router.route(&format!("{}/{{*rest}}", door.prefix()), any(stranger));
+        }
+    }
+    router.fallback(unknown).method_not_allowed_fallback(not_allowed)
 }
 
-/// The router over the rows that lie under a prefix, without the prefix: a door at the root of a listener.
-pub(crate) fn door(shared: &Arc<Shared>, prefix: &'static str) -> Router {
-    collect(shared, |route| route.path.strip_prefix(prefix))
-        .fallback(elsewhere)
-        .method_not_allowed_fallback(not_allowed)
+/// The router over the rows of a door, without their prefix: a door at the root of a listener.
+pub(crate) fn door(shared: &Arc<Shared>, door: Door) -> Router {
+    let router = collect(shared, |route| route.path.strip_prefix(door.prefix()));
+    match door.stranger(shared) {
+        Some(stranger) => router.fallback(stranger),
+        None => router.fallback(elsewhere).method_not_allowed_fallback(not_allowed),
+    }
 }
 
 /// A router over those rows for which there is a path.
@@ -192,8 +212,15 @@ fn collect(shared: &Arc<Shared>, path: impl Fn(&Route) -> Option<&'static str>) 
         let method = MethodFilter::try_from(route.method.clone());
         let method = method.expect("the table has ordinary methods only");
         let shared = shared.clone();
-        let answer = move |request: Request| route.answer(shared.clone(), request);
-        router = router.route(path, on(method, answer));
+        let answer = {
+            let shared = shared.clone();
+            move |request: Request| route.answer(shared.clone(), request)
+        };
+        let mut methods = on(method, answer);
+        if let Some(stranger) = Door::of(route.path).and_then(|door| door.stranger(&shared)) {
+            methods = methods.fallback(stranger);
+        }
+        router = router.route(path, methods);
     }
     router
 }
@@ -224,6 +251,7 @@ impl Route {
         shared: Arc<Shared>,
         mut request: Request,
     ) -> Result<BoxFuture<'static, Outcome>, Rejection> {
+        check_brought(&request, self.takes)?;
         let visitor = visitor(&mut request);
         match self.entry {
             Entry::Open(handler) => Ok(handler(shared, visitor.ok())),
@@ -239,7 +267,7 @@ impl Route {
 }
 
 /// Whoever sends the request, if they said who they are.
-fn visitor(request: &mut Request) -> Result<Caller, Refusal> {
+pub(crate) fn visitor(request: &mut Request) -> Result<Caller, Refusal> {
     let visitor = request.extensions_mut().remove::<Visitor>();
     visitor.and_then(|Visitor(caller)| caller).ok_or_else(who::unknown)
 }
@@ -264,6 +292,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 
 /// Who shows no token learns nothing, not even what is not there.
 async fn unknown(mut request: Request) -> Outcome {
+    check_brought(&request, Takes::Json)?;
     visitor(&mut request)?;
     let (method, path) = (request.method(), request.uri().path().escape_debug());
     let sentence = format!(
@@ -277,11 +306,13 @@ async fn elsewhere(mut request: Request) -> Outcome {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return unknown(request).await;
     }
+    check_brought(&request, Takes::Json)?;
     visitor(&mut request)?;
     Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
 }
 
 async fn not_allowed(mut request: Request) -> Outcome {
+    check_brought(&request, Takes::Json)?;
     visitor(&mut request)?;
     let (method, path) = (request.method(), request.uri().path().escape_debug());
     let sentence =

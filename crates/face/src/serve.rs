@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::at_once::AtOnce;
 use crate::connection::{self, Talk};
+use crate::doors::agentmux::Agentmux;
 use crate::listener::{Arrival, Face, Threshold};
 use crate::shared::Shared;
 use crate::{Limits, Listener, routes};
@@ -35,6 +36,15 @@ pub enum Error {
     Listener(io::Error),
 }
 
+/// What is served by, whoever calls.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// What is refused beyond this.
+    pub limits: Limits,
+    /// What the clients of agentmux were promised.
+    pub agentmux: Agentmux,
+}
+
 /// Serves the kernel's doors until `shutdown`. Then no one else is let in, streams of events end, and requests
 /// under way have [`Limits::farewell`] to end by themselves.
 ///
@@ -43,15 +53,16 @@ pub enum Error {
 pub async fn serve(
     kernel: Kernel,
     listeners: Vec<(Listener, Face)>,
-    limits: Limits,
+    rules: Rules,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    let shared = Arc::new(Shared::new(kernel, limits));
+    let limits = rules.limits;
+    let shared = Arc::new(Shared::new(kernel, rules));
     let mut gates = JoinSet::new();
     for (listener, face) in listeners {
-        let threshold = Arc::new(Threshold::new(&listener, face)?);
+        let threshold = Arc::new(Threshold::new(&listener, &face)?);
         listener.widen(QUEUE).map_err(Error::Listener)?;
-        let (shared, app) = (shared.clone(), app(&shared, face));
+        let (shared, app) = (shared.clone(), app(&shared, &face));
         let gate = Gate { shared, app, threshold, talks: JoinSet::new() };
         gates.spawn(gate.run(listener));
     }
@@ -65,10 +76,10 @@ pub async fn serve(
 }
 
 /// What is shown by this face.
-fn app(shared: &Arc<Shared>, face: Face) -> Router {
+fn app(shared: &Arc<Shared>, face: &Face) -> Router {
     match face {
         Face::Main => routes::router(shared),
-        Face::Door { door, .. } => routes::door(shared, door.prefix()),
+        Face::Door { door, .. } => routes::door(shared, *door),
     }
 }
 

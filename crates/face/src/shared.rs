@@ -7,13 +7,17 @@ use paned_kernel::{Caller, Kernel};
 use paned_model::Refusal;
 use tokio::sync::{Semaphore, watch};
 
-use crate::Limits;
+use crate::doors::agentmux::Agentmux;
 use crate::metrics::Metrics;
+use crate::{Limits, Rules};
 
 /// What all requests share: the kernel, and what this face knows of itself.
 pub(crate) struct Shared {
     pub(crate) kernel: Kernel,
     pub(crate) limits: Limits,
+    pub(crate) agentmux: Agentmux,
+    /// Held by whoever counts the sessions of agentmux and makes one more.
+    pub(crate) agentmux_turn: Semaphore,
     pub(crate) metrics: Metrics,
     /// One for each connection that may still come.
     pub(crate) seats: Arc<Semaphore>,
@@ -25,10 +29,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(kernel: Kernel, limits: Limits) -> Self {
+    pub(crate) fn new(kernel: Kernel, Rules { limits, agentmux }: Rules) -> Self {
         Self {
             kernel,
             limits,
+            agentmux,
+            agentmux_turn: Semaphore::new(1),
             metrics: Metrics::new(),
             seats: Arc::new(Semaphore::new(limits.connections)),
             actions: OnceLock::new(),

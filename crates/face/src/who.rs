@@ -10,7 +10,8 @@ use paned_kernel::{Caller, Kernel};
 use paned_model::{Code, Refusal, Scope};
 use paned_policy::guard::Way;
 
-use crate::listener::Threshold;
+use crate::listener::{Admits, Threshold};
+use crate::reply::Rejection;
 
 /// Headers by which a program says in which pane it runs.
 const CLAIMS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];
@@ -31,18 +32,21 @@ pub(crate) fn identify(
     kernel: &Kernel,
     threshold: &Threshold,
     headers: &HeaderMap,
-) -> Result<Visitor, Refusal> {
+) -> Result<Visitor, Rejection> {
+    if let Some(known) = threshold.door.and_then(|door| door.knows(&threshold.admits, headers)) {
+        return known.map(|()| Visitor(Some(anyone(kernel))));
+    }
     let caller = match (bearer(headers)?, &threshold.way) {
         (Some(token), Way::Tcp(_) | Way::Unix) => kernel.authenticate(token)?,
         (None, Way::Unix) => kernel.owner(headers.get(PROOF).and_then(text)),
-        (None, Way::Tcp(_)) if threshold.is_open => anyone(kernel),
+        (None, Way::Tcp(_)) if threshold.admits == Admits::Anyone => anyone(kernel),
         (None, Way::Tcp(_)) => return Ok(Visitor(None)),
     };
     check_claims(headers, &caller)?;
     Ok(Visitor(Some(caller)))
 }
 
-/// Whoever comes by a listener that is marked open: they may do what a door is for, and nothing of the server.
+/// Whoever comes by a listener that needs no token of ours: they may do what a door is for, and nothing of the server.
 fn anyone(kernel: &Kernel) -> Caller {
     let mut caller = kernel.owner(None);
     let grant = Arc::make_mut(&mut caller.grant);
@@ -77,7 +81,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
 }
 
 /// The token in an `Authorization`, if it is one of ours.
-fn authorization(value: &HeaderValue) -> Option<&str> {
+pub(crate) fn authorization(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = text(value)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }

@@ -2,7 +2,8 @@
 //!
 //! A web page can make a browser send requests to us, even under a name of its own that leads to our address.
 //! It cannot choose the `Host` and `Origin` that the browser writes, nor send JSON unasked: those are judged
-//! here, before any route is looked up. The guard never asks who somebody is; grants do.
+//! here. Where it goes and comes from is judged before any route is looked up; what it brings, by what the
+//! route takes. The guard never asks who somebody is; grants do.
 
 use std::fmt;
 
@@ -30,8 +31,29 @@ pub struct Head<'a> {
     pub origins: Vec<&'a [u8]>,
     /// Every `Content-Type`.
     pub types: Vec<&'a [u8]>,
+    /// Every `Sec-Fetch-Site`, by which a browser says how near the page is that sends it.
+    pub sites: Vec<&'a [u8]>,
     /// Whether a body follows.
     pub has_body: bool,
+}
+
+/// What a route takes as a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// JSON that says so, which no form of a page can send.
+    Json,
+    /// Whatever it says it is, for clients that always said something else. A browser must say then that
+    /// the page is ours; nothing but that keeps a form of another page out.
+    Anything,
+}
+
+/// What is known of what a request brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// Whether it brings nothing, or JSON that says so.
+    is_json: bool,
+    /// Whether no browser sent it, or one that says that the page is ours.
+    is_own: bool,
 }
 
 /// Why a request may not come in.
@@ -75,6 +97,28 @@ impl Authorities {
     }
 }
 
+impl Brought {
+    /// What a request brings.
+    #[must_use]
+    pub fn of(head: &Head<'_>) -> Self {
+        Self {
+            is_json: !head.has_body || is_json(&head.types),
+            is_own: head.sites.iter().all(|site| is_own(site)),
+        }
+    }
+
+    /// Whether a route takes it.
+    ///
+    /// # Errors
+    /// With the reason why not.
+    pub fn judge(self, takes: Takes) -> Result<(), Refused> {
+        match takes {
+            Takes::Json => check(self.is_json, Refused::UnsupportedType),
+            Takes::Anything => check(self.is_own, Refused::ForeignOrigin),
+        }
+    }
+}
+
 /// Whether a request may come in by this way. The method does not matter: every one is held to the same.
 ///
 /// # Errors
@@ -83,12 +127,11 @@ pub fn judge(way: &Way, head: &Head<'_>) -> Result<(), Refused> {
     match way {
         Way::Tcp(ours) => {
             check(is_for(ours, head), Refused::Misdirected)?;
-            check(is_from(ours, head), Refused::ForeignOrigin)?;
+            check(is_from(ours, head), Refused::ForeignOrigin)
         }
         // A program of the user may call us as it likes there; only a browser says `Origin`.
-        Way::Unix => check(head.origins.is_empty(), Refused::ForeignOrigin)?,
+        Way::Unix => check(head.origins.is_empty(), Refused::ForeignOrigin),
     }
-    check(!head.has_body || is_json(&head.types), Refused::UnsupportedType)
 }
 
 fn check(holds: bool, refused: Refused) -> Result<(), Refused> {
@@ -108,6 +151,13 @@ fn is_from(ours: &Authorities, head: &Head<'_>) -> bool {
         [origin] => ours.hold_origin(origin),
         [..] => false,
     }
+}
+
+/// Whether a browser says that the page is ours, or that there is none because a person typed the address.
+/// Another port of this machine is `same-site`, and somebody else.
+fn is_own(site: &[u8]) -> bool {
+    let site = site.trim_ascii();
+    site.eq_ignore_ascii_case(b"same-origin") || site.eq_ignore_ascii_case(b"none")
 }
 
 /// Whether the one type is JSON, in the one encoding that JSON has.
@@ -162,8 +212,15 @@ mod tests {
     #[track_caller]
     fn body(types: &str, verdict: Result<(), Refused>) {
         let head = Head { hosts: vec![US], types: list(types), has_body: true, ..Head::default() };
-        assert_eq!(judge(&tcp(), &head), verdict, "{types:?}");
-        assert_eq!(judge(&Way::Unix, &head), verdict, "{types:?}");
+        assert_eq!(Brought::of(&head).judge(Takes::Json), verdict, "{types:?}");
+        assert_eq!(Brought::of(&head).judge(Takes::Anything), Ok(()), "{types:?}");
+    }
+
+    #[track_caller]
+    fn site(sites: &str, verdict: Result<(), Refused>) {
+        let head = Head { hosts: vec![US], sites: list(sites), ..Head::default() };
+        assert_eq!(Brought::of(&head).judge(Takes::Anything), verdict, "{sites:?}");
+        assert_eq!(Brought::of(&head).judge(Takes::Json), Ok(()), "{sites:?}");
     }
 
     #[test]
@@ -249,7 +306,18 @@ mod tests {
     #[test]
     fn without_a_body_the_type_does_not_matter() {
         let head = Head { hosts: vec![US], types: list("text/plain"), ..Head::default() };
-        assert_eq!(judge(&tcp(), &head), Ok(()));
+        assert_eq!(Brought::of(&head).judge(Takes::Json), Ok(()));
+    }
+
+    #[test]
+    fn where_any_type_is_taken_a_browser_must_say_that_the_page_is_ours() {
+        for ours in ["", "same-origin", "none", "Same-Origin", "none|same-origin"] {
+            site(ours, Ok(()));
+        }
+        for other in ["cross-site", "same-site", "x", "same-origin|cross-site", "same-origin, none"]
+        {
+            site(other, Err(ForeignOrigin));
+        }
     }
 
     proptest! {
@@ -268,9 +336,11 @@ mod tests {
 
         #[test]
         fn no_bytes_in_any_header_make_it_panic(a: Vec<u8>, b: Vec<u8>, c: Vec<u8>, has_body: bool) {
-            let head = Head { target: None, hosts: vec![&a], origins: vec![&b], types: vec![&c], has_body };
+            let (hosts, origins, types, sites) = (vec![&a[..]], vec![&b[..]], vec![&c[..]], vec![&c[..]]);
+            let head = Head { target: None, hosts, origins, types, sites, has_body };
             prop_assert!(judge(&tcp(), &head).is_err());
             let _ = judge(&Way::Unix, &head);
+            prop_assert_eq!(Brought::of(&head).judge(Takes::Json).is_ok(), !has_body);
         }
     }
 }

@@ -10,4 +10,5 @@ pub mod interactive;
 pub mod layout;
 pub mod permit;
 pub mod retire;
+pub mod talk;
 pub mod transcript;

@@ -16,7 +16,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use paned_model::{Code, Refusal};
 use serde_json::Value;
@@ -85,12 +85,41 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::action`].
-    pub(crate) async fn send(
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+        let response = self.reach(request).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        let refusal = serde_json::from_slice::<Refusal>(&body);
+        Err(refusal.map_or_else(|_| anyhow::anyhow!("the server answered {status}"), Into::into))
+    }
+}
+
+impl Client {
+    /// Asks a door of another tool, whose refusals are none of ours.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or its answer is no JSON.
+    pub(crate) async fn exchange(
         &self,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>> {
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Value)> {
+        let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
+        let request = Request::builder().method(method).uri(path).body(Full::from(body))?;
+        let response = self.reach(request).await?;
+        let status = response.status();
+        let bytes = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        let answer = serde_json::from_slice(&bytes).context("the server's answer is no JSON")?;
+        Ok((status, answer))
+    }
+
+    async fn reach(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
         request.headers_mut().extend(self.headers.clone());
-        let response = match &self.place {
+        match &self.place {
             Place::Unix(path) => {
                 let stream = UnixStream::connect(path).await;
                 speak(stream.map_err(|error| unreachable(&path.display(), &error))?, request).await
@@ -99,14 +128,7 @@ impl Client {
                 let stream = TcpStream::connect(authority).await;
                 speak(stream.map_err(|error| unreachable(authority, &error))?, request).await
             }
-        }?;
-        if response.status().is_success() {
-            return Ok(response);
         }
-        let status = response.status();
-        let body = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
-        let refusal = serde_json::from_slice::<Refusal>(&body);
-        Err(refusal.map_or_else(|_| anyhow::anyhow!("the server answered {status}"), Into::into))
     }
 }
 

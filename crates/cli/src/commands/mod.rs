@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod activate;
 mod afterwards;
 pub(crate) mod agent;
+pub(crate) mod agentmux;
 pub(crate) mod attach;
 pub(crate) mod close;
 pub(crate) mod completions;
@@ -62,6 +63,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
     match command {
         Command::Serve(args) => serve::run(context, &args),
         Command::Server(command) => server::run(context, command),
+        Command::Agentmux(args) => agentmux::run(context, args),
         Command::New(args) => new::run(context, args),
         Command::Ls(args) => ls::run(context, args),
         Command::Get(args) => get::run(context, &args),

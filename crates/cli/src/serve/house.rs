@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use paned_face::Rules;
 use paned_keeper::clock;
 use paned_kernel::journal::{Journal, Opened};
 use paned_kernel::{Address, Kernel, Limits, Setup, Stage, Started, Wish};
@@ -13,15 +14,17 @@ use paned_substrate::native::{Native, Nursery};
 use paned_substrate::tmux::Place;
 use tokio::runtime::Builder;
 
-use super::Plan;
 use super::handover::VARIABLE;
 use super::kept::Kept;
 use super::ready::{self, Ready};
 use super::signals;
+use super::{Greeting, Plan};
 use crate::commands::version::VERSION;
 use crate::settings::Settings;
 use crate::state::Served;
 
+/// What is for nobody else's eyes: panes do not get it.
+const OURS: [&str; 2] = [VARIABLE, "AGENTMUX_TOKEN"];
 /// How long what still runs on threads may take when everything else is over.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -67,8 +70,9 @@ async fn serve(
             _ = &mut signals => Wish::Stop,
         };
     };
-    let limits = paned_face::Limits::default();
-    paned_face::serve(kernel.clone(), kept.listeners(plan)?, limits, wished).await?;
+    let agentmux = plan.settings.doors.agentmux.clone();
+    let rules = Rules { agentmux, ..Rules::default() };
+    paned_face::serve(kernel.clone(), kept.listeners(plan)?, rules, wished).await?;
     kernel.stop().await;
     Ok(wish)
 }
@@ -97,7 +101,7 @@ fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
             port: Some(kept.address()?.port()),
             socket: Some(plan.state.socket().to_string_lossy().into_owned()),
         },
-        env: env.filter(|(name, _)| name != VARIABLE).collect(),
+        env: env.filter(|(name, _)| !OURS.contains(&name.as_str())).collect(),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
         stage: Some(stage(plan)?),
@@ -158,7 +162,11 @@ fn announce(plan: &Plan, served: Served, started: Started, is_first: bool) -> Re
     written.with_context(|| format!("cannot write into {}", plan.state.folder().display()))?;
     if is_first {
         // Whoever started us may not care to hear it; that is no reason not to serve.
-        let _ = ready::say(plan.out, &Ready::from(&served), started);
+        let ready = Ready::from(&served);
+        let _ = match plan.greeting {
+            Greeting::Ours => ready::say(plan.out, &ready, started),
+            Greeting::Agentmux => ready::say_agentmux(plan.out, &ready),
+        };
     }
     // A person has just read it.
     if plan.out.is_json() || !is_first {

@@ -59,7 +59,7 @@ impl Kept {
         let unix = tokio::net::UnixListener::from_std(self.unix.try_clone()?)?;
         listeners.push((Listener::Unix(unix), Face::Main));
         for (at, door) in plan.doors.iter().zip(&self.doors) {
-            listeners.push((shown(door)?, at.face()));
+            listeners.push((shown(door)?, at.face(&plan.settings.doors)));
         }
         Ok(listeners)
     }

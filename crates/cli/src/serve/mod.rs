@@ -39,7 +39,7 @@ Examples:
                                        also for clients of opencode-pty, which send no token
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
-(POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE), then config.toml, then defaults. PANED_LOG sets what is logged to \
+(POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE, AGENTMUX_*), then config.toml, then defaults. PANED_LOG sets what is logged to \
 standard error (error, warn, info, debug, trace). ^C stops the server; panes live on, and the next server finds them.";
 
 /// Run a server in the foreground
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 }
 
 /// Where to listen.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct Listen {
     /// The port; 0 picks a free one [env: PANED_PORT] [default: 7263]
     #[arg(long)]
@@ -62,7 +62,8 @@ pub(crate) struct Listen {
     /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
     #[arg(long)]
     host: Option<String>,
-    /// Another tool's protocol at a port of its own; `,open` lets in clients without a token
+    /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open` lets in
+    /// clients without a token, `,pane=NAME` says which agent agentapi is about
     #[arg(long, value_name = "NAME=ADDRESS[,open]")]
     door: Vec<DoorAt>,
 }
@@ -77,7 +78,7 @@ impl Listen {
     /// The doors with a port of their own: those of the command line, then those of the settings.
     fn doors(&self, settings: &Settings) -> Result<Vec<DoorAt>, Refusal> {
         let mut doors = self.door.clone();
-        if let Some(said) = &settings.opencode_pty {
+        for said in &settings.doors.listeners {
             let at: DoorAt = said.parse().map_err(Refusal::invalid)?;
             if doors.iter().all(|door| door.door != at.door) {
                 doors.push(at);
@@ -102,6 +103,14 @@ struct Plan {
     /// What was said on the command line about where to listen.
     words: Vec<String>,
     doors: Vec<DoorAt>,
+    greeting: Greeting,
+}
+
+/// In whose words a server says that it is ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Greeting {
+    Ours,
+    Agentmux,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -109,11 +118,30 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.detached {
         detach()?;
     }
+    serve(context, &args.listen, Greeting::Ours, inherited)
+}
+
+/// The same with the door of agentmux, as whoever started agentmux expects it.
+pub(crate) fn run_agentmux(context: &Context) -> Result<ExitCode> {
+    let inherited = handover::take()?;
+    serve(context, &Listen::default(), Greeting::Agentmux, inherited)
+}
+
+fn serve(
+    context: &Context,
+    listen: &Listen,
+    greeting: Greeting,
+    inherited: Option<Kept>,
+) -> Result<ExitCode> {
     logs::start()?;
-    let settings = context.settings(args.listen.flags())?;
+    let mut flags = listen.flags();
+    if greeting == Greeting::Agentmux {
+        flags.insert("doors.agentmux_serve", true.to_string());
+    }
+    let settings = context.settings(flags)?;
     let state = State::at(settings.state_dir.clone());
-    let (words, doors) = (args.listen.words(), args.listen.doors(&settings)?);
-    let plan = Plan { out: context.out, settings, state, words, doors };
+    let (words, doors) = (listen.words(), listen.doors(&settings)?);
+    let plan = Plan { out: context.out, settings, state, words, doors, greeting };
     let upgrade = Upgrade::new()?;
     let kept = match inherited {
         Some(kept) => kept,

@@ -62,6 +62,17 @@ pub(super) fn say(out: Out, ready: &Ready, started: Started) -> io::Result<()> {
     out.say(format!("^C stops the server; {} on.", lives(started.living)))
 }
 
+/// The same in the words of agentmux: one line of JSON.
+pub(super) fn say_agentmux(out: Out, ready: &Ready) -> io::Result<()> {
+    let url = ready.doors.get("agentmux").map_or("", String::as_str);
+    let authority = url.trim_start_matches("http://");
+    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, ""));
+    let port: u16 = port.parse().unwrap_or(0);
+    let host = host.trim_matches(['[', ']']);
+    let message = format!("paned serves agentmux at {url}");
+    out.json(&serde_json::json!({ "ok": true, "message": message, "host": host, "port": port }))
+}
+
 fn lives(living: usize) -> String {
     match living {
         0 => "panes live".to_owned(),

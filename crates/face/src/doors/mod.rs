@@ -1,26 +1,44 @@
 //! Doors: the protocols of other tools, each a small router over the kernel's doors. They keep nothing.
 
+pub(crate) mod agentapi;
+pub(crate) mod agentmux;
 pub(crate) mod opencode_pty;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use futures_util::future::BoxFuture;
+
+use crate::listener::Admits;
+use crate::reply::{Outcome, Rejection};
+use crate::routes::Route;
+use crate::shared::Shared;
 
 /// A protocol of another tool. It is under `/doors/<name>` wherever everything is shown, and may have a
 /// listener of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Door {
+    /// HTTP and SSE of agentapi.
+    Agentapi,
+    /// HTTP of agentmux.
+    Agentmux,
     /// REST and WebSocket of opencode-pty.
     OpencodePty,
 }
 
 impl Door {
     /// Every door.
-    pub const ALL: [Self; 1] = [Self::OpencodePty];
+    pub const ALL: [Self; 3] = [Self::Agentapi, Self::Agentmux, Self::OpencodePty];
 
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Agentapi => agentapi::NAME,
+            Self::Agentmux => agentmux::NAME,
             Self::OpencodePty => opencode_pty::NAME,
         }
     }
@@ -28,7 +46,55 @@ impl Door {
     /// What the paths of its routes begin with.
     pub(crate) const fn prefix(self) -> &'static str {
         match self {
+            Self::Agentapi => agentapi::PREFIX,
+            Self::Agentmux => agentmux::PREFIX,
             Self::OpencodePty => opencode_pty::PREFIX,
+        }
+    }
+
+    /// Its rows of the one table.
+    pub(crate) fn routes(self) -> Vec<Route> {
+        match self {
+            Self::Agentapi => agentapi::ROUTES.into(),
+            Self::Agentmux => agentmux::ROUTES.into(),
+            Self::OpencodePty => opencode_pty::ROUTES.into(),
+        }
+    }
+
+    /// The door that a path leads to.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        let leads = |door: &Self| {
+            path.strip_prefix(door.prefix()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        Self::ALL.into_iter().find(leads)
+    }
+
+    /// Who answers where the door has no route, when its clients expect that in their own words.
+    pub(crate) fn stranger(
+        self,
+        shared: &Arc<Shared>,
+    ) -> Option<impl Fn(Request) -> BoxFuture<'static, Outcome> + Clone + Send + Sync + 'static>
+    {
+        let shared = shared.clone();
+        match self {
+            Self::Agentmux => Some(move |request| {
+                let answer = agentmux::stranger(shared.clone(), request);
+                Box::pin(answer) as BoxFuture<'static, Outcome>
+            }),
+            Self::Agentapi | Self::OpencodePty => None,
+        }
+    }
+
+    /// Whether somebody at the door's own listener is let in without a token of ours; nothing when only
+    /// that counts.
+    pub(crate) fn knows(
+        self,
+        admits: &Admits,
+        headers: &HeaderMap,
+    ) -> Option<Result<(), Rejection>> {
+        match self {
+            Self::Agentmux => agentmux::knows(admits, headers),
+            Self::Agentapi | Self::OpencodePty => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use paned_face::{Error, Face, Limits, Listener, serve};
+use paned_face::{Error, Face, Limits, Listener, Rules, serve};
 use paned_kernel::journal::Batch;
 use paned_kernel::{Hook, Start, Verdict};
 use paned_model::Include;
@@ -110,7 +110,7 @@ async fn a_listener_that_others_could_reach_is_refused() {
     let house = House::new().await;
     let open = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let served =
-        serve(house.kernel, vec![(Listener::Tcp(open), Face::Main)], Limits::default(), async {});
+        serve(house.kernel, vec![(Listener::Tcp(open), Face::Main)], Rules::default(), async {});
     assert!(matches!(served.await, Err(Error::NotLoopback(_))));
 }
 

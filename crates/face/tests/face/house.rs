@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use paned_face::{Door, Error, Face, Limits, Listener, serve};
+use paned_face::{Admits, Agentmux, Door, Error, Face, Limits, Listener, Rules, Secret, serve};
 use paned_kernel::journal::{Journal, Opened};
 use paned_kernel::{Address, Kernel, Setup};
 use paned_model::{EventId, Time};
@@ -19,6 +19,9 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Answer, Ask, Follow, send};
 
+/// What clients of agentmux were told.
+pub(crate) const SECRET: &str = "s3cret";
+
 pub(crate) struct House {
     pub(crate) kernel: Kernel,
     pub(crate) fake: Fake,
@@ -27,6 +30,10 @@ pub(crate) struct House {
     pub(crate) open_door: SocketAddr,
     /// Where it is, for whoever has a token.
     pub(crate) shut_door: SocketAddr,
+    /// Where the door of agentmux is, for anyone.
+    pub(crate) agentmux: SocketAddr,
+    /// Where it is, for whoever knows [`SECRET`].
+    pub(crate) secret_door: SocketAddr,
     /// The owner's.
     pub(crate) token: String,
     socket: PathBuf,
@@ -59,11 +66,17 @@ impl House {
         let unix = UnixListener::bind(&socket).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { drop(stopped.await) };
-        let (open, open_door) = door(true).await;
-        let (shut, shut_door) = door(false).await;
-        let listeners =
-            vec![open, shut, (Listener::Tcp(tcp), Face::Main), (Listener::Unix(unix), Face::Main)];
-        let serving = tokio::spawn(serve(kernel.clone(), listeners, limits, shutdown));
+        let (open, open_door) = door(Door::OpencodePty, Admits::Anyone).await;
+        let (shut, shut_door) = door(Door::OpencodePty, Admits::Grants).await;
+        let (mux, agentmux) = door(Door::Agentmux, Admits::Anyone).await;
+        let secret = Admits::Secret(Secret(SECRET.to_owned()));
+        let (secret, secret_door) = door(Door::Agentmux, secret).await;
+        let main = [(Listener::Tcp(tcp), Face::Main), (Listener::Unix(unix), Face::Main)];
+        let listeners = [open, shut, mux, secret].into_iter().chain(main).collect();
+        let patience = Duration::from_millis(50);
+        let agentmux_rules = Agentmux { patience, ..Agentmux::default() };
+        let rules = Rules { limits, agentmux: agentmux_rules };
+        let serving = tokio::spawn(serve(kernel.clone(), listeners, rules, shutdown));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
         Self {
             kernel,
@@ -71,6 +84,8 @@ impl House {
             address,
             open_door,
             shut_door,
+            agentmux,
+            secret_door,
             token,
             socket,
             stop,
@@ -161,11 +176,11 @@ impl House {
     }
 }
 
-/// The door of opencode-pty at a port of its own.
-async fn door(open: bool) -> ((Listener, Face), SocketAddr) {
+/// A door at a port of its own.
+async fn door(door: Door, admits: Admits) -> ((Listener, Face), SocketAddr) {
     let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = tcp.local_addr().unwrap();
-    ((Listener::Tcp(tcp), Face::Door { door: Door::OpencodePty, open }), address)
+    ((Listener::Tcp(tcp), Face::Door { door, admits, pane: None }), address)
 }
 
 async fn kernel(token_file: PathBuf, ground: Arc<dyn Ground>) -> Kernel {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use paned_face::{Needs, routes};
+use paned_face::{Needs, Route, Takes, routes};
 use serde_json::json;
 
 use crate::client::Ask;
@@ -10,7 +10,7 @@ use crate::house::House;
 
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"];
-const NO_ROUTES: [&str; 9] = [
+const NO_ROUTES: [&str; 11] = [
     "/",
     "/no/such/route",
     "/action/",
@@ -20,6 +20,8 @@ const NO_ROUTES: [&str; 9] = [
     "/doors/opencode-pty",
     "/doors/opencode-pty/nothing",
     "/doors/opencode-pty/api/sessions/",
+    "/doors/agentmux",
+    "/doors/agentapi/nothing",
 ];
 /// A session of the door of opencode-pty.
 const SESSION: &str = "pty_00000000";
@@ -28,17 +30,29 @@ const SESSION: &str = "pty_00000000";
 fn paths() -> impl Iterator<Item = String> {
     let fill = |path: &str| {
         let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
-        path.replace("{id}", SESSION)
+        path.replace("{id}", SESSION).replace("{pane}", "a")
     };
     let known = routes().iter().map(move |route| fill(route.path));
     known.chain(NO_ROUTES.map(str::to_owned))
 }
 
+/// The row that answers this.
+fn row(ask: &Ask) -> Option<&'static Route> {
+    let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
+    routes()
+        .iter()
+        .zip(paths())
+        .find_map(|(route, path)| (route.method == method && path == ask.path).then_some(route))
+}
+
 /// Whether anybody may ask this.
 fn is_open(ask: &Ask) -> bool {
-    let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
-    let route = routes().iter().find(|route| route.method == method && route.path == ask.path);
-    route.is_some_and(|route| route.needs() == Needs::Open)
+    row(ask).is_some_and(|route| route.needs() == Needs::Open)
+}
+
+/// Whether this is in the words of agentmux, also where it has no route.
+fn is_agentmux(path: &str) -> bool {
+    path.starts_with("/doors/agentmux/")
 }
 
 /// Changes a good request of every method to every path, and expects this status for it.
@@ -121,16 +135,48 @@ async fn a_token_in_the_query_opens_nothing() {
     check(in_query, |ask| (!is_open(ask)).then_some(401)).await;
 }
 
+/// Unsupported, but where a row says that any type is taken.
+fn untyped(ask: &Ask) -> Option<u16> {
+    let takes = row(ask).map_or(Takes::Json, |row| row.takes);
+    (!is_agentmux(&ask.path) && takes == Takes::Json).then_some(415)
+}
+
 #[tokio::test]
-async fn a_body_that_is_not_json_is_unsupported_everywhere() {
+async fn a_body_that_is_not_json_is_unsupported_everywhere_else() {
     for media in ["text/plain", "application/x-www-form-urlencoded"] {
-        check(|ask| ask.body(media, "{}"), always(415)).await;
+        check(|ask| ask.body(media, "{}"), untyped).await;
     }
 }
 
 #[tokio::test]
-async fn a_body_without_a_type_is_unsupported_everywhere() {
-    check(|ask| Ask { body: "{}".to_owned(), ..ask }, always(415)).await;
+async fn a_body_without_a_type_is_unsupported_everywhere_else() {
+    check(|ask| Ask { body: "{}".to_owned(), ..ask }, untyped).await;
+}
+
+#[tokio::test]
+async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours() {
+    let house = House::new().await;
+    let rows = routes().iter().zip(paths()).filter(|(row, _)| row.takes == Takes::Anything);
+    let asks = rows.map(|(row, path)| (row.method.as_str(), path));
+    let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
+    assert!(10 < asks.len());
+    for (method, path) in asks {
+        assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");
+        let form = house.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
+        for site in ["cross-site", "same-site"] {
+            let ask = form.clone().header("sec-fetch-site", site);
+            assert_eq!(house.send(&ask).await.status(), 403, "{ask:?}");
+            let empty = house.ask(method, &path).header("sec-fetch-site", site);
+            assert_eq!(house.send(&empty).await.status(), 403, "{empty:?}");
+        }
+        let foreign = form.clone().header("origin", "http://evil.example");
+        assert_eq!(house.send(&foreign).await.status(), 403, "{foreign:?}");
+        for site in ["same-origin", "none"] {
+            let ask = form.clone().header("sec-fetch-site", site);
+            assert_ne!(house.send(&ask).await.status(), 403, "{ask:?}");
+        }
+        assert_ne!(house.send(&form).await.status(), 415, "{form:?}");
+    }
 }
 
 #[tokio::test]
@@ -151,6 +197,9 @@ fn methods(path: &str) -> BTreeSet<&'static str> {
 async fn a_route_takes_its_own_method_and_says_so() {
     let house = House::new().await;
     for (route, path) in routes().iter().zip(paths()) {
+        if is_agentmux(route.path) {
+            continue;
+        }
         let takes = methods(route.path);
         for method in METHODS.iter().filter(|method| !takes.contains(*method)) {
             let answer = house.send(&house.ask(method, &path)).await;
@@ -170,8 +219,14 @@ async fn a_get_changes_nothing() {
     let before = house.metric("paned_events_total").await;
     for (route, path) in routes().iter().zip(paths()).filter(|(route, _)| route.method == "GET") {
         let answer = house.send(&house.ask("HEAD", &path)).await;
-        // That one is nothing but a socket.
-        let expect = if path == "/doors/opencode-pty/ws" { 426 } else { 200 };
+        let expect = match path.as_str() {
+            // That one is nothing but a socket.
+            "/doors/opencode-pty/ws" => 426,
+            // There is no session, and no agent.
+            "/doors/agentmux/idle" | "/doors/agentmux/capture" => 404,
+            path if path.starts_with("/doors/agentapi/") => 404,
+            _ => 200,
+        };
         assert_eq!(answer.status(), expect, "{}", route.path);
     }
     assert_eq!(house.metric("paned_events_total").await, before);

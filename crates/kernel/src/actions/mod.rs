@@ -9,6 +9,7 @@ mod agent_interrupt;
 mod agent_last;
 mod agent_list;
 mod agent_message;
+mod agent_messages;
 mod agent_profiles;
 mod agent_record;
 mod agent_restart;
@@ -83,6 +84,7 @@ pub(crate) fn registry() -> Registry {
         .with::<agent_last::AgentLast>()
         .with::<agent_list::AgentList>()
         .with::<agent_message::AgentMessage>()
+        .with::<agent_messages::AgentMessages>()
         .with::<agent_profiles::AgentProfiles>()
         .with::<agent_record::AgentRecord>()
         .with::<agent_restart::AgentRestart>()

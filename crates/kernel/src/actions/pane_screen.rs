@@ -7,7 +7,10 @@ use paned_term::{Screen, View, render};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::panes::{Pane, above};
 use crate::registry::{Action, Context, Kind};
+
+const MOST_ROWS: usize = 1000;
 
 pub(super) struct PaneScreen;
 
@@ -19,6 +22,10 @@ pub(super) struct Params {
     /// How to show it beyond its rows of text.
     #[serde(default)]
     format: Format,
+    /// Show up to so many rows that scrolled off its top, too.
+    #[serde(default)]
+    #[schemars(range(max = 1000))]
+    history: usize,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
@@ -39,6 +46,9 @@ enum Format {
 pub(super) struct Shown {
     #[serde(flatten)]
     view: View,
+    /// The rows above it, oldest first, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Vec<String>>,
     /// The rows with colours, for `ansi`.
     #[serde(skip_serializing_if = "Option::is_none")]
     ansi: Option<String>,
@@ -63,10 +73,25 @@ impl Action for PaneScreen {
         Some(&params.pane_id)
     }
 
-    async fn run(context: Context, Params { pane_id, format }: Params) -> Result<Shown, Refusal> {
+    async fn run(context: Context, params: Params) -> Result<Shown, Refusal> {
+        let Params { pane_id, format, history } = params;
+        if MOST_ROWS < history {
+            return Err(Refusal::invalid(format!("`history` goes up to {MOST_ROWS}")));
+        }
         let pane = context.kernel.panes().get(&pane_id)?;
-        context.kernel.look(&pane, move |screen| show(screen, format)).await
+        let mut shown = context.kernel.look(&pane, move |screen| show(screen, format)).await?;
+        if 0 < history {
+            shown.history = Some(rows_above(&pane, history).await?);
+        }
+        Ok(shown)
     }
+}
+
+async fn rows_above(pane: &Pane, rows: usize) -> Result<Vec<String>, Refusal> {
+    let output = pane.readable()?;
+    let known = pane.known(output.as_ref());
+    let found = tokio::task::spawn_blocking(move || above(output.as_ref(), &known, rows));
+    found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
 }
 
 fn show(screen: &Screen, format: Format) -> Shown {
@@ -77,5 +102,5 @@ fn show(screen: &Screen, format: Format) -> Shown {
         Format::Svg => svg = Some(render::svg(screen)),
         Format::Png => png = Some(BASE64_STANDARD.encode(render::png(screen, 1))),
     }
-    Shown { view: screen.view(), ansi, svg, png }
+    Shown { view: screen.view(), history: None, ansi, svg, png }
 }

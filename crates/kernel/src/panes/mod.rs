@@ -1,5 +1,6 @@
 //! Panes: the table, each pane's own task, and how they are started and found again.
 
+mod above;
 pub(crate) mod adopt;
 pub(crate) mod end;
 pub(crate) mod launch;
@@ -17,6 +18,7 @@ pub(crate) mod task;
 pub(crate) mod text;
 pub(crate) mod throttle;
 
+pub(crate) use above::above;
 pub(crate) use pane::Pane;
 pub(crate) use record::Record;
 pub(crate) use table::Table;

@@ -1,6 +1,6 @@
 //! A live terminal: the grid that a pane's output draws, on `alacritty_terminal`.
 //!
-//! It keeps no scrollback (history is bytes, elsewhere), never touches a clipboard and never answers with
+//! It keeps no scrollback unless one is asked for (history is bytes, elsewhere), never touches a clipboard and never answers with
 //! anything the program wrote itself, such as a title.
 
 mod dump;
@@ -69,8 +69,15 @@ impl Screen {
     /// An empty screen. Sizes below 2 columns or 1 row are raised to that.
     #[must_use]
     pub fn new(size: Size) -> Self {
+        Self::with_history(size, 0)
+    }
+
+    /// An empty screen that keeps so many rows which scroll off its top. It is for one look, and has no
+    /// [`Screen::dump`] of them.
+    #[must_use]
+    pub fn with_history(size: Size, rows: usize) -> Self {
         Self {
-            tap: Tap::new(at_least(size)),
+            tap: Tap::new(at_least(size), rows),
             parser: Processor::new(),
             partial: Vec::new(),
             escaped: false,
@@ -121,6 +128,12 @@ impl Screen {
     #[must_use]
     pub fn view(&self) -> View {
         view::view(&self.tap, self.revision)
+    }
+
+    /// The text of the rows that scrolled off the top and are kept, oldest first.
+    #[must_use]
+    pub fn history(&self) -> Vec<String> {
+        view::history(&self.tap)
     }
 
     /// What the program has switched on, without the cost of a whole [`View`].

@@ -59,10 +59,10 @@ impl Dimensions for Cells {
 }
 
 impl Tap {
-    pub(super) fn new(size: Size) -> Self {
+    pub(super) fn new(size: Size, history: usize) -> Self {
         let outbox = Outbox::default();
         let config = Config {
-            scrolling_history: 0,
+            scrolling_history: history,
             kitty_keyboard: true,
             osc52: Osc52::Disabled,
             ..Config::default()

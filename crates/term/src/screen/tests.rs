@@ -394,7 +394,7 @@ proptest! {
         size in size(),
         pieces in proptest::collection::vec(prop_oneof![text(), sequence()], 0..30),
     ) {
-        let (mut screen, mut bare) = (Screen::new(size), Tap::new(size));
+        let (mut screen, mut bare) = (Screen::new(size), Tap::new(size, 0));
         let mut parser = Processor::<Hold>::new();
         // Tabs back and unnamed links are the two things that the tap mends.
         for piece in pieces.iter().filter(|piece| !piece.ends_with('Z') && !piece.contains("8;;")) {
@@ -418,4 +418,19 @@ fn sync() -> impl Strategy<Value = String> {
 fn a_screen_can_be_sent_and_shared() {
     fn check<T: Send + Sync>() {}
     check::<Screen>();
+}
+
+#[test]
+fn rows_that_scroll_off_are_kept_where_that_is_asked_for() {
+    let size = Size { cols: 20, rows: 3 };
+    let lines: String = (1..=8).map(|n| format!("line {n}\r\n")).collect();
+    let mut screen = Screen::with_history(size, 4);
+    screen.feed(lines.as_bytes());
+    assert_eq!(screen.history(), ["line 3", "line 4", "line 5", "line 6"]);
+    assert_eq!(screen.view().rows, ["line 7", "line 8", ""]);
+    let mut usual = Screen::new(size);
+    usual.feed(lines.as_bytes());
+    assert_eq!((usual.history(), usual.view().rows), (Vec::new(), screen.view().rows));
+    screen.feed(b"\x1b[?1049hmenu");
+    assert_eq!(screen.history(), Vec::<String>::new(), "the other screen has none");
 }

@@ -117,6 +117,13 @@ pub(super) fn view(tap: &Tap, revision: u64) -> View {
     }
 }
 
+/// The rows above a screen, oldest first.
+pub(super) fn history(tap: &Tap) -> Vec<String> {
+    let grid = tap.term.grid();
+    let rows = i32::try_from(grid.history_size()).unwrap_or(i32::MAX);
+    (-rows..0).map(|line| text(&grid[Line(line)][..])).collect()
+}
+
 fn text(cells: &[Cell]) -> String {
     let mut text = String::with_capacity(cells.len());
     for (_, cell) in inked(cells) {

@@ -20,6 +20,7 @@ mod socket;
 mod spawn;
 
 use axum::http::Method;
+use paned_policy::guard::Takes;
 
 use crate::reply::JSON;
 use crate::routes::{Entry, Input, Place, Route};
@@ -39,7 +40,7 @@ const fn route(
     inputs: &'static [Input],
     entry: Entry,
 ) -> Route {
-    Route { method, path, doc, inputs, answers: JSON, entry }
+    Route { method, path, doc, inputs, takes: Takes::Json, answers: JSON, entry }
 }
 
 /// Its rows of the one table.
@@ -126,6 +127,7 @@ pub(crate) const ROUTES: [Route; 12] = [
         path: "/doors/opencode-pty/index.html",
         doc: "Show the door's page.",
         inputs: &[],
+        takes: Takes::Json,
         answers: HTML,
         entry: Entry::Grant(|call| Box::pin(rest::page(call))),
     },

@@ -1,5 +1,6 @@
 //! The door of opencode-pty, as its clients meet it.
 
+mod agentmux;
 mod entry;
 mod rest;
 mod socket;

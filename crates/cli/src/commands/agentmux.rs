@@ -1,0 +1,142 @@
+//! `paned agentmux`: the commands of agentmux, at a server that runs.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::client::{self, escape};
+use crate::context::Context;
+use crate::serve;
+
+const SERVE: &str = "\
+Examples:
+  paned agentmux serve                        agentmux's protocol on 127.0.0.1:8765
+  AGENTMUX_TOKEN=… paned agentmux serve       for clients that show this token
+
+It is `paned serve` with the door of agentmux at AGENTMUX_HOST and AGENTMUX_PORT. One JSON line says where it \
+is. Without AGENTMUX_TOKEN every program on this machine may use that port, as it always was.";
+
+const STATUS: &str = "\
+Examples:
+  paned agentmux status                       what GET /health says";
+
+const CLEANUP: &str = "\
+Examples:
+  paned agentmux cleanup                      closes idle sessions but the active one";
+
+const SEND: &str = "\
+Examples:
+  paned agentmux send 'explain this folder'
+  paned agentmux send -- --help               a text that begins with a dash comes after `--`
+
+The exit code is 1 when there is no active session.";
+
+const KEY: &str = "\
+Examples:
+  paned agentmux key enter
+  paned agentmux key down --repeat 3";
+
+const CAPTURE: &str = "\
+Examples:
+  paned agentmux capture --lines 200";
+
+/// What agentmux's own commands take.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Do what agentmux's own commands do
+#[derive(Subcommand)]
+enum Command {
+    /// Run a server in the foreground with the door of agentmux; this is the default
+    #[command(after_help = SERVE)]
+    Serve,
+    /// Show how agentmux's sessions are
+    #[command(after_help = STATUS)]
+    Status,
+    /// Close the sessions that are idle, but for the active one
+    #[command(after_help = CLEANUP)]
+    Cleanup,
+    /// Hand a text to the active session's agent
+    #[command(after_help = SEND)]
+    Send {
+        /// What to send
+        text: String,
+    },
+    /// Press a key in the active session
+    #[command(after_help = KEY)]
+    Key {
+        /// The key: enter, up, down, left, right, tab, escape, space, backspace, delete
+        name: String,
+        /// How often, at most 50 times
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+        repeat: i64,
+    },
+    /// Show the last lines of the active session and its screen
+    #[command(after_help = CAPTURE)]
+    Capture {
+        /// How many lines above the screen, from 10 to 500
+        #[arg(long, default_value_t = 60, allow_negative_numbers = true)]
+        lines: i64,
+    },
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+    match args.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run_agentmux(context),
+        Command::Status => ask(context, Method::GET, "health", None, whole),
+        Command::Cleanup => {
+            let killed = |answer: &Value| json!({ "ok": true, "killed": answer["killed"] });
+            ask(context, Method::POST, "cleanup", Some(json!({})), killed)
+        }
+        Command::Send { text } => {
+            ask(context, Method::POST, "send", Some(json!({ "text": text })), target)
+        }
+        Command::Key { name, repeat } => {
+            let key = json!({ "key": name, "repeat": repeat });
+            ask(context, Method::POST, "key", Some(key), target)
+        }
+        Command::Capture { lines } => {
+            let path = format!("capture?lines={}", escape(&lines.to_string()));
+            ask(context, Method::GET, &path, None, whole)
+        }
+    }
+}
+
+/// Asks the door, and shows of its answer what agentmux shows. A refusal is shown as it is, with code 1.
+fn ask(
+    context: &Context,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+    show: impl Fn(&Value) -> Value,
+) -> Result<ExitCode> {
+    let client = context.client()?;
+    let path = format!("/doors/agentmux/{path}");
+    let (status, answer) = client::block_on(client.exchange(method, &path, body.as_ref()))??;
+    if !status.is_success() {
+        context.out.json(&json!({ "error": answer["error"] }))?;
+        return Ok(ExitCode::FAILURE);
+    }
+    let shown = show(&answer);
+    // Short answers are one line, as they always were.
+    if shown.as_object().is_some_and(|fields| 2 < fields.len()) {
+        context.out.value(&shown)?;
+    } else {
+        context.out.json(&shown)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn whole(answer: &Value) -> Value {
+    answer.clone()
+}
+
+fn target(answer: &Value) -> Value {
+    json!({ "ok": true, "target": answer["target"] })
+}

@@ -1,0 +1,236 @@
+//! What can be set for the doors of other tools, in our words or in theirs.
+
+use std::time::Duration;
+
+use paned_face::{Agentmux, Secret};
+use paned_model::Refusal;
+
+use super::{Origin, Sources};
+
+/// How long an agent of agentmux may take until it takes a prompt, beside what was set for its start.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What a shell would make something else of.
+const SHELL: &[char] = &[
+    '\'', '"', '\\', '$', '`', ';', '&', '|', '<', '>', '(', ')', '{', '}', '[', ']', '*', '?',
+    '~', '#', '!', '\n',
+];
+
+/// What is set for the doors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Doors {
+    /// Those with a port of their own, each as after `--door`.
+    pub(crate) listeners: Vec<String>,
+    /// What clients of agentmux must show at its own port, if that was agreed on.
+    pub(crate) secret: Option<Secret>,
+    /// What they were promised.
+    pub(crate) agentmux: Agentmux,
+}
+
+impl Sources<'_> {
+    /// Settles everything about doors.
+    pub(super) fn doors(&self) -> Result<Doors, Refusal> {
+        let listeners = [self.opencode_pty()?, self.agentmux()?, self.agentapi()?];
+        let secret = self.pick("doors.agentmux_token")?.0;
+        Ok(Doors {
+            listeners: listeners.into_iter().flatten().collect(),
+            secret: (!secret.is_empty()).then_some(Secret(secret)),
+            agentmux: self.agentmux_rules()?,
+        })
+    }
+
+    /// Where the door of opencode-pty is: as an address, or as its own clients say it.
+    fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.opencode_pty")?;
+        if !address.is_empty() {
+            return Ok(Some(format!("opencode-pty={address}")));
+        }
+        if self.pick("doors.opencode_pty_port")?.0.is_empty() {
+            return Ok(None);
+        }
+        let address = self.address("doors.opencode_pty_host", "doors.opencode_pty_port")?;
+        Ok(Some(format!("opencode-pty={address}")))
+    }
+
+    /// Where the door of agentmux is. Its own names for that mean what they always meant: without a token
+    /// everybody on this machine is let in, which is warned about.
+    fn agentmux(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.agentmux")?;
+        if !address.is_empty() {
+            return Ok(Some(format!("agentmux={address}")));
+        }
+        let is_asked_for = self.truth("doors.agentmux_serve")?
+            || self.is_said("doors.agentmux_host")?
+            || self.is_said("doors.agentmux_port")?;
+        if !is_asked_for {
+            return Ok(None);
+        }
+        let address = self.address("doors.agentmux_host", "doors.agentmux_port")?;
+        Ok(Some(format!("agentmux={address},open")))
+    }
+
+    /// Whether somebody said it for this server, and not only once upon a time for another.
+    fn is_said(&self, key: &'static str) -> Result<bool, Refusal> {
+        Ok(match self.pick(key)?.1 {
+            Origin::Flag(_) | Origin::Env(_) | Origin::File(..) => true,
+            Origin::Legacy(_) | Origin::Default => false,
+        })
+    }
+
+    fn agentapi(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.agentapi")?;
+        Ok((!address.is_empty()).then(|| format!("agentapi={address}")))
+    }
+
+    fn address(&self, host: &'static str, port: &'static str) -> Result<String, Refusal> {
+        let port = self.number(port, 0..=65535)?;
+        let host = match self.pick(host)?.0 {
+            host if host == "localhost" => "127.0.0.1".to_owned(),
+            host if host.contains(':') => format!("[{host}]"),
+            host => host,
+        };
+        Ok(format!("{host}:{port}"))
+    }
+
+    fn agentmux_rules(&self) -> Result<Agentmux, Refusal> {
+        let text = |key| Ok::<_, Refusal>(self.pick(key)?.0);
+        let workdir = text("doors.agentmux_workdir")?;
+        let home = || (self.env)("HOME").unwrap_or_default();
+        let workdir = match workdir.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", home()),
+            Some(_) | None => workdir,
+        };
+        Ok(Agentmux {
+            agent: text("doors.agentmux_agent")?,
+            prefix: text("doors.agentmux_session")?,
+            workdir: (!workdir.is_empty()).then_some(workdir),
+            argv: command(&text("doors.agentmux_command")?),
+            patience: PATIENCE + self.delay()?,
+            one_at_a_time: self.truth("doors.agentmux_one_at_a_time")?,
+            any_target: self.truth("doors.agentmux_any_target")?,
+        })
+    }
+
+    /// What was once slept before an agent was looked at, and is now waited in addition.
+    fn delay(&self) -> Result<Duration, Refusal> {
+        let (text, origin) = self.pick("doors.agentmux_startup_delay")?;
+        let seconds: Option<f64> =
+            if text.is_empty() { Some(0.0) } else { text.trim().parse().ok() };
+        let seconds = seconds.filter(|seconds| *seconds <= 3600.0).ok_or_else(|| {
+            let text = text.escape_debug();
+            Refusal::invalid(format!("{origin}: `{text}` is no number of seconds up to 3600"))
+        })?;
+        Ok(Duration::from_secs_f64(seconds.max(0.0)))
+    }
+
+    fn truth(&self, key: &'static str) -> Result<bool, Refusal> {
+        let (text, origin) = self.pick(key)?;
+        match text.trim().to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" => Ok(true),
+            "0" | "false" | "no" | "off" => Ok(false),
+            other => {
+                let other = other.escape_debug();
+                Err(Refusal::invalid(format!("{origin}: `{other}` is neither true nor false")))
+            }
+        }
+    }
+}
+
+/// A command in words: a list, or a text that a shell splits where it is not simple.
+fn command(text: &str) -> Option<Vec<String>> {
+    let own = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
+    let sets_a_variable = text.split_whitespace().next().is_some_and(|word| word.contains('='));
+    match text {
+        text if text.trim().is_empty() => None,
+        text if text.contains('\n') => Some(own(&mut text.lines())),
+        text if text.contains(SHELL) || sets_a_variable => {
+            Some(["/bin/sh", "-c", text].map(str::to_owned).into())
+        }
+        text => Some(own(&mut text.split_whitespace())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::settle;
+    use super::*;
+
+    fn doors(env: &[(&str, &str)], file: &str) -> Doors {
+        settle(None, env, file).unwrap().doors
+    }
+
+    #[test]
+    fn the_door_of_opencode_pty_is_where_its_clients_look() {
+        let door = |env: &[(&str, &str)]| doors(env, "").listeners.pop();
+        let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
+        assert_eq!(door(&[]), None);
+        assert_eq!(door(&[host]), None);
+        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81"));
+        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81"));
+        let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
+        assert_eq!(door(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
+    }
+
+    #[test]
+    fn the_door_of_agentmux_is_where_its_clients_look() {
+        let door = |env: &[(&str, &str)]| doors(env, "").listeners.pop();
+        let (port, host) = (("AGENTMUX_PORT", "81"), ("AGENTMUX_HOST", "localhost"));
+        assert_eq!(door(&[("AGENTMUX_TOKEN", "x"), ("AGENTMUX_AGENT", "codex")]), None);
+        assert_eq!(door(&[port]).as_deref(), Some("agentmux=127.0.0.1:81,open"));
+        assert_eq!(door(&[host]).as_deref(), Some("agentmux=127.0.0.1:8765,open"));
+        let served = doors(&[], "[doors]\nagentmux_serve = true").listeners;
+        assert_eq!(served, ["agentmux=127.0.0.1:8765,open"]);
+        let ours = ("PANED_DOOR_AGENTMUX", "[::1]:9");
+        assert_eq!(door(&[port, ours]).as_deref(), Some("agentmux=[::1]:9"));
+    }
+
+    #[test]
+    fn agentmuxs_own_names_count() {
+        let env = [
+            ("AGENTMUX_TOKEN", "s"),
+            ("AGENTMUX_AGENT", "codex"),
+            ("AGENTMUX_SESSION", "work"),
+            ("AGENTMUX_WORKDIR", "~/src"),
+            ("AGENTMUX_REPL_CMD", "codex --model=x"),
+            ("AGENTMUX_STARTUP_DELAY", "1.5"),
+            ("AGENTMUX_ALLOW_EXTERNAL_TARGET", "Yes"),
+        ];
+        let doors = doors(&env, "[doors]\nagentmux_one_at_a_time = true");
+        assert_eq!(doors.secret, Some(Secret("s".to_owned())));
+        let expect = Agentmux {
+            agent: "codex".to_owned(),
+            prefix: "work".to_owned(),
+            workdir: Some("/h/src".to_owned()),
+            argv: Some(vec!["codex".to_owned(), "--model=x".to_owned()]),
+            patience: Duration::from_millis(31_500),
+            one_at_a_time: true,
+            any_target: true,
+        };
+        assert_eq!(doors.agentmux, expect);
+        assert!(!format!("{doors:?}").contains("\"s\""));
+    }
+
+    #[test]
+    fn without_a_word_it_is_as_it_always_was() {
+        assert_eq!(doors(&[], ""), Doors::default());
+        assert_eq!(doors(&[("AGENTMUX_STARTUP_DELAY", "-1")], ""), Doors::default());
+        assert!(settle(None, &[("AGENTMUX_STARTUP_DELAY", "x")], "").is_err());
+        assert!(settle(None, &[("AGENTMUX_ALLOW_EXTERNAL_TARGET", "x")], "").is_err());
+    }
+
+    #[track_caller]
+    fn check(text: &str, words: Option<&[&str]>) {
+        let words = words.map(|words| words.iter().map(|word| (*word).to_owned()).collect());
+        assert_eq!(command(text), words, "{text}");
+    }
+
+    #[test]
+    fn a_command_that_a_shell_must_read_goes_to_one() {
+        check("", None);
+        check(" ", None);
+        check("claude --x", Some(&["claude", "--x"]));
+        check("claude\n--a b", Some(&["claude", "--a b"]));
+        check("A=1 claude", Some(&["/bin/sh", "-c", "A=1 claude"]));
+        check("claude 'a b'", Some(&["/bin/sh", "-c", "claude 'a b'"]));
+        check("cd x && claude", Some(&["/bin/sh", "-c", "cd x && claude"]));
+    }
+}

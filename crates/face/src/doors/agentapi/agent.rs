@@ -1,0 +1,168 @@
+//! The agent that is meant, asked by actions of the kernel.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Path};
+use paned_kernel::Caller;
+use paned_model::{AgentInfo, AgentState, Delivery, PaneId, Refusal, Time};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::said::{Said, failed};
+use crate::call::Call;
+use crate::entrance::Meant;
+use crate::reply::Rejection;
+use crate::shared::Shared;
+
+/// One agent, as somebody may see it.
+pub(super) struct Agent {
+    pub(super) shared: Arc<Shared>,
+    pub(super) caller: Caller,
+    pub(super) pane: PaneId,
+}
+
+/// Whether an agent works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Status {
+    pub(super) status: &'static str,
+    pub(super) agent_type: String,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Message {
+    pub(super) id: u64,
+    pub(super) content: String,
+    pub(super) role: String,
+    pub(super) time: Time,
+}
+
+#[derive(Deserialize)]
+struct Messages {
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pane {
+    id: PaneId,
+    created_at: Time,
+    agent: Option<AgentInfo>,
+}
+
+#[derive(Deserialize)]
+struct Delivered {
+    outcome: Delivery,
+    #[serde(default)]
+    evidence: Vec<String>,
+    agent: AgentInfo,
+}
+
+impl Agent {
+    /// The agent that a request is about: the one in its path, the listener's own, or the newest.
+    pub(super) async fn of(call: &mut Call) -> Result<Self, Rejection> {
+        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let named = Path::<PaneId>::from_request_parts(&mut call.parts, &()).await.ok();
+        let meant = call.parts.extensions.get::<Meant>().map(|Meant(pane)| pane.clone());
+        if let Some(pane) = named.map(|Path(pane)| pane).or(meant) {
+            return Ok(Self { shared, caller, pane });
+        }
+        let panes: Vec<Pane> = act(&shared, &caller, "agent:list", json!({})).await?;
+        let living = panes.into_iter().filter(|pane| {
+            pane.agent.as_ref().is_some_and(|agent| agent.state != AgentState::Exited)
+        });
+        let newest = living.max_by_key(|pane| pane.created_at).ok_or_else(|| {
+            Refusal::not_found("there is no agent; `paned agent new codex` starts one")
+        })?;
+        Ok(Self { shared, caller, pane: newest.id })
+    }
+
+    /// Whether it works.
+    pub(super) async fn status(&self) -> Result<Status, Refusal> {
+        let agent: AgentInfo = self.act("agent:state", json!({ "paneId": self.pane })).await?;
+        let status = word(agent.state).ok_or_else(|| {
+            let sentence = format!("the agent in pane `{}` has ended", self.pane);
+            Refusal::new(paned_model::Code::Gone, sentence)
+        })?;
+        Ok(Status { status, agent_type: kind(&agent.profile) })
+    }
+
+    /// What was said to it and by it.
+    pub(super) async fn messages(&self) -> Result<Vec<Message>, Refusal> {
+        let all: Messages = self.act("agent:messages", json!({ "paneId": self.pane })).await?;
+        Ok(all.messages)
+    }
+
+    /// Hands it a message.
+    pub(super) async fn tell(&self, said: Said) -> Result<(), Rejection> {
+        let text = match said {
+            Said::User(text) => text,
+            Said::Raw(text) => {
+                let write = json!({ "paneId": self.pane, "text": text });
+                self.act::<IgnoredAny>("pane:write", write).await?;
+                return Ok(());
+            }
+        };
+        let message = json!({ "paneId": self.pane, "text": text, "whenBusy": "refuse" });
+        let Delivered { outcome, evidence, agent } = self.act("agent:message", message).await?;
+        match outcome {
+            // What waits its turn is handed over later; to say no would make it come twice.
+            Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(()),
+            Delivery::Refused if word(agent.state) == Some("running") => {
+                Err(failed("message can only be sent when the agent is waiting for user input"))
+            }
+            Delivery::Refused | Delivery::Drafted | Delivery::Unknown => Err(failed(&format!(
+                "it is {outcome}: {}",
+                evidence.join("; "),
+                outcome = outcome.word()
+            ))),
+        }
+    }
+
+    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
+        act(&self.shared, &self.caller, name, params).await
+    }
+}
+
+async fn act<T: DeserializeOwned>(
+    shared: &Shared,
+    caller: &Caller,
+    name: &str,
+    params: Value,
+) -> Result<T, Refusal> {
+    let answer = shared.dispatch(name, params.to_string(), caller).await?;
+    serde_json::from_slice(&answer).map_err(Refusal::internal)
+}
+
+/// Whether an agent that does this works, in the door's words. One that cannot be told from one at work is
+/// at work; one that asks something waits for a person.
+fn word(state: AgentState) -> Option<&'static str> {
+    match state {
+        AgentState::Starting | AgentState::Busy | AgentState::Unknown => Some("running"),
+        AgentState::Ready | AgentState::Error | AgentState::Blocked | AgentState::Limited => {
+            Some("stable")
+        }
+        AgentState::Exited => None,
+    }
+}
+
+/// The door's name for a kind of agent.
+fn kind(profile: &str) -> String {
+    if profile == "cursor-agent" { "cursor" } else { profile }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_is_never_stable() {
+        for state in AgentState::ALL {
+            let waits =
+                state.takes_prompts() || matches!(state, AgentState::Blocked | AgentState::Limited);
+            assert_eq!(word(state) == Some("stable"), waits, "{state}");
+        }
+        assert_eq!(word(AgentState::Exited), None);
+    }
+}

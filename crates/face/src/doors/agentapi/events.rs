@@ -1,0 +1,168 @@
+//! `/events`: everything that was said, whether the agent works, and then what changes of that.
+//!
+//! Nothing is kept for a client but what it was told last: a change is what differs from that.
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use paned_kernel::journal::Batch;
+use paned_kernel::{Feed, Piece, Printed};
+use paned_model::{Include, Offset, Refusal};
+use serde_json::{Value, json};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep};
+
+use super::agent::{Agent, Message, Status};
+use super::http::problem;
+use crate::call::Call;
+use crate::events::MEDIA;
+use crate::metrics::Streaming;
+use crate::reply::Outcome;
+use crate::sse;
+
+/// How long changes are gathered before they are told.
+const BETWEEN: Duration = Duration::from_millis(100);
+/// How much output is taken in at once, only to know that there was some.
+const PIECE: usize = 64 << 10;
+
+/// Opens a stream.
+pub(super) async fn follow(mut call: Call) -> Outcome {
+    problem(async move {
+        let agent = Agent::of(&mut call).await?;
+        let mut live = Live::new(&call, agent)?;
+        let first = live.news().await?;
+        let chunks = stream::once(ready(first)).chain(stream::unfold(live, async |mut live| {
+            let chunk = live.next().await?;
+            Some((chunk, live))
+        }));
+        let body = Body::from_stream(chunks.map(Ok::<_, Infallible>));
+        Ok(([(CONTENT_TYPE, MEDIA)], body).into_response())
+    })
+    .await
+}
+
+/// A stream while it lives.
+struct Live {
+    agent: Agent,
+    /// What the client was told last.
+    messages: Vec<Message>,
+    status: Option<Status>,
+    /// What may have changed something.
+    feed: Feed,
+    printed: Printed,
+    has_ended: bool,
+    heartbeat: Interval,
+    /// Done when the caller's grant is over or the server stops.
+    over: BoxFuture<'static, ()>,
+    _counted: Streaming,
+}
+
+enum Next {
+    Stirred,
+    Heartbeat,
+    Over,
+}
+
+impl Live {
+    fn new(call: &Call, agent: Agent) -> Result<Self, Refusal> {
+        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let include = "agent:state,agent:delivered,pane:exited".parse::<Include>();
+        let include = include.map_err(Refusal::internal)?;
+        let feed = shared.kernel.events(None, include, &caller)?;
+        let printed = shared.kernel.output(&agent.pane, Offset(u64::MAX), &caller)?;
+        let period = shared.limits.heartbeat;
+        let mut heartbeat = interval_at(Instant::now() + period, period);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let counted = shared.metrics.streaming();
+        let over = async move {
+            tokio::select! {
+                () = shared.kernel.shut_out(&caller) => {}
+                () = shared.closed() => {}
+            }
+        };
+        Ok(Self {
+            agent,
+            messages: Vec::new(),
+            status: None,
+            feed,
+            printed,
+            has_ended: false,
+            heartbeat,
+            over: Box::pin(over),
+            _counted: counted,
+        })
+    }
+
+    /// What to send next; nothing at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.has_ended {
+                return None;
+            }
+            let next = tokio::select! {
+                // First, so that a flood cannot outlive a grant.
+                biased;
+                () = &mut self.over => Next::Over,
+                ended = stirred(&mut self.feed, &mut self.printed) => {
+                    self.has_ended = ended;
+                    Next::Stirred
+                }
+                _ = self.heartbeat.tick() => Next::Heartbeat,
+            };
+            match next {
+                Next::Over => return None,
+                Next::Heartbeat => return Some(Bytes::from_static(sse::HEARTBEAT.as_bytes())),
+                Next::Stirred => {}
+            }
+            sleep(BETWEEN).await;
+            // Whoever is gone has nothing more to say.
+            let news = self.news().await.ok()?;
+            if !news.is_empty() {
+                self.heartbeat.reset();
+                return Some(news);
+            }
+        }
+    }
+
+    /// What differs from what was told, told.
+    async fn news(&mut self) -> Result<Bytes, Refusal> {
+        let messages = self.agent.messages().await?;
+        let mut out = String::new();
+        for (at, message) in messages.iter().enumerate() {
+            if self.messages.get(at) != Some(message) {
+                frame(&mut out, "message_update", &update(message));
+            }
+        }
+        self.messages = messages;
+        // One that has ended has no status any more, and the stream ends.
+        let status = self.agent.status().await.ok();
+        if let Some(status) = status.as_ref().filter(|_| status != self.status) {
+            frame(&mut out, "status_change", &json!(status));
+        }
+        self.status = status;
+        Ok(Bytes::from(out))
+    }
+}
+
+/// Waits until something may have changed; whether the agent has ended.
+async fn stirred(feed: &mut Feed, printed: &mut Printed) -> bool {
+    tokio::select! {
+        batch = feed.next(1) => matches!(batch, Batch::Closed),
+        piece = printed.next(PIECE) => matches!(piece, Ok(Piece::End) | Err(_)),
+    }
+}
+
+fn update(message: &Message) -> Value {
+    let Message { id, content, role, time } = message;
+    json!({ "id": id, "message": content, "role": role, "time": time })
+}
+
+fn frame(out: &mut String, event: &str, data: &Value) {
+    out.push_str(&format!("event: {event}\ndata: {data}\n\n"));
+}

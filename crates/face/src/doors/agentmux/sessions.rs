@@ -1,0 +1,301 @@
+//! What can be done with sessions, by actions of the kernel. A pane without our tag is no session.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use paned_kernel::Caller;
+use paned_model::{AgentInfo, AgentState, BlockKind, Code, Delivery, Dialog, Refusal};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, sleep};
+
+use super::NAME;
+use super::session::{Session, fresh_name};
+use crate::call::Call;
+use crate::shared::Shared;
+
+/// How many sessions there may be at once.
+pub(super) const MOST: usize = 10;
+/// How long to wait between two presses of a key, so that none is taken for a paste.
+const BETWEEN: Duration = Duration::from_millis(80);
+/// What an agent does once it has come up, or never will.
+const UP: [AgentState; 4] =
+    [AgentState::Ready, AgentState::Error, AgentState::Exited, AgentState::Blocked];
+/// What an agent does that no longer waits for a person.
+const NOT_ASKING: [AgentState; 4] =
+    [AgentState::Ready, AgentState::Error, AgentState::Exited, AgentState::Starting];
+/// The profile of an agent that nobody knows.
+const USUAL: &str = "claude";
+
+/// The sessions that somebody may see.
+pub(super) struct Sessions {
+    pub(super) shared: Arc<Shared>,
+    caller: Caller,
+}
+
+/// What became of a text.
+#[derive(Deserialize)]
+struct Delivered {
+    outcome: Delivery,
+    #[serde(default)]
+    evidence: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Waited {
+    agent: AgentInfo,
+}
+
+#[derive(Deserialize)]
+struct Restarted {
+    new: Session,
+}
+
+#[derive(Deserialize)]
+struct Profiles {
+    profiles: Vec<Profile>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    name: String,
+}
+
+impl Sessions {
+    pub(super) fn of(call: &Call) -> Self {
+        Self { shared: call.shared.clone(), caller: call.caller.clone() }
+    }
+
+    /// All of them, oldest first.
+    pub(super) async fn list(&self) -> Result<Vec<Session>, Refusal> {
+        let mut all: Vec<Session> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        all.sort_by_key(|session| session.created_at);
+        Ok(all)
+    }
+
+    /// The active one: the newest.
+    pub(super) async fn active(&self) -> Result<Option<Session>, Refusal> {
+        Ok(self.list().await?.pop())
+    }
+
+    /// The active one.
+    ///
+    /// # Errors
+    /// When there is none, in words that clients know.
+    pub(super) async fn must_be_active(&self) -> Result<Session, Refusal> {
+        self.active().await?.ok_or_else(|| Refusal::not_found("no active session"))
+    }
+
+    /// The session that a target names, and the active one when none is named; with the target as it is
+    /// told to clients.
+    pub(super) async fn at(&self, target: Option<&str>) -> Result<(Session, String), Refusal> {
+        let Some(target) = target else {
+            let active = self.must_be_active().await?;
+            let target = active.target();
+            return Ok((active, target));
+        };
+        let found = self.list().await?.into_iter().find(|session| session.target() == target);
+        let session = match found {
+            Some(session) => session,
+            None if self.shared.agentmux.any_target => self.pane(target).await?,
+            None => return Err(Refusal::invalid("target is not managed by agentmux")),
+        };
+        Ok((session, target.to_owned()))
+    }
+
+    /// Any pane, by its name or as a target.
+    async fn pane(&self, target: &str) -> Result<Session, Refusal> {
+        let name = target.strip_suffix(":0.0").unwrap_or(target);
+        self.act("pane:get", json!({ "paneId": name })).await
+    }
+
+    /// Hands a text to a session's agent, whatever that is doing; answers what became of it.
+    ///
+    /// # Errors
+    /// When it was not handed over, or may not have been: nothing is lost in silence.
+    pub(super) async fn send(&self, session: &Session, text: &str) -> Result<Delivery, Refusal> {
+        if session.agent.is_none() {
+            let paste = json!({ "paneId": session.name, "text": text, "submit": true });
+            self.act::<IgnoredAny>("pane:paste", paste).await?;
+            return Ok(Delivery::Submitted);
+        }
+        let message = json!({ "paneId": session.name, "text": text, "whenBusy": "send" });
+        let Delivered { outcome, evidence } = self.act("agent:message", message).await?;
+        let why = evidence.join("; ");
+        match outcome {
+            Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(outcome),
+            Delivery::Refused => Err(Refusal::new(Code::Conflict, why)),
+            Delivery::Drafted => {
+                Err(Refusal::internal(format!("the text was typed and not taken: {why}")))
+            }
+            Delivery::Unknown => {
+                Err(Refusal::internal(format!("whether the text was taken is not known: {why}")))
+            }
+        }
+    }
+
+    /// Presses a key so often.
+    pub(super) async fn press(
+        &self,
+        session: &Session,
+        key: &str,
+        repeat: u64,
+    ) -> Result<(), Refusal> {
+        for press in 0..repeat {
+            if press != 0 {
+                sleep(BETWEEN).await;
+            }
+            let keys = json!({ "paneId": session.name, "keys": [key] });
+            self.act::<IgnoredAny>("pane:keys", keys).await?;
+        }
+        Ok(())
+    }
+
+    /// The last lines of a session and its screen, without the blank rows at its end.
+    pub(super) async fn capture(&self, session: &Session, lines: u64) -> Result<String, Refusal> {
+        #[derive(Deserialize)]
+        struct Shown {
+            rows: Vec<String>,
+            #[serde(default)]
+            history: Vec<String>,
+        }
+        let screen = json!({ "paneId": session.name, "history": lines });
+        let Shown { rows, mut history } = self.act("pane:screen", screen).await?;
+        history.extend(rows);
+        let shown = history.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
+        Ok(history[..shown].iter().map(|row| format!("{row}\n")).collect())
+    }
+
+    /// Waits for the right to make a session: whoever has it counts, and nobody else makes one meanwhile.
+    pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.shared.agentmux_turn.acquire().await.map_err(Refusal::internal)
+    }
+
+    /// Starts an agent in a new session. Nobody waits until it is ready.
+    pub(super) async fn start(&self) -> Result<Session, Refusal> {
+        let rules = &self.shared.agentmux;
+        let profile = self.profile().await?;
+        let now = (self.shared.kernel.setup().now)();
+        // As random as a hash map's seed.
+        let random = RandomState::new().build_hasher().finish() as u32;
+        // This one's old command never asked.
+        let is_free = profile == "codex" && rules.argv.is_none();
+        let asks = if is_free { "auto" } else { "ask" };
+        let agent = json!({
+            "id": fresh_name(&rules.prefix, now, &TimeZone::system(), random),
+            "profile": profile,
+            "argv": rules.argv,
+            "cwd": rules.workdir,
+            "permissions": asks,
+            "tags": [NAME],
+            "waitReady": false,
+        });
+        self.act("agent:create", agent).await
+    }
+
+    /// Waits until a session's agent takes a prompt; whether it does. Whether it may trust its folder is
+    /// answered for it, as it always was here; any other question is a person's.
+    pub(super) async fn becomes_ready(&self, name: &str) -> Result<bool, Refusal> {
+        let end = Instant::now() + self.shared.agentmux.patience;
+        let mut answered = None;
+        let mut agent = self.wait(name, &UP, end).await?;
+        while agent.state == AgentState::Blocked && Instant::now() < end {
+            match agent.dialog.filter(|dialog| dialog.kind == BlockKind::Trust) {
+                Some(dialog) => {
+                    if answered.as_ref() != Some(&dialog.id) {
+                        self.trust(name, &dialog).await?;
+                        answered = Some(dialog.id);
+                    }
+                    // What was pressed takes a moment to show, and another question may follow.
+                    sleep(BETWEEN).await;
+                }
+                None => drop(self.wait(name, &NOT_ASKING, end).await?),
+            }
+            agent = self.wait(name, &UP, end).await?;
+        }
+        Ok(agent.state.takes_prompts())
+    }
+
+    /// Waits until a session's agent does one of these; answers what it does then.
+    async fn wait(
+        &self,
+        name: &str,
+        states: &[AgentState],
+        end: Instant,
+    ) -> Result<AgentInfo, Refusal> {
+        let left = end.saturating_duration_since(Instant::now()).as_millis() as u64;
+        let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
+        let Waited { agent } = self.act("agent:wait", wait).await?;
+        Ok(agent)
+    }
+
+    /// Presses the keys of the option that says yes, once; none when there is no such option.
+    async fn trust(&self, name: &str, dialog: &Dialog) -> Result<(), Refusal> {
+        let Some(yes) = dialog.options.iter().find(|option| option.allows == Some(true)) else {
+            return Ok(());
+        };
+        let keys = json!({ "paneId": name, "keys": yes.keys });
+        self.act::<IgnoredAny>("pane:keys", keys).await?;
+        Ok(())
+    }
+
+    /// Replaces a session by a fresh one that is ready; answers that one's name.
+    pub(super) async fn replace(&self, old: &Session) -> Result<String, Refusal> {
+        let patience = self.shared.agentmux.patience.as_millis() as u64;
+        let restart = json!({ "paneId": old.name, "timeoutMs": patience });
+        let Restarted { new } = self.act("agent:restart", restart).await?;
+        Ok(new.name)
+    }
+
+    /// Ends a session and forgets it. One that is gone already is no error.
+    pub(super) async fn close(&self, name: &str) -> Result<(), Refusal> {
+        match self.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
+            Ok(_) => Ok(()),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(()),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Closes every session but the active one that has ended or takes a prompt; answers their names.
+    pub(super) async fn clean_up(&self) -> Result<Vec<String>, Refusal> {
+        let mut others = self.list().await?;
+        others.pop();
+        let mut closed = Vec::new();
+        for session in others {
+            // Another look right before: it may have been given something to do since the list was made.
+            if self.may_go(&session).await? {
+                self.close(&session.name).await?;
+                closed.push(session.name);
+            }
+        }
+        Ok(closed)
+    }
+
+    async fn may_go(&self, session: &Session) -> Result<bool, Refusal> {
+        match self.pane(&session.name).await {
+            Ok(now) => Ok(!now.is_alive() || now.is_idle() && !now.persist),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The profile of new agents.
+    async fn profile(&self) -> Result<String, Refusal> {
+        let wanted = &self.shared.agentmux.agent;
+        let Profiles { profiles } = self.act("agent:profiles", json!({})).await?;
+        if profiles.iter().any(|profile| profile.name == *wanted) {
+            return Ok(wanted.clone());
+        }
+        tracing::warn!(agent = wanted, "no profile has this name; {USUAL} is taken instead");
+        Ok(USUAL.to_owned())
+    }
+
+    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
+        let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
+        serde_json::from_slice(&answer).map_err(Refusal::internal)
+    }
+}

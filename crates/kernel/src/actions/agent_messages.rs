@@ -1,0 +1,103 @@
+//! `agent:messages`
+
+use std::sync::Arc;
+
+use paned_model::{PaneId, Refusal, Scope, Time};
+use paned_policy::agent::{Look, Profile};
+use paned_policy::talk::{Spoken, Who, cut};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::OnPane;
+use super::agent::agent;
+use crate::Kernel;
+use crate::panes::{Pane, above};
+use crate::registry::{Action, Context, Kind};
+
+/// How many rows above the screen are looked at.
+const ROWS: usize = 1000;
+
+pub(super) struct AgentMessages;
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Said {
+    /// What was said, oldest first, as far as it is on the screen or above it.
+    messages: Vec<Message>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Message {
+    /// Its place among those that are found, counted from 0.
+    id: usize,
+    /// By whom.
+    role: Role,
+    /// What, with the lines as they stand on the screen.
+    content: String,
+    /// When the agent's pane was made: a screen does not say more.
+    time: Time,
+}
+
+/// One of the two who talk.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    /// Whoever the agent works for.
+    User,
+    /// The agent.
+    Agent,
+}
+
+impl Action for AgentMessages {
+    const NAME: &'static str = "agent:messages";
+    const DOC: &'static str = "Show what was said to an agent and by it, as far as its screen and the rows above it show it.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: Kind = Kind::Question;
+    type Params = OnPane;
+    type Answer = Said;
+
+    fn pane(params: &OnPane) -> Option<&PaneId> {
+        Some(&params.pane_id)
+    }
+
+    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Said, Refusal> {
+        let pane = context.kernel.panes().get(&pane_id)?;
+        agent(&pane)?;
+        let profile = context.kernel.agents().profile_of(&pane)?;
+        let rows = rows(&context.kernel, &pane, &profile).await?;
+        let time = pane.created_at;
+        let spoken = cut(&rows, &profile.messages).into_iter().enumerate();
+        let messages = spoken.map(|(id, Spoken { who, text })| {
+            let role = match who {
+                Who::User => Role::User,
+                Who::Agent => Role::Agent,
+            };
+            Message { id, role, content: text, time }
+        });
+        Ok(Said { messages: messages.collect() })
+    }
+}
+
+/// The rows above an agent's composer, with those that scrolled away.
+async fn rows(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    profile: &Arc<Profile>,
+) -> Result<Vec<String>, Refusal> {
+    let look = kernel.look(pane, Look::of).await?;
+    let output = pane.readable()?;
+    let known = pane.known(output.as_ref());
+    let found = tokio::task::spawn_blocking(move || above(output.as_ref(), &known, ROWS));
+    let mut rows = found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
+    rows.extend_from_slice(&look.view.rows[..end(&look, profile)]);
+    Ok(rows)
+}
+
+/// Where the composer begins: the rows of the last turn go up to it.
+fn end(look: &Look, profile: &Profile) -> usize {
+    let (rows, (turn, _)) = (&look.view.rows, look.last_turn(profile));
+    let start = turn.first().and_then(|first| rows.iter().position(|row| std::ptr::eq(row, first)));
+    let prompt = profile.composer.as_ref().and_then(|composer| composer.prompt.as_ref());
+    // A turn without a row of its own: the composer is right below what was said last.
+    let last = || rows.iter().rposition(|row| prompt.is_some_and(|prompt| prompt.is_in(row)));
+    start.map(|start| start + turn.len()).or_else(last).unwrap_or(rows.len())
+}

@@ -1,0 +1,158 @@
+//! What was said to an agent and by it, cut from the rows of its screen. Rows in, messages out.
+
+use crate::agent::profile::{Messages, Pattern};
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// By whom.
+    pub who: Who,
+    /// What.
+    pub text: String,
+}
+
+/// One of the two who talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Whoever the agent works for.
+    User,
+    /// The agent.
+    Agent,
+}
+
+/// What was said, in the rows of a screen above its composer. What stands before the first prompt is the agent's.
+#[must_use]
+pub fn cut(rows: &[String], messages: &Messages) -> Vec<Spoken> {
+    let is_noise = |row: &str| messages.noise.iter().any(|noise| noise.is_in(row));
+    let mut spoken: Vec<Spoken> = Vec::new();
+    let mut part = Part { who: Who::Agent, rows: Vec::new() };
+    for row in rows.iter().map(|row| row.trim_end()).filter(|row| !is_noise(row)) {
+        let user = messages.user.as_ref().and_then(|user| mark(user, row));
+        let agent = messages.agent.as_ref().and_then(|agent| mark(agent, row));
+        let (who, shown) = match (user, agent) {
+            (Some(user), _) => (Who::User, user),
+            (None, Some(agent)) => (Who::Agent, agent),
+            // The rest of a prompt stands under its beginning.
+            (None, None) if part.who == Who::User && part.goes_on(row, messages) => {
+                (Who::User, row.to_owned())
+            }
+            (None, None) => (Who::Agent, row.to_owned()),
+        };
+        let is_next = who != part.who || messages.user.as_ref().is_some_and(|user| user.is_in(row));
+        if is_next {
+            spoken.extend(part.end());
+            part.who = who;
+        }
+        part.rows.push(shown);
+    }
+    spoken.extend(part.end());
+    spoken
+}
+
+/// A row with blanks in place of the mark that it begins with, so that the margin stays even.
+fn mark(pattern: &Pattern, row: &str) -> Option<String> {
+    let found = pattern.find(row)?;
+    // A pattern may look at the first character of what is said.
+    let end = row[..found.end].trim_end().len();
+    let last = row[..end].chars().next_back()?;
+    let end = if last.is_alphanumeric() { end - last.len_utf8() } else { end };
+    Some(format!("{}{}", " ".repeat(row[..end].chars().count()), &row[end..]))
+}
+
+struct Part {
+    who: Who,
+    rows: Vec<String>,
+}
+
+impl Part {
+    /// Whether a row belongs to the prompt before it. Where answers have a mark of their own, a blank row ends none.
+    fn goes_on(&self, row: &str, messages: &Messages) -> bool {
+        let is_blank = row.trim().is_empty();
+        let after_blank = self.rows.last().is_some_and(|last| last.trim().is_empty());
+        let is_under = row.starts_with("  ") || is_blank;
+        is_under && (messages.agent.is_some() || !after_blank)
+    }
+
+    fn end(&mut self) -> Option<Spoken> {
+        let text = without_margin(&std::mem::take(&mut self.rows));
+        (!text.is_empty()).then_some(Spoken { who: self.who, text })
+    }
+}
+
+/// The rows without blank ones at both ends, and without the blanks that all of them begin with.
+fn without_margin(rows: &[String]) -> String {
+    let blanks = |row: &String| row.chars().take_while(|c| *c == ' ').count();
+    let ink = rows.iter().filter(|row| !row.trim().is_empty());
+    let margin = ink.map(blanks).min().unwrap_or(0);
+    let rows: Vec<&str> =
+        rows.iter().map(|row| row.get(margin..).unwrap_or("").trim_end()).collect();
+    rows.join("\n").trim_matches('\n').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Library;
+
+    /// What was said, a line each.
+    fn lines(talk: &[Spoken]) -> Vec<String> {
+        let line = |spoken: &Spoken| {
+            let who = if spoken.who == Who::User { "u" } else { "a" };
+            format!("{who}: {}", spoken.text.replace('\n', "|"))
+        };
+        talk.iter().map(line).collect()
+    }
+
+    #[track_caller]
+    fn check_rows(profile: &str, rows: &[&str], expect: &[&str]) {
+        let library = Library::embedded();
+        let rows: Vec<String> = rows.iter().map(|row| (*row).to_owned()).collect();
+        let talk = cut(&rows, &library.get(profile).unwrap().messages);
+        assert_eq!(lines(&talk), expect);
+    }
+
+    #[test]
+    fn a_screen_is_cut_at_its_marks() {
+        let rows = [
+            "",
+            "› make it",
+            "",
+            "  and well",
+            "",
+            "• Ran touch made.txt",
+            "  └ (no output)",
+            "",
+            "• Done, the quick",
+            "  brown fox",
+            "",
+            "› again",
+            "",
+            "• Yes.",
+        ];
+        let expect = [
+            "u: make it||and well",
+            "a: Ran touch made.txt|└ (no output)||Done, the quick|brown fox",
+            "u: again",
+            "a: Yes.",
+        ];
+        check_rows("codex", &rows, &expect);
+    }
+
+    #[test]
+    fn without_a_mark_for_answers_a_blank_row_ends_a_prompt() {
+        let rows = [
+            "Aider v0.86",
+            "",
+            "> make it",
+            "",
+            "Hello.",
+            "",
+            "  indented",
+            "Tokens: 1k sent",
+            "",
+            "> more",
+        ];
+        let expect = ["a: Aider v0.86", "u: make it", "a: Hello.||  indented", "u: more"];
+        check_rows("aider", &rows, &expect);
+    }
+}

@@ -1,0 +1,75 @@
+//! Who is let in at a port of agentmux's own, by its own names.
+
+use std::fs;
+
+use paned_e2e::FakeAgent;
+use serde_json::json;
+
+use super::House;
+
+/// How many open doors were warned about.
+fn open_doors(house: &House) -> usize {
+    house.server.log().matches("an open door").count()
+}
+
+#[test]
+fn agentmuxs_names_open_its_port_and_its_token_shuts_it() {
+    let env =
+        [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0"), ("AGENTMUX_TOKEN", "hunter2-mux")];
+    let house = House::with(&["--work", "100"], "", &env);
+    let authority = house.authority("agentmux");
+    assert!(authority.starts_with("127.0.0.1:"), "{authority}");
+    for (method, path) in [("GET", "/health"), ("POST", "/run"), ("GET", "/nothing"), ("PUT", "/x")]
+    {
+        let refused = house.request("agentmux", method, path).over_tcp(&authority);
+        assert_eq!((refused.status, refused.json()), (403, json!({ "error": "forbidden" })));
+    }
+    let shown = |name: &str, value: &str| {
+        house.request("agentmux", "GET", "/health").header(name, value).over_tcp(&authority).status
+    };
+    assert_eq!(shown("authorization", "Bearer hunter2-mux"), 200);
+    assert_eq!(shown("x-bridge-token", "hunter2-mux"), 200);
+    assert_eq!(shown("X-BRIDGE-TOKEN", "hunter2"), 403);
+    assert_eq!(shown("authorization", &format!("Bearer {}", house.server.token())), 403);
+    // It is for nobody else's eyes.
+    assert_eq!(open_doors(&house), 1, "that of agentapi alone: {}", house.server.log());
+    house.server.act("pane:new", json!({ "id": "env", "argv": ["env"] }));
+    house.server.act("pane:wait", json!({ "paneId": "env", "exit": true }));
+    assert!(!house.server.text("env").contains("hunter2-mux"));
+    let served = fs::read_to_string(house.server.state().join("server.json")).expect("it is there");
+    assert!(!served.contains("hunter2-mux") && !house.server.log().contains("hunter2-mux"));
+}
+
+#[test]
+fn without_a_token_its_port_is_open_as_it_was_and_warned_about() {
+    let env = [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0")];
+    let house = House::with(&[], "", &env);
+    assert_eq!(house.get("/health")["ok"], true);
+    assert_eq!(open_doors(&house), 2, "{}", house.server.log());
+    let authority = house.authority("agentmux");
+    let ask = |name: &str, value: &str| {
+        let ask = house.request("agentmux", "POST", "/run").header(name, value);
+        ask.body(r#"{"text":"x"}"#).over_tcp(&authority).status
+    };
+    assert_eq!(ask("origin", "http://evil.example"), 403);
+    assert_eq!(ask("sec-fetch-site", "cross-site"), 403);
+    assert_eq!(house.sessions(), [""; 0]);
+}
+
+#[test]
+fn its_own_file_counts_and_opens_no_port() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("config.json");
+    let said = json!({ "agent": "fake-agent", "token": "from-file", "port": 1, "host": "0.0.0.0" });
+    fs::write(&file, said.to_string()).expect("the folder is ours");
+    let named = file.display().to_string();
+    let env = [("AGENTMUX_CONFIG_FILE", named.as_str()), ("AGENTMUX_AGENT", "")];
+    let house = House::with(&[], "", &env);
+    let authority = house.authority("agentmux");
+    assert_eq!(house.ask("GET", "/health", None).status, 403);
+    let health = house.request("agentmux", "GET", "/health").header("x-bridge-token", "from-file");
+    assert_eq!(health.over_tcp(&authority).json()["agent"], "fake-agent");
+    let none = [("AGENTMUX_CONFIG_FILE", named.as_str()), ("PANED_DOOR_AGENTMUX", "")];
+    let house = House::over(FakeAgent::new(&[]), "", &none);
+    assert_eq!(house.server.ready()["doors"].get("agentmux"), None);
+}

@@ -1,0 +1,99 @@
+//! What is in `contrib/` says what it must: panes outlive the server that a unit restarts.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use paned_e2e::binary;
+
+fn contrib(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib").join(name)
+}
+
+/// The keys of a unit, as `Section.Key`; every line must be one, a section, a comment or blank.
+fn unit(text: &str) -> BTreeMap<String, String> {
+    let mut keys = BTreeMap::new();
+    let mut section = "";
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            section = name;
+            continue;
+        }
+        let (key, value) = line.split_once('=').unwrap_or_else(|| panic!("{line:?} is no key"));
+        keys.insert(format!("{section}.{key}"), value.to_owned());
+    }
+    keys
+}
+
+#[test]
+fn the_systemd_unit_ends_the_server_and_not_the_panes() {
+    let text = std::fs::read_to_string(contrib("paned.service")).unwrap();
+    let unit = unit(&text);
+    for (key, value) in [
+        ("Service.KillMode", "process"),
+        ("Service.OOMPolicy", "continue"),
+        ("Service.Type", "exec"),
+        ("Service.Restart", "on-failure"),
+        ("Service.ExecStart", "%h/.local/bin/paned serve"),
+        ("Service.ExecReload", "%h/.local/bin/paned server upgrade"),
+        ("Install.WantedBy", "default.target"),
+    ] {
+        assert_eq!(unit.get(key).map(String::as_str), Some(value), "{key}");
+    }
+    check_commands(unit.iter().filter(|(key, _)| key.starts_with("Service.Exec")).map(|it| it.1));
+}
+
+/// What units run is there: the command line takes it.
+fn check_commands<'a>(lines: impl Iterator<Item = &'a String>) {
+    for line in lines {
+        let mut words = line.split_whitespace();
+        assert!(words.next().unwrap().ends_with("/.local/bin/paned"), "{line}");
+        let help = Command::new(binary()).args(words).arg("--help").output().unwrap();
+        assert!(help.status.success(), "{line}");
+    }
+}
+
+#[test]
+fn systemd_takes_the_unit_where_there_is_one() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".local/bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(binary(), folder.join("paned")).unwrap();
+    let mut verify = Command::new("systemd-analyze");
+    verify.args(["--user", "verify"]).arg(contrib("paned.service")).env("HOME", home.path());
+    verify.env("XDG_RUNTIME_DIR", home.path());
+    // Most machines that build this have none.
+    let Ok(verified) = verify.output() else { return };
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+}
+
+#[test]
+fn the_launchd_agent_ends_the_server_and_not_the_panes() {
+    let text = std::fs::read_to_string(contrib("dev.paned.server.plist")).unwrap();
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&text, options).unwrap();
+    let plist = document.root_element();
+    assert_eq!((plist.tag_name().name(), plist.attribute("version")), ("plist", Some("1.0")));
+    let dict = plist.first_element_child().unwrap();
+    let all: Vec<_> = dict.children().filter(|node| node.is_element()).collect();
+    let mut keys = BTreeMap::new();
+    for pair in all.chunks(2) {
+        let [key, value] = pair else { panic!("a key without a value") };
+        assert_eq!(key.tag_name().name(), "key");
+        keys.insert(key.text().unwrap(), *value);
+    }
+    let word = |key: &str| keys[key].text().unwrap();
+    let kind = |key: &str| keys[key].tag_name().name();
+    assert_eq!(word("Label"), "dev.paned.server");
+    assert_eq!((kind("AbandonProcessGroup"), kind("RunAtLoad")), ("true", "true"));
+    assert_eq!(kind("KeepAlive"), "dict");
+    let words = keys["ProgramArguments"].children().filter(|node| node.is_element());
+    let words: Vec<_> = words.map(|node| node.text().unwrap()).collect();
+    assert_eq!(words[..2], ["/bin/sh", "-c"]);
+    assert!(words[2].starts_with("exec \"$HOME/.local/bin/paned\" serve 2>>"), "{words:?}");
+    // The shell takes it.
+    let checked = Command::new("/bin/sh").args(["-n", "-c", words[2]]).status().unwrap();
+    assert!(checked.success());
+}
