@@ -32,6 +32,17 @@ fn a_draft_holds_a_message_until_it_is_cleared() {
 }
 
 #[test]
+fn who_waits_until_it_is_done_waits_for_what_is_held_too() {
+    let house = House::ready(&["--work", "300"]);
+    house.server.act("pane:write", json!({ "paneId": "a", "text": "half a" }));
+    check(&house.send("from a program"), "held", "`half a`");
+    house.server.act("pane:keys", json!({ "paneId": "a", "keys": ["ctrl+u"] }));
+    let waited = house.server.act("agent:wait", json!({ "paneId": "a", "done": true }));
+    assert_eq!((&waited["met"], &waited["agent"]["state"]), (&json!("done"), &json!("ready")));
+    assert_eq!(house.agent.prompts(), ["from a program"]);
+}
+
+#[test]
 fn a_key_that_is_not_drawn_yet_is_seen_all_the_same() {
     let house = House::ready(&["--work", "100"]);
     let mut person = Visitor::come(&house.server, "a");

@@ -25,7 +25,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// Until it does this, or one of these.
     state: Option<States>,
-    /// Until the turn that is under way has ended, or the one that a message just began.
+    /// Until the turn that is under way has ended, and those of all messages that wait to be handed over.
     #[serde(default)]
     done: bool,
     /// Until it asks something.
@@ -134,9 +134,10 @@ impl Wait {
         Self { states: params.state, blocked: params.blocked, done }
     }
 
-    async fn run(self, mut seen: watch::Receiver<Seen>, until: Instant) -> Waited {
+    async fn run(mut self, mut seen: watch::Receiver<Seen>, until: Instant) -> Waited {
         loop {
             let news = seen.borrow_and_update().clone();
+            self.count_on(&news);
             let (met, why) = self.judge(&news, Instant::now());
             if met.is_some() {
                 return Waited { met, timed_out: false, agent: news.info, why };
@@ -163,6 +164,13 @@ impl Wait {
         }
     }
 
+    /// What waits to be handed over is still to be done: each message begins a turn of its own.
+    fn count_on(&mut self, seen: &Seen) {
+        if self.done.is_some() && 0 < seen.info.queued {
+            self.done = Some(Done::Expected(seen.turns.ended + 1, Instant::now() + TO_BEGIN));
+        }
+    }
+
     fn judge(&self, seen: &Seen, now: Instant) -> (Option<Met>, Vec<String>) {
         let state = seen.info.state;
         if self.blocked && state == AgentState::Blocked {
@@ -171,7 +179,8 @@ impl Wait {
         if self.states.as_ref().is_some_and(|states| states.hold(state)) {
             return (Some(Met::State), Vec::new());
         }
-        let is_idle = state.takes_prompts() || state == AgentState::Limited;
+        let is_idle =
+            seen.info.queued == 0 && (state.takes_prompts() || state == AgentState::Limited);
         let is_over = is_idle || state == AgentState::Exited;
         let no_turn = |why: &str| (Some(Met::Done), vec![why.to_owned()]);
         match self.done {
