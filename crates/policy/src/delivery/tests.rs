@@ -333,6 +333,9 @@ fn busy_is_dealt_with_as_asked() {
     let mut play = Play::of(TEXT, WhenBusy::Refuse, None);
     play.shows(AgentState::Busy, Composer::Empty).ends(0, Delivery::Refused, "not to wait");
     let mut play = Play::new();
+    play.scene.surmised = true;
+    assert!(play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).passing);
+    play.scene.surmised = false;
     assert!(!play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).passing);
 }
 

@@ -14,6 +14,8 @@ const FRESH: u64 = 800;
 /// How long a composer may take to be emptied, and how often that is tried.
 const CLEAR: u64 = 250;
 const CLEARS: u32 = 8;
+/// How soon a state that is only surmised is looked at again.
+const SURMISED: u64 = 200;
 /// How much of a draft is quoted.
 const QUOTED: usize = 40;
 
@@ -26,7 +28,11 @@ impl Handover {
             return self.is_asked(before, sight);
         }
         if is_busy(sight.state) && self.when_busy != WhenBusy::Send {
-            return self.is_busy(before, sight.state);
+            // Whether a turn has begun with the last Enter shows in a moment.
+            return match sight.surmised {
+                true => wait(Some(later(now, SURMISED)), "it may have begun a turn"),
+                false => self.is_busy(before, sight.state),
+            };
         }
         if sight.may_ask() {
             return self.unclear(before, &format!("its state is {}", sight.state), now);
