@@ -129,13 +129,20 @@ fn sessions_outlive_the_server() {
 fn an_agent_that_nobody_knows_is_read_as_claude() {
     let house = House::with(&[], "", &[("AGENTMUX_AGENT", "nobody")]);
     assert_eq!(house.get("/health")["agent"], "nobody");
-    // What runs is the scripted one, whose screens mean nothing there; that it was tried is enough.
+    // What runs is the scripted one, whose screens mean nothing there.
     std::thread::scope(|scope| {
         scope.spawn(|| house.ask("POST", "/run", Some(json!({ "text": "hello" }))));
-        wait_for("an agent", || {
+        let pid = wait_for("an agent", || {
             let all = house.server.act("agent:list", json!({}));
             let is_up = all[0]["agent"]["profile"] == "claude" && all[0]["status"] == "running";
-            is_up.then_some(())
+            all[0]["pid"].as_u64().filter(|_| is_up)
+        });
+        // The command is the user's, to the word: nothing of the profile's is added.
+        wait_for("the command as it was given", || {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            let words = line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word));
+            let words: Vec<String> = words.map(|word| word.into_owned()).collect();
+            (words[..words.len() - 1] == *house.agent.argv()).then_some(())
         });
         let session = house.sessions().pop().unwrap_or_default();
         house.post("/kill", json!({ "session": session }));

@@ -188,7 +188,7 @@ impl Sessions {
         let agent = json!({
             "id": fresh_name(&rules.prefix, now, &TimeZone::system(), random),
             "profile": profile,
-            "argv": rules.argv,
+            "argv": rules.argv.as_deref().map(exactly),
             "cwd": rules.workdir,
             "permissions": asks,
             "tags": [NAME],
@@ -297,5 +297,31 @@ impl Sessions {
     async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
         let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
         serde_json::from_slice(&answer).map_err(Refusal::internal)
+    }
+}
+
+/// A command that runs as it was given, whatever words a profile puts after it: those are left to the shell, which
+/// makes nothing of them.
+fn exactly(argv: &[String]) -> Vec<String> {
+    let quote = |word: &String| format!("'{}'", word.replace('\'', r"'\''"));
+    let words: Vec<String> = argv.iter().map(quote).collect();
+    let script = format!("exec {}", words.join(" "));
+    ["/bin/sh".to_owned(), "-c".to_owned(), script, NAME.to_owned()].into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_command_gets_its_own_words_and_no_others() {
+        let words = ["printf", "[%s]", "a b", "it's", "$HOME", "", "--x=\"1\"", "*;&"];
+        let mut argv = exactly(&words.map(str::to_owned));
+        argv.extend(["--permission-mode".to_owned(), "default".to_owned()]);
+        let out = Command::new(&argv[0]).args(&argv[1..]).output().unwrap();
+        let expect: String = words[2..].iter().map(|word| format!("[{word}]")).collect();
+        assert_eq!(String::from_utf8(out.stdout).unwrap(), expect);
     }
 }
