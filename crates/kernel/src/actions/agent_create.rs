@@ -36,9 +36,8 @@ pub(super) struct Params {
     argv: Option<Vec<String>>,
     /// The model, by the name or alias that the program knows.
     model: Option<String>,
-    /// Whether it asks before it acts.
-    #[serde(default)]
-    permissions: Asks,
+    /// Whether it asks before it acts: `ask` when left out, or what `argv` says.
+    permissions: Option<Asks>,
     /// The first prompt.
     prompt: Option<String>,
     /// Whether to wait until it takes a prompt, or asks something.
@@ -111,14 +110,22 @@ struct TreeLike {
 }
 
 /// Whether an agent asks before it acts.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Asks {
     /// It asks.
-    #[default]
     Ask,
     /// It does what it wants.
     Auto,
+}
+
+impl From<Asks> for Permissions {
+    fn from(asks: Asks) -> Self {
+        match asks {
+            Asks::Ask => Self::Ask,
+            Asks::Auto => Self::Auto,
+        }
+    }
 }
 
 fn yes() -> bool {
@@ -196,10 +203,7 @@ fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
 
 impl Params {
     fn start(self, profile: Arc<Profile>) -> Start {
-        let permissions = match self.permissions {
-            Asks::Ask => Permissions::Ask,
-            Asks::Auto => Permissions::Auto,
-        };
+        let permissions = self.permissions.map(Permissions::from);
         let worktree = self.worktree.and_then(|tree| match tree {
             Tree::Usual(wanted) => wanted.then(Wanted::default),
             Tree::Like(TreeLike { branch, base }) => Some(Wanted { branch, base }),

@@ -64,11 +64,8 @@ impl Action for AgentRestart {
         let mut start = once_more(kernel, &old)?;
         start.made.attempt = 0;
         start.made.model = params.model.or(start.made.model);
-        start.made.permissions = match params.permissions {
-            Some(Asks::Ask) => Permissions::Ask,
-            Some(Asks::Auto) => Permissions::Auto,
-            None => start.made.permissions,
-        };
+        start.made.permissions =
+            params.permissions.map(Permissions::from).or(start.made.permissions);
         start.prompt = params.prompt;
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
         let new = agent_start::start(&in_place(&context, &old), start).await?;

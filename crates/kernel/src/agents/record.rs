@@ -35,8 +35,9 @@ pub(crate) struct Made {
     /// Its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Whether it asks before it acts.
-    pub(crate) permissions: Permissions,
+    /// Whether it asks before it acts, if anybody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) permissions: Option<Permissions>,
     /// Variables on top of the server's environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,

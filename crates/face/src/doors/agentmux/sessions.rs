@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use paned_kernel::Caller;
-use paned_model::{AgentInfo, AgentState, BlockKind, Code, Delivery, Dialog, Refusal};
+use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
@@ -23,11 +23,7 @@ pub(super) const MOST: usize = 10;
 /// How long to wait between two presses of a key, so that none is taken for a paste.
 const BETWEEN: Duration = Duration::from_millis(80);
 /// What an agent does once it has come up, or never will.
-const UP: [AgentState; 4] =
-    [AgentState::Ready, AgentState::Error, AgentState::Exited, AgentState::Blocked];
-/// What an agent does that no longer waits for a person.
-const NOT_ASKING: [AgentState; 4] =
-    [AgentState::Ready, AgentState::Error, AgentState::Exited, AgentState::Starting];
+const UP: [AgentState; 3] = [AgentState::Ready, AgentState::Error, AgentState::Exited];
 /// The profile of an agent that nobody knows.
 const USUAL: &str = "claude";
 
@@ -184,40 +180,24 @@ impl Sessions {
         let random = RandomState::new().build_hasher().finish() as u32;
         // This one's old command never asked.
         let is_free = profile == "codex" && rules.argv.is_none();
-        let asks = if is_free { "auto" } else { "ask" };
         let agent = json!({
             "id": fresh_name(&rules.prefix, now, &TimeZone::system(), random),
             "profile": profile,
-            "argv": rules.argv.as_deref().map(exactly),
+            "argv": rules.argv,
             "cwd": rules.workdir,
-            "permissions": asks,
+            "permissions": is_free.then_some("auto"),
+            "trust": true,
             "tags": [NAME],
             "waitReady": false,
         });
         self.act("agent:create", agent).await
     }
 
-    /// Waits until a session's agent takes a prompt; whether it does. Whether it may trust its folder is
-    /// answered for it, as it always was here; any other question is a person's.
+    /// Waits until a session's agent takes a prompt; whether it does. Questions at its start were answered for it
+    /// where its profile allows that; any other is a person's.
     pub(super) async fn becomes_ready(&self, name: &str) -> Result<bool, Refusal> {
         let end = Instant::now() + self.shared.agentmux.patience;
-        let mut answered = None;
-        let mut agent = self.wait(name, &UP, end).await?;
-        while agent.state == AgentState::Blocked && Instant::now() < end {
-            match agent.dialog.filter(|dialog| dialog.kind == BlockKind::Trust) {
-                Some(dialog) => {
-                    if answered.as_ref() != Some(&dialog.id) {
-                        self.trust(name, &dialog).await?;
-                        answered = Some(dialog.id);
-                    }
-                    // What was pressed takes a moment to show, and another question may follow.
-                    sleep(BETWEEN).await;
-                }
-                None => drop(self.wait(name, &NOT_ASKING, end).await?),
-            }
-            agent = self.wait(name, &UP, end).await?;
-        }
-        Ok(agent.state.takes_prompts())
+        Ok(self.wait(name, &UP, end).await?.state.takes_prompts())
     }
 
     /// Waits until a session's agent does one of these; answers what it does then.
@@ -231,16 +211,6 @@ impl Sessions {
         let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
         let Waited { agent } = self.act("agent:wait", wait).await?;
         Ok(agent)
-    }
-
-    /// Presses the keys of the option that says yes, once; none when there is no such option.
-    async fn trust(&self, name: &str, dialog: &Dialog) -> Result<(), Refusal> {
-        let Some(yes) = dialog.options.iter().find(|option| option.allows == Some(true)) else {
-            return Ok(());
-        };
-        let keys = json!({ "paneId": name, "keys": yes.keys });
-        self.act::<IgnoredAny>("pane:keys", keys).await?;
-        Ok(())
     }
 
     /// Replaces a session by a fresh one that is ready; answers that one's name.
@@ -297,31 +267,5 @@ impl Sessions {
     async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
         let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
         serde_json::from_slice(&answer).map_err(Refusal::internal)
-    }
-}
-
-/// A command that runs as it was given, whatever words a profile puts after it: those are left to the shell, which
-/// makes nothing of them.
-fn exactly(argv: &[String]) -> Vec<String> {
-    let quote = |word: &String| format!("'{}'", word.replace('\'', r"'\''"));
-    let words: Vec<String> = argv.iter().map(quote).collect();
-    let script = format!("exec {}", words.join(" "));
-    ["/bin/sh".to_owned(), "-c".to_owned(), script, NAME.to_owned()].into()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::process::Command;
-
-    use super::*;
-
-    #[test]
-    fn a_command_gets_its_own_words_and_no_others() {
-        let words = ["printf", "[%s]", "a b", "it's", "$HOME", "", "--x=\"1\"", "*;&"];
-        let mut argv = exactly(&words.map(str::to_owned));
-        argv.extend(["--permission-mode".to_owned(), "default".to_owned()]);
-        let out = Command::new(&argv[0]).args(&argv[1..]).output().unwrap();
-        let expect: String = words[2..].iter().map(|word| format!("[{word}]")).collect();
-        assert_eq!(String::from_utf8(out.stdout).unwrap(), expect);
     }
 }

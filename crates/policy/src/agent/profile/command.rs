@@ -20,8 +20,8 @@ pub struct Wanted {
     pub argv: Option<Vec<String>>,
     /// The model, by the name or alias that the program knows.
     pub model: Option<String>,
-    /// Whether it asks before it acts.
-    pub permissions: Permissions,
+    /// Whether it asks before it acts; when nobody said, a command line of one's own is left as it is.
+    pub permissions: Option<Permissions>,
     /// The first prompt.
     pub prompt: Option<String>,
 }
@@ -52,10 +52,12 @@ impl Arguments {
         if let Some(model) = &wanted.model {
             argv.extend(self.model(name, model)?);
         }
-        match (wanted.permissions, &self.auto) {
-            (Permissions::Ask, _) => argv.extend(self.ask.iter().cloned()),
-            (Permissions::Auto, Some(auto)) => argv.extend(auto.iter().cloned()),
-            (Permissions::Auto, None) => {
+        let usual = wanted.argv.is_none().then_some(Permissions::Ask);
+        match (wanted.permissions.or(usual), &self.auto) {
+            (None, _) => {}
+            (Some(Permissions::Ask), _) => argv.extend(self.ask.iter().cloned()),
+            (Some(Permissions::Auto), Some(auto)) => argv.extend(auto.iter().cloned()),
+            (Some(Permissions::Auto), None) => {
                 return Err(format!(
                     "{name} has no way to act without asking; leave `permissions` out, or say how with `argv`"
                 ));

@@ -134,7 +134,7 @@ fn wishes_become_arguments() {
     let line = |name: &str, wanted: &Wanted| library.get(name).unwrap().command_line(wanted);
     let wanted = Wanted {
         model: Some("opus".into()),
-        permissions: Permissions::Auto,
+        permissions: Some(Permissions::Auto),
         prompt: Some("-do it".into()),
         ..Wanted::default()
     };
@@ -142,10 +142,13 @@ fn wishes_become_arguments() {
     assert_eq!(argv, "claude|--model|opus|--dangerously-skip-permissions|--|-do it");
     let own = Wanted { argv: Some(vec!["x".into()]), ..Wanted::default() };
     assert_eq!(line("aider", &own).unwrap(), ["x"]);
+    assert_eq!(line("codex", &own).unwrap(), ["x"], "one's own command line is left as it is");
     // Where there is no argument for the prompt, it is typed later.
     assert!(!library.get("aider").unwrap().takes_prompt());
     assert!(line("goose", &Wanted { model: Some("x".into()), ..Wanted::default() }).is_err());
-    assert!(line("pi", &Wanted { permissions: Permissions::Auto, ..Wanted::default() }).is_err());
+    assert!(
+        line("pi", &Wanted { permissions: Some(Permissions::Auto), ..Wanted::default() }).is_err()
+    );
     assert!(line("codex", &Wanted { model: Some("-x".into()), ..Wanted::default() }).is_err());
 }
 
