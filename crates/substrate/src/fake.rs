@@ -166,8 +166,8 @@ impl FakePane {
             }
             Command::Guarded(bytes, guard, reply) => {
                 let typed = Typed { refereed: true, ..Typed::default() };
-                let _ =
-                    reply.send(gone.and_then(|()| inner.accept_if(guard, &bytes)).map(|()| typed));
+                let written = inner.accept_if(guard, &bytes);
+                let _ = reply.send(gone.and(written).map(|()| typed));
             }
             Command::Resize(resizing, reply) => {
                 let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
