@@ -9,6 +9,10 @@ use serde_json::json;
 
 use crate::session::Session;
 
+/// How many prompts may wait, and how long until one of them is taken.
+const WAITING: usize = 50;
+const PATIENCE: Duration = Duration::from_secs(120);
+
 pub(crate) fn starts_answers_and_quits(cli: Cli) {
     let session = Session::start(cli);
     let mark = session.model.mark();
@@ -106,6 +110,10 @@ pub(crate) fn every_prompt_arrives_once(cli: Cli, count: u64) {
             })
             .collect();
         let text = text.join("\n").trim_end().to_owned();
+        // Only so many may wait for an agent that is slower than whoever writes to it.
+        wait_within(PATIENCE, "room", || {
+            (sent.len() < session.model.prompts().len() + WAITING).then_some(())
+        });
         let outcome = session.sends(&text)["outcome"].clone();
         assert!(outcome == "submitted" || outcome == "queued", "{n}: {outcome}");
         sent.push(text);
