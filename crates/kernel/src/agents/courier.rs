@@ -12,11 +12,11 @@ use paned_policy::delivery::{
     WhenBusy, Wrote, choose,
 };
 use paned_substrate::Command;
-use paned_term::keys::Key;
 use paned_term::paste::paste;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::greet;
 use super::letter::{Fate, Letter, Turn};
 use super::recipe;
 use super::seen::Turns;
@@ -433,17 +433,16 @@ fn turn(scene: &Scene<'_>) -> Turn {
 /// What is typed for it in the modes that the terminal is in.
 fn encode(act: &Act, scene: &Scene<'_>) -> Vec<u8> {
     let modes = &scene.sight.look.view.modes;
-    let key = if scene.pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
     match act {
         // It was checked when it was accepted.
         Act::Paste(text) => paste(text, true).unwrap_or_default(),
         Act::Type(text) => text.clone().into_bytes(),
-        Act::Press(keys) => keys.iter().flat_map(|each| key(each, modes)).collect(),
+        Act::Press(keys) => greet::encode(scene.pane, keys, modes),
     }
 }
 
 /// Writes behind a guard.
-async fn write(pane: &Pane, bytes: Vec<u8>, guard: Guard) -> Wrote {
+pub(super) async fn write(pane: &Pane, bytes: Vec<u8>, guard: Guard) -> Wrote {
     let Ok(commands) = pane.commands() else {
         return Wrote::Refused("its program is out of reach".to_owned());
     };

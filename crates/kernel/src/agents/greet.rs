@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use paned_model::{AgentState, Dialog};
 use paned_policy::agent::{Judgement, Profile};
-use paned_substrate::Command;
+use paned_policy::delivery::Wrote;
 use paned_term::keys::Key;
 use paned_term::screen::view::Modes;
-use tokio::sync::oneshot;
 
 use crate::panes::Pane;
 
@@ -33,8 +32,12 @@ impl Greeter {
         Self { is_allowed, answered: BTreeSet::new() }
     }
 
-    /// The keys that answer the question that is asked now, if it is one to be answered.
-    pub(super) fn keys(&mut self, judged: &Judgement, profile: &Profile) -> Option<Vec<Key>> {
+    /// The question that is asked now and the keys that answer it, if it is one to be answered.
+    pub(super) fn keys(
+        &mut self,
+        judged: &Judgement,
+        profile: &Profile,
+    ) -> Option<(String, Vec<Key>)> {
         if !self.is_allowed {
             return None;
         }
@@ -46,9 +49,14 @@ impl Greeter {
         if MOST <= self.answered.len() || self.answered.contains(&dialog.id) {
             return None;
         }
-        let keys = choose(dialog, profile)?;
-        self.answered.insert(dialog.id.clone());
-        Some(keys)
+        Some((dialog.id.clone(), choose(dialog, profile)?))
+    }
+
+    /// Keys were pressed for a question. If something moved meanwhile they were not, and it is looked at anew.
+    pub(super) fn pressed(&mut self, question: String, how: &Wrote) {
+        if !matches!(how, Wrote::Moved) {
+            self.answered.insert(question);
+        }
     }
 }
 
@@ -58,13 +66,8 @@ fn choose(dialog: &Dialog, profile: &Profile) -> Option<Vec<Key>> {
     keys.filter(|keys| !keys.is_empty())
 }
 
-/// Presses keys.
-pub(super) async fn press(pane: &Pane, keys: &[Key], modes: &Modes) {
+/// The bytes of keys.
+pub(super) fn encode(pane: &Pane, keys: &[Key], modes: &Modes) -> Vec<u8> {
     let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
-    let bytes = keys.iter().flat_map(|key| encode(key, modes)).collect();
-    let Ok(commands) = pane.commands() else { return };
-    let (reply, answer) = oneshot::channel();
-    if commands.send(Command::Input(bytes, reply)).await.is_ok() {
-        let _ = answer.await;
-    }
+    keys.iter().flat_map(|key| encode(key, modes)).collect()
 }

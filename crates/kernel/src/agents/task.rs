@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_model::frame::Guard;
 use paned_model::{AgentState, Exit, Time};
 use paned_policy::agent::{Change, Composer, Engine, Look, Observation, Profile, Reason, Report};
 use paned_policy::transcript::Answer;
@@ -10,7 +11,7 @@ use paned_substrate::Output;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::courier::{Courier, Errand, Scene};
+use super::courier::{self, Courier, Errand, Scene};
 use super::greet::{self, Greeter};
 use super::log::{Log, Recalled};
 use super::seen::{self, Seen, Turns};
@@ -223,15 +224,17 @@ impl Task {
         self.carry().await;
     }
 
-    /// Answers a question at its start, if that is allowed and nothing was printed since the look.
+    /// Answers a question at its start, if that is allowed and nothing happened since the look.
     async fn greet(&mut self) {
         let Some(sight) = self.sight.as_ref().filter(|sight| sight.end == self.output.end()) else {
             return;
         };
-        let modes = sight.look.view.modes;
-        if let Some(keys) = self.greeter.keys(self.engine.judgement(), self.engine.profile()) {
-            greet::press(&self.pane, &keys, &modes).await;
-        }
+        let answer = self.greeter.keys(self.engine.judgement(), self.engine.profile());
+        let Some((question, keys)) = answer else { return };
+        let bytes = greet::encode(&self.pane, &keys, &sight.look.view.modes);
+        let guard = Guard { end: Some(sight.end), typed: sight.typed };
+        let wrote = courier::write(&self.pane, bytes, guard).await;
+        self.greeter.pressed(question, &wrote);
     }
 
     async fn carry(&mut self) {

@@ -86,9 +86,10 @@ fn labelled<'a>(dialog: &'a Dialog, label: &str) -> Vec<&'a DialogOption> {
 
 /// Whether an option is for more than this once.
 fn is_lasting(label: &str) -> bool {
-    let label = label.to_lowercase();
-    let words = ["always", "don't ask", "don\u{2019}t ask", "all ", "session", "every", "never"];
-    words.iter().any(|word| label.contains(word))
+    let label = label.to_lowercase().replace('\u{2019}', "'");
+    let mut words = label.split(|c: char| !c.is_alphanumeric());
+    let telling = ["always", "all", "session", "every", "everything", "never"];
+    label.contains("don't ask") || words.any(|word| telling.contains(&word))
 }
 
 fn options(dialog: &Dialog) -> String {
@@ -243,6 +244,19 @@ mod tests {
 
     fn label(text: &str) -> Choice {
         Choice::Label(text.to_owned())
+    }
+
+    #[test]
+    fn once_is_told_from_always_by_whole_words() {
+        let goose = dialog(&[
+            ("Allow (Allow the tool call once)", Some(true)),
+            ("Always Allow", Some(true)),
+            ("Deny", Some(false)),
+        ]);
+        let chosen = |word: &str| choose(&goose, &label(word)).unwrap().label.as_str();
+        assert_eq!(chosen("yes"), "Allow (Allow the tool call once)");
+        assert_eq!((chosen("always"), chosen("no")), ("Always Allow", "Deny"));
+        assert!(is_lasting("Yes, and don\u{2019}t ask again"));
     }
 
     #[test]
