@@ -7,8 +7,6 @@ use paned_model::{AgentState, BlockKind, Size, Time};
 
 /// How many moments are kept; at one every few hundredths of a second that is a quarter of an hour of work.
 const MOST: usize = 30_000;
-/// Output that comes closer together than this is one moment, in milliseconds.
-const CLOSE: u64 = 8;
 /// How much of what was typed at once is kept.
 const LONGEST: usize = 4096;
 
@@ -43,17 +41,12 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// It has printed up to this offset, on a terminal of this size.
+    /// It has printed up to this offset, on a terminal of this size. Every look is a moment of its own: a text that
+    /// was shown only until Enter was pressed is to be seen in one.
     pub(super) fn printed(&mut self, at: Time, end: u64, size: Size) {
         self.base.get_or_insert(size);
         if self.size.replace(size).is_some_and(|before| before != size) {
             self.push(at, What::Resized(end, size));
-        }
-        if let Some(Moment { at: last, what: What::Printed(upto) }) = self.moments.back_mut()
-            && at.since(*last) < CLOSE
-        {
-            *upto = end;
-            return;
         }
         let before = self.moments.iter().rev().find_map(|moment| match moment.what {
             What::Printed(upto) => Some(upto),
@@ -125,13 +118,13 @@ mod tests {
     const SIZE: Size = Size { cols: 80, rows: 24 };
 
     #[test]
-    fn output_that_comes_together_is_one_moment() {
+    fn every_look_at_something_new_is_a_moment() {
         let mut log = Log::default();
         for (at, end) in [(0, 10), (3, 20), (100, 20), (200, 30)] {
             log.printed(Time(at), end, SIZE);
         }
         let moments = log.since(Time(0)).moments;
-        let expect = [(0, What::Printed(20)), (200, What::Printed(30))];
+        let expect = [(0, What::Printed(10)), (3, What::Printed(20)), (200, What::Printed(30))];
         assert_eq!(moments, expect.map(|(at, what)| Moment { at: Time(at), what }));
     }
 
