@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::agent::agent;
-use crate::agents::{Seen, Turns};
+use crate::agents::{Ask, Seen, Turns};
 use crate::registry::{Action, Context, Kind};
 
 const LONGEST: u64 = 24 * 60 * 60 * 1000;
@@ -102,7 +102,11 @@ impl Action for AgentWait {
         let now = agent(&pane)?;
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(30_000).min(LONGEST));
         let seen = match kernel.agents().listener(&pane.id) {
-            Some(listener) => listener.seen(),
+            Some(listener) => {
+                // What was typed before this call was asked of the same task, and has been weighed when it answers.
+                drop(listener.ask(Ask::Look).await);
+                listener.seen()
+            }
             None => watch::channel(Seen { info: now, turns: Turns::default() }).1,
         };
         let wait = Wait::new(params, &seen.borrow(), kernel.now());

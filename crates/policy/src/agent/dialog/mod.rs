@@ -47,7 +47,13 @@ pub(super) fn find(
     }
     let kind = known.map_or(shape.kind, |known| known.kind);
     let options = dialog_options(shape.choosing, style, &block);
-    Some(Dialog { id: id(kind, &whole), kind, text, options })
+    let asked: String = block.choices.iter().map(|choice| bare(&choice.label)).collect();
+    Some(Dialog { id: id(kind, &format!("{text}{asked}")), kind, text, options })
+}
+
+/// What an option says without an explanation in parentheses: some programs show that of the selected one only.
+fn bare(label: &str) -> &str {
+    label.split_once(" (").map_or(label, |(said, _)| said)
 }
 
 fn has_hint(look: &Look, shape: &DialogShape, block: &Block, end: usize) -> bool {

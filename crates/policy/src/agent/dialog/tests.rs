@@ -105,6 +105,9 @@ fn bullets_and_arrows() {
         "Deny=down down enter",
     ];
     check("goose", goose, "permission", "do you allow?", &options);
+    let moved = goose.replace("● Allow (Allow the tool call once)", "○ Allow");
+    let moved = moved.replace("○ Deny", "● Deny (Deny the tool call)");
+    assert_eq!(dialog("goose", goose).unwrap().id, dialog("goose", &moved).unwrap().id);
     let rule = "─".repeat(80);
     let pi = format!(
         " ⠸ Working...\n\n{rule}\n Run this command?\n touch made.txt\n\n   Yes\n → No\n\n \
