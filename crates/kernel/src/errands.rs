@@ -33,7 +33,8 @@ impl Errands {
             .map_err(|_| Refusal::internal("the action broke off; the server's log says more"))
     }
 
-    fn spawn(&self, errand: impl Future<Output = ()> + Send + 'static) {
+    /// Does it in a task of its own.
+    pub(crate) fn spawn(&self, errand: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.lock();
         while let Some(ended) = tasks.try_join_next() {
             report(ended);

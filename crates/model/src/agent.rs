@@ -218,7 +218,13 @@ pub struct AgentInfo {
 /// # Errors
 /// When it cannot be written.
 pub fn hundredths<S: Serializer>(share: &f32, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64((f64::from(*share) * 100.0).round() / 100.0)
+    to.serialize_f64(self::share(*share))
+}
+
+/// A share of one in whole hundredths.
+#[must_use]
+pub fn share(exact: f32) -> f64 {
+    (f64::from(exact) * 100.0).round() / 100.0
 }
 
 /// What became of a message to an agent.

@@ -36,6 +36,7 @@ fn a_restart_makes_the_new_one_ready_and_then_swaps() {
     });
     assert_eq!(again, expect);
     assert_ne!(old, new);
+    assert!(new.starts_with("agentmux-"), "{new}");
     assert_eq!(house.sessions(), std::slice::from_ref(&new));
     assert_eq!(house.get("/idle"), json!({ "idle": true, "ctx_percent": null, "session": new }));
 }

@@ -36,6 +36,7 @@ pub(super) struct Evidence {
     /// What it speaks for.
     says: AgentState,
     /// How much it counts, 0 to 1.
+    #[serde(serialize_with = "paned_model::agent::hundredths")]
     weight: f32,
     /// How old it is, in milliseconds.
     age_ms: u64,

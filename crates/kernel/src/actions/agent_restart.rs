@@ -26,6 +26,8 @@ pub(super) struct AgentRestart;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
+    /// The new pane's name; one is made up when left out.
+    new_id: Option<PaneId>,
     /// Another model for the new one.
     model: Option<String>,
     /// Whether the new one asks before it acts.
@@ -67,6 +69,7 @@ impl Action for AgentRestart {
         start.made.permissions =
             params.permissions.map(Permissions::from).or(start.made.permissions);
         start.prompt = params.prompt;
+        start.pane.id = params.new_id;
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
         let new = agent_start::start(&in_place(&context, &old), start).await?;
         agent_start::is_up(kernel, &new, patience).await;

@@ -32,13 +32,15 @@ pub(crate) fn ended(kernel: &Kernel, pane: &Arc<Pane>) {
     };
     let lasted = LASTING <= end.at.since(created);
     let attempt = if lasted { 1 } else { made.attempt + 1 };
-    let (kernel, pane) = (kernel.clone(), pane.clone());
-    tokio::spawn(async move {
-        if made.restart == Restart::OnFailure && has_failed(end) {
-            return again(&kernel, &pane, made, attempt).await;
-        }
-        leave(&kernel, &pane, made.worktree).await;
-        settle(&kernel, &pane);
+    let (house, pane) = (kernel.clone(), pane.clone());
+    if made.restart == Restart::OnFailure && has_failed(end) {
+        tokio::spawn(async move { again(&house, &pane, made, attempt).await });
+        return;
+    }
+    // A server that is stopped waits for this: nobody looks for the worktree of a pane that is forgotten.
+    kernel.errands().spawn(async move {
+        leave(&house, &pane, made.worktree).await;
+        settle(&house, &pane);
     });
 }
 

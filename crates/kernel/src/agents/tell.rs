@@ -1,5 +1,6 @@
 //! How news of an agent is told: in the table, then in the journal, with the words that older tools read.
 
+use paned_model::agent::share;
 use paned_model::{AgentInfo, AgentState};
 use serde_json::{Map, Value, json};
 
@@ -46,7 +47,7 @@ fn payload(pane: &Pane, info: &AgentInfo, from: AgentState, age_ms: u64) -> Valu
         told.insert("until".into(), json!(until));
     }
     told.insert("source".into(), json!(info.source));
-    told.insert("confidence".into(), json!(info.confidence));
+    told.insert("confidence".into(), json!(share(info.confidence)));
     told.insert("ageMs".into(), json!(age_ms));
     Value::Object(told)
 }

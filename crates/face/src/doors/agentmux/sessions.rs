@@ -171,17 +171,22 @@ impl Sessions {
         self.shared.agentmux_turn.acquire().await.map_err(Refusal::internal)
     }
 
+    /// A name that no session has had.
+    fn new_name(&self) -> String {
+        let now = (self.shared.kernel.setup().now)();
+        // As random as a hash map's seed.
+        let random = RandomState::new().build_hasher().finish() as u32;
+        fresh_name(&self.shared.agentmux.prefix, now, &TimeZone::system(), random)
+    }
+
     /// Starts an agent in a new session. Nobody waits until it is ready.
     pub(super) async fn start(&self) -> Result<Session, Refusal> {
         let rules = &self.shared.agentmux;
         let profile = self.profile().await?;
-        let now = (self.shared.kernel.setup().now)();
-        // As random as a hash map's seed.
-        let random = RandomState::new().build_hasher().finish() as u32;
         // This one's old command never asked.
         let is_free = profile == "codex" && rules.argv.is_none();
         let agent = json!({
-            "id": fresh_name(&rules.prefix, now, &TimeZone::system(), random),
+            "id": self.new_name(),
             "profile": profile,
             "argv": rules.argv,
             "cwd": rules.workdir,
@@ -216,7 +221,8 @@ impl Sessions {
     /// Replaces a session by a fresh one that is ready; answers that one's name.
     pub(super) async fn replace(&self, old: &Session) -> Result<String, Refusal> {
         let patience = self.shared.agentmux.patience.as_millis() as u64;
-        let restart = json!({ "paneId": old.name, "timeoutMs": patience });
+        let restart =
+            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": patience });
         let Restarted { new } = self.act("agent:restart", restart).await?;
         Ok(new.name)
     }
