@@ -199,7 +199,7 @@ impl Engine {
         self.judgement = Judgement {
             state: verdict.state,
             dialog,
-            until: None,
+            until: self.facts.until().filter(|_| verdict.state == AgentState::Limited),
             since: if is_other { now } else { self.judgement.since },
             source: verdict.source,
             confidence: verdict.confidence,

@@ -7,7 +7,7 @@ use super::osc::Signal;
 use super::profile::Profile;
 use super::sight::{Hit, Sight};
 use super::typed::Stroke;
-use super::{Composer, Look};
+use super::{Composer, Look, limit};
 
 /// How long after a key that takes words away they may be gone because of it.
 const ERASED: u64 = 1000;
@@ -328,6 +328,11 @@ impl Facts {
     pub(super) fn kind(&self) -> Option<BlockKind> {
         let held = self.held(AgentState::Blocked).find_map(|held| held.hit.kind);
         held.or_else(|| self.hook.as_ref().and_then(|claim| claim.kind))
+    }
+
+    /// Until when it is limited, where it says for how long.
+    pub(super) fn until(&self) -> Option<Time> {
+        self.held(AgentState::Limited).find_map(|held| limit::until(&held.hit.row, held.since))
     }
 
     /// Notes what was judged, for what comes next.

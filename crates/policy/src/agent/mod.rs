@@ -9,6 +9,7 @@ mod engine;
 mod explain;
 mod facts;
 mod judge;
+mod limit;
 mod look;
 mod osc;
 pub mod profile;

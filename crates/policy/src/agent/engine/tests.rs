@@ -29,6 +29,10 @@ silence = true
 says = 'busy'
 in = 'footer'
 match = 'esc to stop'
+[rules.limit]
+says = 'limited'
+in = 'turn'
+match = '^! limit'
 [rules.error]
 says = 'error'
 in = 'turn'
@@ -177,6 +181,14 @@ fn a_failed_turn_is_an_error_until_the_next() {
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(500).show(FAILED).wait(300);
     stage.is("error").wait(60_000).is("error").typed("y\r").is("busy");
     stage.wait(100).show(WORKING).wait(500).show(IDLE).wait(300).is("ready");
+}
+
+#[test]
+fn a_limit_says_until_when() {
+    let mut stage = Stage::new();
+    let limited = FAILED.replace("no such model", "limit, try again in 2 minutes");
+    stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(450).show(&limited).wait(300);
+    assert_eq!(stage.is("limited").engine.judgement().until, Some(Time(500 + 120_000)));
 }
 
 #[test]
