@@ -250,7 +250,8 @@ impl State {
             argv: record.argv.clone(),
             cwd: record.cwd.clone(),
             pid: record.pid,
-            size: self.size,
+            // Its tape has it before the news of it is here.
+            size: output.as_ref().map_or(self.size, |output| output.size()),
             size_held_by: self.held_by.clone(),
             status: self.status(),
             killing: 0 < self.kills && end.is_none(),
