@@ -163,7 +163,7 @@ impl Answering {
         let done = self.pressed == self.keys.len();
         match (is_there, done) {
             (false, true) => return Progress::Answered,
-            (false, false) if self.pressed == 0 && self.may_come_back(now) => {
+            (false, false) if self.may_come_back(now) => {
                 let until = self.gone_since.map(|since| Time(since.0 + FLICKER));
                 return Progress::Go(super::step::passing(until, "the question is drawn anew"));
             }
