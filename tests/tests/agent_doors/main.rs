@@ -12,45 +12,6 @@ use std::fs;
 use paned_e2e::{FakeAgent, Reply, Request, Server, wait_for};
 use serde_json::{Value, json};
 
-const PROFILE: &str = r#"
-about = "the scripted agent of these tests"
-command = ["fake-agent"]
-
-[composer]
-inside = '^(?:>(?: |$)|  )'
-bottom = '^fake-agent · '
-needs = ["cursor"]
-
-[title]
-ready = ': ready$'
-busy = ': working$'
-blocked = ': asking$'
-
-[dialog]
-options = ["numbered"]
-hint = 'enter to confirm'
-choose = "shortcut"
-
-[dialog.kinds.trust]
-match = 'trust this folder'
-kind = "trust"
-answer = '^Yes'
-
-[dialog.kinds.permission]
-match = 'Allow this command'
-kind = "permission"
-
-[submit]
-clear = ["ctrl+u"]
-
-[interrupt]
-keys = "esc"
-
-[messages]
-user = '^> '
-agent = '^\* '
-"#;
-
 /// A server whose door of agentmux starts scripted agents.
 struct House {
     server: Server,
@@ -87,7 +48,8 @@ impl House {
         let profiles = server.state().parent().map(|home| home.join(".config/paned/profiles"));
         let profiles = profiles.unwrap_or_default();
         fs::create_dir_all(&profiles).expect("the folder is ours");
-        fs::write(profiles.join("fake-agent.toml"), PROFILE).expect("the folder is ours");
+        fs::write(profiles.join("fake-agent.toml"), FakeAgent::PROFILE)
+            .expect("the folder is ours");
         Self { server, agent }
     }
 

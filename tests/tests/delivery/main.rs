@@ -16,41 +16,6 @@ use paned_e2e::{FakeAgent, Server, wait_for};
 use paned_model::Refusal;
 use serde_json::{Value, json};
 
-const PROFILE: &str = r#"
-about = "the scripted agent of these tests"
-command = ["fake-agent"]
-
-[composer]
-inside = '^(?:>(?: |$)|  )'
-bottom = '^fake-agent · '
-needs = ["cursor"]
-
-[title]
-ready = ': ready$'
-busy = ': working$'
-blocked = ': asking$'
-
-[dialog]
-options = ["numbered"]
-hint = 'enter to confirm'
-choose = "shortcut"
-
-[dialog.kinds.trust]
-match = 'trust this folder'
-kind = "trust"
-
-[dialog.kinds.permission]
-match = 'Allow this command'
-kind = "permission"
-
-[submit]
-clear = ["ctrl+u"]
-pasted = ['\[Pasted text #\d+']
-
-[interrupt]
-keys = "esc"
-"#;
-
 /// A server with one scripted agent in pane `a`.
 struct House {
     server: Server,
@@ -63,7 +28,7 @@ impl House {
         let server = Server::start();
         let profiles = server.state().parent().unwrap().join(".config/paned/profiles");
         fs::create_dir_all(&profiles).unwrap();
-        fs::write(profiles.join("fake-agent.toml"), PROFILE).unwrap();
+        fs::write(profiles.join("fake-agent.toml"), FakeAgent::PROFILE).unwrap();
         let agent = FakeAgent::new(flags);
         let mut params = agent.params("a");
         params["profile"] = json!("fake-agent");
