@@ -2,6 +2,105 @@
 //!
 //! A terminal reports its focus, its mouse and its answers to questions on the same line as the keys. Those change no
 //! text, and would make every pane that somebody looks at seem to be typed into.
+//!
+//! The server is told which keys a person pressed, so that it knows of an Enter before the program shows it, and never
+//! which words: a password is nobody's business.
+
+/// Of more keys in one go than this, the first are told.
+const MOST: usize = 1024;
+/// Stands for a run of text.
+const TEXT: u8 = b'*';
+const PASTE: &[u8] = b"\x1b[200~";
+const PASTED: &[u8] = b"\x1b[201~";
+
+/// One who types.
+#[derive(Debug, Default)]
+pub(crate) struct Hands {
+    /// Whether a paste has begun and not ended.
+    pasting: bool,
+}
+
+impl Hands {
+    /// The keys that were pressed, as they were sent. Each run of text, typed or pasted, is a star.
+    pub(crate) fn pressed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let (mut keys, mut rest) = (Vec::new(), bytes);
+        while !rest.is_empty() {
+            let used = self.next(rest, &mut keys);
+            rest = &rest[used..];
+        }
+        keys.truncate(MOST);
+        keys
+    }
+
+    /// Tells what these bytes begin with; answers how long that is.
+    fn next(&mut self, rest: &[u8], keys: &mut Vec<u8>) -> usize {
+        if let Some(length) = report(rest) {
+            return length;
+        }
+        for (mark, begins) in [(PASTE, true), (PASTED, false)] {
+            if rest.starts_with(mark) {
+                self.pasting = begins;
+                keys.extend(mark);
+                return mark.len();
+            }
+        }
+        let length = if self.pasting { 1 } else { sequence(rest) };
+        let key = &rest[..length];
+        if self.pasting || spells(key) {
+            if keys.last() != Some(&TEXT) {
+                keys.push(TEXT);
+            }
+        } else {
+            keys.extend(key);
+        }
+        length
+    }
+}
+
+/// How long the key is that these bytes begin with.
+fn sequence(bytes: &[u8]) -> usize {
+    let length = match bytes {
+        [0x1b, b'[', rest @ ..] => {
+            let last = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+            last.map_or(bytes.len(), |last| last + 3)
+        }
+        [0x1b, b'O', ..] => 3,
+        [0x1b, second, ..] if *second != 0x1b => 2,
+        _ => 1,
+    };
+    length.min(bytes.len())
+}
+
+/// Whether a key is part of what a person writes.
+fn spells(key: &[u8]) -> bool {
+    match key {
+        // Keys with their number, as programs may ask for: `97;1u`, or the older `27;1;97~`.
+        [0x1b, b'[', numbers @ .., b'u'] => spells_number(numbers),
+        [0x1b, b'[', b'2', b'7', b';', numbers @ .., b'~'] => {
+            let at = numbers.iter().position(|byte| *byte == b';');
+            at.is_none_or(|at| spells_number(&[&numbers[at + 1..], b";", &numbers[..at]].concat()))
+        }
+        [0x1b, b'[', ..] | [0x1b, b'O', _] => false,
+        [0x1b] | [0x1b, 0..0x20 | 0x7f] => false,
+        [0x1b, ..] => true,
+        [byte, ..] => 0x20 <= *byte && *byte != 0x7f,
+        [] => false,
+    }
+}
+
+/// Whether a key's number is that of a letter, rather than of a key like Enter or of a letter with ctrl.
+fn spells_number(numbers: &[u8]) -> bool {
+    let mut fields = numbers.split(|byte| *byte == b';').map(number);
+    let (key, modifiers) = (fields.next().flatten(), fields.next().flatten().unwrap_or(1));
+    let is_with_ctrl = modifiers.saturating_sub(1) & 4 != 0;
+    !is_with_ctrl && key.is_none_or(|key| !matches!(key, 0..0x20 | 0x7f | 57_344..=63_743))
+}
+
+/// A field up to the first colon.
+fn number(field: &[u8]) -> Option<u32> {
+    let digits = field.split(|byte| *byte == b':').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
 
 /// Whether any of this was typed, rather than reported by a terminal.
 pub(crate) fn typed(bytes: &[u8]) -> bool {
@@ -90,10 +189,63 @@ mod tests {
         }
     }
 
+    #[track_caller]
+    fn check(typed: &[&str], pressed: &[&str]) {
+        let mut hands = Hands::default();
+        let told = typed.iter().map(|piece| hands.pressed(piece.as_bytes()));
+        let told: Vec<_> = told.map(|keys| String::from_utf8(keys).unwrap()).collect();
+        assert_eq!(told, pressed, "{typed:?}");
+    }
+
+    #[test]
+    fn keys_are_told_and_words_are_not() {
+        check(&["secret\r", "né\x7f"], &["*\r", "*\x7f"]);
+        check(
+            &["\x1b[A\x03", "\x1b", "\x1b\x1b", "\x1bOP"],
+            &["\x1b[A\x03", "\x1b", "\x1b\x1b", "\x1bOP"],
+        );
+        check(&["\x1bx", "\x1b\r"], &["*", "\x1b\r"]);
+        check(&["\x1b[Ia\x1b[<0;3;4M\r"], &["*\r"]);
+        check(&["\x1b[12"], &["\x1b[12"]);
+    }
+
+    #[test]
+    fn a_return_in_a_paste_is_text() {
+        check(&["\x1b[200~a\rb", "c\r\x03", "\x1b[201~\r"], &["\x1b[200~*", "*", "\x1b[201~\r"]);
+    }
+
+    #[test]
+    fn keys_by_number_are_told_and_letters_are_not() {
+        check(
+            &["\x1b[13u", "\x1b[27;1u", "\x1b[57358;1:3u"],
+            &["\x1b[13u", "\x1b[27;1u", "\x1b[57358;1:3u"],
+        );
+        check(&["\x1b[97u\x1b[115;2:1;83u", "\x1b[97;1:3u"], &["*", "*"]);
+        check(&["\x1b[99;5u", "\x1b[27;5;99~"], &["\x1b[99;5u", "\x1b[27;5;99~"]);
+        check(&["\x1b[27;2;97~", "\x1b[27;2;13~", "\x1b[u"], &["*", "\x1b[27;2;13~", "*"]);
+    }
+
+    #[test]
+    fn much_is_told_in_part() {
+        check(&[&"a\r".repeat(MOST)], &[&"*\r".repeat(MOST / 2)]);
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             typed(&bytes);
+        }
+
+        /// Whatever is typed, its letters are not told, apart from those in the names of keys.
+        #[test]
+        fn no_word_is_told(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let told = Hands::default().pressed(&bytes);
+            let mut rest = told.as_slice();
+            while !rest.is_empty() {
+                let length = sequence(rest);
+                prop_assert!(rest[..length] == [TEXT] || !spells(&rest[..length]), "{told:?}");
+                rest = &rest[length..];
+            }
         }
     }
 }

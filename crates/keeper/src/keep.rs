@@ -230,9 +230,14 @@ impl Keeper {
         let before = self.pane.typed();
         let done = self.pane.accept(request, bytes);
         let typed = self.pane.typed();
-        let server = |peer: &&mut Peer| peer.id != id && peer.role == Some(Role::Server);
-        for peer in self.peers.iter_mut().filter(server).filter(|_| typed != before) {
-            let _ = peer.send(&FromKeeper::Typed(typed));
+        if typed != before {
+            let typist = self.peers.iter_mut().find(|peer| peer.id == id);
+            let keys = typist.map(|peer| peer.hands.pressed(bytes)).unwrap_or_default();
+            let server = |peer: &&mut Peer| peer.id != id && peer.role == Some(Role::Server);
+            for peer in self.peers.iter_mut().filter(server) {
+                let _ = peer.send(&FromKeeper::Typed(typed));
+                let _ = peer.send(&FromKeeper::Pressed(keys.clone()));
+            }
         }
         done
     }

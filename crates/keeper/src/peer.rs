@@ -6,6 +6,8 @@ use std::os::unix::net::UnixStream;
 
 use paned_model::frame::{Frames, FromKeeper, Message, Role, ToKeeper};
 
+use crate::hands::Hands;
+
 /// A client that asks for so much without listening to the answers is let go.
 const MAX_UNSENT: usize = 1 << 20;
 
@@ -15,6 +17,8 @@ pub(crate) type PeerId = u64;
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
     pub(crate) role: Option<Role>,
+    /// What it types.
+    pub(crate) hands: Hands,
     stream: UnixStream,
     frames: Frames,
     unsent: Vec<u8>,
@@ -27,7 +31,8 @@ impl Peer {
     pub(crate) fn new(id: PeerId, stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let (frames, unsent) = (Frames::default(), Vec::new());
-        Ok(Self { id, role: None, stream, frames, unsent, told: 0, listening: true })
+        let (role, hands) = (None, Hands::default());
+        Ok(Self { id, role, hands, stream, frames, unsent, told: 0, listening: true })
     }
 
     /// Every message that is there. An error is the end of the connection; what was said before it comes

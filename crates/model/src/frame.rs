@@ -115,6 +115,8 @@ pub enum FromKeeper {
     Done(Done),
     /// Somebody has typed; so often now, in all.
     Typed(u64),
+    /// What somebody else has typed, as keys; a star stands for each run of text.
+    Pressed(Vec<u8>),
 }
 
 /// What must still hold when bytes are written: that nothing has happened since somebody looked.
@@ -303,6 +305,7 @@ const DONE: u8 = 69;
 const RESIZED: u8 = 70;
 const HELD: u8 = 71;
 const TYPED: u8 = 72;
+const PRESSED: u8 = 73;
 
 /// One side's words: how they become frames and how frames become them.
 pub trait Message: Sized {
@@ -367,6 +370,7 @@ impl Message for FromKeeper {
             Self::Held(held) => json(to, HELD, held),
             Self::Done(done) => json(to, DONE, done),
             Self::Typed(count) => frame(to, TYPED, &[&count.to_le_bytes()]),
+            Self::Pressed(keys) => frame(to, PRESSED, &[keys]),
         }
     }
 
@@ -380,6 +384,7 @@ impl Message for FromKeeper {
             HELD => Self::Held(parse(body)?),
             DONE => Self::Done(parse(body)?),
             TYPED => Self::Typed(number(body)?),
+            PRESSED => Self::Pressed(body.to_vec()),
             _ => return Ok(None),
         }))
     }

@@ -149,6 +149,8 @@ pub enum Fact {
     Resized(Size),
     /// Who holds its terminal's size now.
     Held(Option<String>),
+    /// Somebody typed these keys past us; a star stands for each run of text.
+    Pressed(Vec<u8>),
     /// It ended, and its output is whole. Told once.
     Exited(Ending),
     /// Its keeper is gone without saying how it ended. Nothing follows.

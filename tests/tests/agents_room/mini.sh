@@ -3,6 +3,7 @@
 #
 #   work      works until `g` is pressed       ask    asks until `1` or `2` is pressed
 #   fail      its turn fails                   exit N ends
+#   deaf      shows nothing until `g` is pressed, then works
 #
 # MINI_WAIT=FILE: it comes up once that file is there. MINI_TRUST=1: it asks first whether the folder is trusted.
 stty -echo -icanon min 1
@@ -37,6 +38,7 @@ submit() {
     case "$line" in
     work*) work; say "Done with $line" ;;
     ask*) question "Allow mini to run \`rm\`?"; work; say "Answered $key" ;;
+    deaf*) while IFS= read -rsn1 key; do case "$key" in g) break ;; esac; done; work; say "Heard" ;;
     fail*) body+=("✖ the model said no" "") ;;
     exit*) exit "${line#exit }" ;;
     *) say "You said $line" ;;

@@ -1,5 +1,8 @@
 //! What an agent does is told: as a state, as an event, in its meta, in words.
 
+use std::fs;
+
+use paned_e2e::Visitor;
 use serde_json::{Value, json};
 
 use super::{LONG, Room};
@@ -102,6 +105,37 @@ fn a_wait_ends_when_the_turn_does() {
     assert_eq!(room.act("pane:wait", pane)["met"], "agentState");
     let gone = wait(json!({ "state": "ready" }));
     assert_eq!((&gone["met"], &gone["why"][0]), (&json!(null), &json!("its program has ended")));
+}
+
+/// Somebody at `paned attach` or in tmux: their keys go past the server.
+#[test]
+fn an_enter_of_a_person_is_known_before_the_agent_shows_it() {
+    let room = Room::new();
+    let patient = include_str!("mini.toml").replace("expect = 400", "expect = 20000");
+    fs::write(room.profiles().join("mini.toml"), patient).unwrap();
+    room.start("a");
+    let mut person = Visitor::come(&room.server, "a");
+    person.type_in("deaf");
+    paned_e2e::wait_for("the draft", || {
+        let told = room.act("agent:explain", json!({ "paneId": "a" }));
+        (told["composer"]["text"] == "deaf").then_some(())
+    });
+    assert_eq!(room.state("a"), "ready");
+    person.type_in("\r");
+    assert_eq!(room.until("a", "busy")["source"], "input");
+    person.type_in("g");
+    paned_e2e::wait_for("work", || {
+        let agent = room.act("agent:state", json!({ "paneId": "a" }));
+        (agent["source"] == "screen").then_some(())
+    });
+    person.type_in("g");
+    room.until("a", "ready");
+    let cast = room.act("agent:record", json!({ "paneId": "a" }))["cast"].clone();
+    let typed = cast.as_str().unwrap().lines().skip(1).filter_map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        (line[1] == "i").then(|| line[2].as_str().unwrap().to_owned())
+    });
+    assert_eq!(typed.collect::<String>(), "*\r**", "keys are told, and words are not");
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::end;
 use super::record::End;
 use super::throttle::Throttle;
 use crate::Kernel;
+use crate::agents::Typed;
 use crate::dispatch::draft;
 
 const ESC: u8 = 0x1b;
@@ -91,10 +92,18 @@ impl Task {
                     self.pane.resized(&self.kernel, size);
                 }
                 Event::Fact(Some(Fact::Held(holder))) => self.pane.held(&self.kernel, holder),
+                Event::Fact(Some(Fact::Pressed(keys))) => self.pressed(keys),
                 Event::Fact(Some(Fact::Lost)) => self.lost(),
                 Event::Fact(None) => return self.part(),
                 Event::Deadline => self.tell(),
             }
+        }
+    }
+
+    /// Somebody typed into it past us: an agent hears of it.
+    fn pressed(&self, keys: Vec<u8>) {
+        if let Some(agent) = self.kernel.agents().listener(&self.pane.id) {
+            agent.typed(Typed { bytes: keys, at: self.kernel.now(), end: self.output.end() });
         }
     }
 

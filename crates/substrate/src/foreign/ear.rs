@@ -71,7 +71,7 @@ impl Ear {
                 Event::Scribe(Some(Fact::Exited(ending))) => self.exited(ending, &line).await,
                 Event::Scribe(Some(Fact::Lost)) => self.lost(&line).await,
                 // Nobody but tmux sets its size, and we told the scribe.
-                Event::Scribe(Some(Fact::Resized(_) | Fact::Held(_))) => {}
+                Event::Scribe(Some(Fact::Resized(_) | Fact::Held(_) | Fact::Pressed(_))) => {}
                 Event::Scribe(None) => return,
                 Event::News(true) => self.look(&line).await,
                 Event::News(false) => line = None,

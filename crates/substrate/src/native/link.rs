@@ -12,8 +12,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::wire::Wire;
 use crate::{Command, Fact, Link, NotResized, Output, Resizing, Typed};
 
-/// One wake-up, one ending and one loss always fit; of sizes that change faster than they are heard, some
-/// go unheard, and the tape has the last.
+/// One wake-up, one ending and one loss always fit; of sizes that change and keys that are pressed faster than they
+/// are heard, some go unheard. The tape has the last size.
 const FACTS: usize = 16;
 /// How many of these are kept for what must not go unheard.
 const URGENT: usize = 4;
@@ -88,6 +88,7 @@ impl Task {
             }
             FromKeeper::Done(done) => self.answer(done),
             FromKeeper::Typed(count) => self.count(Some(count)),
+            FromKeeper::Pressed(keys) => self.tell(Fact::Pressed(keys)),
             FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_) => {}
         }
     }
@@ -102,7 +103,7 @@ impl Task {
     }
 
     fn tell(&self, fact: Fact) {
-        let can_wait = matches!(fact, Fact::Resized(_) | Fact::Held(_));
+        let can_wait = matches!(fact, Fact::Resized(_) | Fact::Held(_) | Fact::Pressed(_));
         if URGENT < self.outbox.capacity() || !can_wait {
             let _ = self.outbox.try_send(fact);
         }
@@ -270,5 +271,9 @@ mod tests {
         played.keeper.write_all(&said).await.unwrap();
         played.link.typed.changed().await.unwrap();
         assert_eq!(*played.link.typed.borrow(), Some(1));
+        let mut said = Vec::new();
+        FromKeeper::Pressed(b"*\r".to_vec()).encode(&mut said);
+        played.keeper.write_all(&said).await.unwrap();
+        assert_eq!(played.link.facts.recv().await, Some(Fact::Pressed(b"*\r".to_vec())));
     }
 }

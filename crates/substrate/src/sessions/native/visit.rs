@@ -114,7 +114,8 @@ impl Visit {
             | FromKeeper::Stillborn(_)
             | FromKeeper::Resized(_)
             | FromKeeper::Done(_)
-            | FromKeeper::Typed(_) => {}
+            | FromKeeper::Typed(_)
+            | FromKeeper::Pressed(_) => {}
         }
     }
 
