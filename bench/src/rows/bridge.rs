@@ -10,6 +10,7 @@ use super::Row;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
 use crate::http::{Address, Client};
+use crate::pin::Pinned;
 use crate::plan::Plan;
 use crate::rival::Rival;
 use crate::server::{self, Server};
@@ -31,48 +32,69 @@ const THEIR_SENDS: u64 = 8;
 const LANES: u64 = 4;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let server = Server::start(plan)?;
-    let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
-    let [screen, at_once, paste] = measure(plan, &Ours::new(&server, &pane))?;
+    let start = || {
+        let server = Server::start(plan)?;
+        let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
+        Ok::<_, Error>((Ours::new(&server, &pane), server))
+    };
+    let [screen, paste] = on_one_core(plan, start)?;
+    let (ours, _server) = start()?;
     Ok(vec![
         screen.at_least(50.0, 150.0),
-        at_once.at_least(20.0, 50.0).of("D10"),
+        on_four(plan, &ours)?.at_least(20.0, 50.0).of("D10"),
         paste.at_least(500.0, 2000.0).of("D11"),
     ])
 }
 
 fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = Stage::start(plan, Size::default())?;
-    let [screen, at_once, paste] = measure(plan, &Ours::new(&stage.server, &stage.first))?;
+    let start = || {
+        let stage = Stage::start(plan, Size::default())?;
+        Ok::<_, Error>((Ours::new(&stage.server, &stage.first), stage))
+    };
+    let [screen, paste] = on_one_core(plan, start)?;
+    let (ours, _stage) = start()?;
     let shown =
         |figure: Figure| Figure { what: format!("shown in tmux: {}", figure.what), ..figure };
     Ok(vec![
         shown(screen).at_least(10.0, 25.0),
-        shown(at_once),
+        shown(on_four(plan, &ours)?),
         shown(paste).at_least(200.0, 1000.0),
     ])
 }
 
-/// Screens on one connection and on several, and lines.
-fn measure(plan: &Plan, ours: &Ours) -> Result<[Figure; 3], Error> {
+/// Screens and lines, one after the other. Everybody is on one core: to wake another one may take longer than
+/// all the rest, or no time at all.
+fn on_one_core<T>(
+    plan: &Plan,
+    start: impl FnOnce() -> Result<(Ours, T), Error>,
+) -> Result<[Figure; 2], Error> {
+    let _pinned = Pinned::to_one_core()?;
+    let (ours, _alive) = start()?;
     let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
     let theirs = Theirs(bridge.address.clone());
     let count = plan.amount(OURS);
     let (capture, screen) = plan.in_turn(|| theirs.captures(THEIRS), || ours.screens(count))?;
+    let (send, paste) = plan.in_turn(|| theirs.sends(THEIR_SENDS), || ours.lines(count))?;
+    Ok([
+        faster("pane:screen on one core, p50; how much faster", capture, screen),
+        faster("text and Enter on one core, p50; how much faster", send, paste),
+    ])
+}
+
+/// Screens on several connections.
+fn on_four(plan: &Plan, ours: &Ours) -> Result<Figure, Error> {
+    let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
+    let theirs = Theirs(bridge.address.clone());
+    let count = plan.amount(OURS);
     let (captures, screens) = plan.in_turn(
         || at_once(|| theirs.captures(THEIRS).map(drop)),
         || at_once(|| ours.screens(count).map(drop)),
     )?;
-    let (send, paste) = plan.in_turn(|| theirs.sends(THEIR_SENDS), || ours.lines(count))?;
     let rate = |count: u64, times| Quantity::rate((count * LANES) as f64, stats::best(times));
     let (captures, screens) = (rate(THEIRS, captures), rate(count, screens));
-    let at_once = Figure::plain("screens a second on 4 connections", screens).beside(captures);
     let times = Quantity::new(screens.value / captures.value, Unit::Times);
-    Ok([
-        faster("pane:screen, p50; how much faster", capture, screen),
-        Figure { figure: times, ..at_once },
-        faster("text and Enter, p50; how much faster", send, paste),
-    ])
+    let figure = Figure::plain("screens a second on 4 connections", screens).beside(captures);
+    Ok(Figure { figure: times, ..figure })
 }
 
 /// How many times longer theirs takes.
