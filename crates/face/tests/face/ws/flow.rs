@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use paned_face::Limits;
 use serde_json::json;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
 
+use super::client::Ws;
 use super::ring::Ring;
 use crate::client::DEADLINE;
 use crate::house::House;
@@ -132,4 +134,43 @@ async fn whoever_asks_and_reads_no_answers_is_not_read_for_ever() {
     while ws.is_sent(question.clone()).await {
         assert!(began.elapsed() < DEADLINE, "it is read for ever");
     }
+}
+
+/// A socket of the owner's whose client takes little at once.
+async fn narrow(house: &House) -> Ws<TcpStream> {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let stream = socket.connect(house.address).await.unwrap();
+    let (url, bearer) = (format!("ws://{}/ws", house.address), format!("Bearer {}", house.token));
+    let mut ws = Ws::open(stream, &url, &[("authorization", &bearer)]).await.unwrap();
+    assert_eq!(ws.text().await["type"], "welcome");
+    ws
+}
+
+/// Events go past the library that answers everything else, and neither may come into a frame of the other.
+#[tokio::test]
+async fn events_and_answers_come_whole_and_in_order_to_whoever_reads_late() {
+    const COUNT: u64 = 150;
+    let house = House::new().await;
+    let mut ws = narrow(&house).await;
+    ws.ask(json!({ "type": "events", "include": "a:x", "id": 0 })).await;
+    let mut emitted = Vec::new();
+    for count in 0..COUNT {
+        let text = count.to_string().repeat(40_000);
+        emitted.push((house.emit("a:x", &json!({ "text": text })).await, text));
+        ws.send_raw(Message::Ping(vec![b'p'; 100].into())).await;
+        ws.send(json!({ "type": "ping", "id": count })).await;
+    }
+    let (mut emitted, mut answers) = (emitted.into_iter(), 0..COUNT);
+    while emitted.len() + answers.clone().count() > 0 {
+        let text = ws.text().await;
+        if text["type"] == "event" {
+            let (id, payload) = emitted.next().unwrap();
+            assert_eq!(text["id"], id);
+            assert!(text["payload"]["text"] == payload, "event {id} is another");
+        } else {
+            assert_eq!(text, json!({ "type": "pong", "id": answers.next().unwrap() }));
+        }
+    }
+    ws.quiet().await;
 }
