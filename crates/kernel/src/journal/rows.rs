@@ -63,12 +63,17 @@ pub(super) fn set_state(db: &Connection, State { last, count }: State) -> Result
     Ok(())
 }
 
-/// Writes an event; the same one again does no harm.
-pub(super) fn put_entry(db: &Connection, entry: &Entry) -> Result<(), Error> {
+/// Writes events; the same ones again do no harm.
+pub(super) fn put_entries<'a>(
+    db: &Connection,
+    entries: impl IntoIterator<Item = &'a Entry>,
+) -> Result<(), Error> {
     let mut insert =
         db.prepare_cached("INSERT OR REPLACE INTO events VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    let Entry { id, time, name, payload, .. } = entry;
-    insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
+    for entry in entries {
+        let Entry { id, time, name, payload, .. } = entry;
+        insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
+    }
     Ok(())
 }
 
