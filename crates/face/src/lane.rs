@@ -104,9 +104,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Laned<S> {
 #[cfg(test)]
 mod tests {
     use std::slice;
+    use std::time::Duration;
 
     use futures_util::FutureExt;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -118,7 +120,8 @@ mod tests {
 
     async fn read(theirs: &mut DuplexStream, count: usize) -> String {
         let mut bytes = vec![0; count];
-        theirs.read_exact(&mut bytes).await.unwrap();
+        let read = timeout(Duration::from_secs(10), theirs.read_exact(&mut bytes)).await;
+        read.expect("not as much came").unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
