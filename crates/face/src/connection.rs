@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use crate::doors::Door;
 use crate::doors::agentmux::Lenient;
 use crate::entrance::enter;
+use crate::lane::{Lane, Laned};
 use crate::listener::{Stream, Threshold};
 use crate::patient::Patient;
 use crate::shared::Shared;
@@ -43,8 +44,8 @@ pub(crate) struct Talk {
 
 /// Talks over one connection, as long as it lasts. Its seat is free when it ends.
 pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaphorePermit) {
-    let (hand, mut visits) = mpsc::channel(1);
-    answer(talk, stream, Hand(hand)).await;
+    let (visit, mut visits) = mpsc::channel(1);
+    answer(talk, stream, Hand { visit, lane: Lane::default() }).await;
     // Nobody holds a hand any more, unless the connection became a socket.
     if let Some(visit) = visits.recv().await {
         visit.await;
@@ -69,7 +70,8 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
         Some(Door::Agentapi | Door::OpencodePty) | None => stream,
     };
-    let stream = TokioIo::new(Patient::new(stream, limits.stall));
+    let stream = Laned::new(Patient::new(stream, limits.stall), hand.lane.clone());
+    let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -3,10 +3,8 @@
 //! A stream pulls: while its client takes nothing, it asks for nothing, and holds at most one chunk. It never
 //! keeps events for anybody; the journal does.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::{pending, ready};
-use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Query};
@@ -17,7 +15,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use paned_kernel::Feed;
-use paned_kernel::journal::{Batch, Entry};
+use paned_kernel::journal::Batch;
 use paned_model::{EventId, Include, Refusal};
 use serde::Deserialize;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -32,8 +30,6 @@ pub(crate) const MEDIA: &str = "text/event-stream";
 
 /// The most events pulled at once.
 const BATCH: usize = 512;
-/// A chunk is sent when it has as many bytes.
-const CHUNK: usize = 64 << 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,7 +101,7 @@ impl Live {
                 () = shared.closed() => {}
             }
         };
-        let source = Source { feed, backlog: VecDeque::new() };
+        let source = Source(feed);
         Self { source, heartbeat, over: Box::pin(over), _counted: counted }
     }
 
@@ -130,36 +126,17 @@ impl Live {
 }
 
 /// Events, in chunks. Without a feed it waits for ever.
-struct Source {
-    feed: Option<Feed>,
-    /// Pulled and not sent yet.
-    backlog: VecDeque<Arc<Entry>>,
-}
+struct Source(Option<Feed>);
 
 impl Source {
     /// The next chunk; nothing when the journal ends. Dropping the future loses nothing.
     async fn next(&mut self) -> Option<Bytes> {
-        if self.backlog.is_empty() {
-            let Some(feed) = &mut self.feed else { return pending().await };
-            match feed.next(BATCH).await {
-                Batch::Entries(entries) => self.backlog.extend(entries),
-                Batch::Gap { first, last } => return Some(gap(first, last)),
-                Batch::Closed => return None,
-            }
+        let Some(feed) = &mut self.0 else { return pending().await };
+        match feed.next(BATCH).await {
+            Batch::Entries(portion) => Some(sse::events(&portion).clone()),
+            Batch::Gap { first, last } => Some(gap(first, last)),
+            Batch::Closed => None,
         }
-        Some(self.chunk())
-    }
-
-    fn chunk(&mut self) -> Bytes {
-        // Most are about as long as the first.
-        let first = self.backlog.front().map_or(0, |entry| sse::event(entry).len());
-        let mut out = Vec::with_capacity((first * self.backlog.len()).min(CHUNK) + first);
-        while out.len() < CHUNK
-            && let Some(entry) = self.backlog.pop_front()
-        {
-            out.extend_from_slice(sse::event(&entry));
-        }
-        Bytes::from(out)
     }
 }
 

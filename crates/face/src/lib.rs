@@ -14,6 +14,7 @@ mod doors;
 mod entrance;
 mod events;
 mod health;
+mod lane;
 mod limits;
 mod listener;
 mod metrics;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use paned_kernel::journal::{Door, Entry};
+use paned_kernel::journal::{Door, Entry, Portion};
 use paned_model::EventId;
 
 /// What a stream begins with, so that its client sees at once that it stands.
@@ -11,8 +11,12 @@ pub(crate) const GREETING: &str = ": paned\n\n";
 /// What a quiet stream says now and then.
 pub(crate) const HEARTBEAT: &str = ": alive\n\n";
 
-/// An event as a frame, made once for all streams.
-pub(crate) fn event(entry: &Entry) -> &Bytes {
+/// Events as frames, made once for all streams.
+pub(crate) fn events(portion: &Portion) -> &Bytes {
+    portion.shown(Door::Stream, event)
+}
+
+fn event(entry: &Entry) -> &Bytes {
     entry.shown(Door::Stream, |entry| {
         let mut out = String::with_capacity(96 + entry.name.len() + entry.payload.len());
         add(&mut out, entry);

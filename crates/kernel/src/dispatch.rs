@@ -27,6 +27,13 @@ struct Told<'a> {
     error_info: Option<&'a Refusal>,
 }
 
+/// What is needed to tell of an action.
+#[derive(Clone, Copy)]
+struct Teller {
+    action: &'static str,
+    secrets: &'static [&'static str],
+}
+
 impl Kernel {
     /// Runs an action: find it, permit it, read its parameters, ask the hooks, run it, tell of it. A
     /// change is answered once it is in the journal.
@@ -51,28 +58,38 @@ impl Kernel {
             return run.start.await;
         }
         let shown = shown(params, definition.secrets);
-        let told = self.clone().run_told(definition.name, shown, run);
+        let teller = Teller { action: definition.name, secrets: definition.secrets };
+        let told = Box::pin(self.clone().run_told(teller, shown, run));
         match definition.kind {
-            Kind::Question | Kind::Input => told.await,
-            // Whoever asked may go away in the middle: a change that was begun is finished and told.
-            Kind::Change => self.errands().run(told).await?,
+            Kind::Question | Kind::Input => told.await.0,
+            Kind::Change => {
+                // Whoever asked may go away in the middle: a change that was begun is finished and told.
+                let (outcome, ticket) = self.errands().run(told).await?;
+                self.settle(ticket).await;
+                outcome
+            }
         }
     }
 
+    /// Runs it between the two events that tell of it. What it answers is in the journal with the ticket.
     async fn run_told(
         self,
-        name: &'static str,
+        teller: Teller,
         shown: Box<RawValue>,
         run: Run,
-    ) -> Result<Answer, Refusal> {
-        let definition = self.registry().get(name)?;
-        self.tell(definition, "action:start", &shown, Ok(None));
-        let start = Start { action: name, params: Arc::from(shown.clone()) };
-        let outcome = match self.ask_hooks(&start).await {
+    ) -> (Result<Answer, Refusal>, Ticket) {
+        self.tell(teller.action, "action:start", &shown, Ok(None));
+        let asked = match self.hooks().is_empty() {
+            true => Ok(()),
+            // Apart, because its place is large and nearly always empty.
+            false => Box::pin(self.ask_hooks(teller.action, &shown)).await,
+        };
+        let outcome = match asked {
             Ok(()) => run.start.await,
             Err(refusal) => Err(refusal),
         };
-        self.conclude(definition, &shown, outcome).await
+        let ticket = self.conclude(teller, &shown, &outcome);
+        (outcome, ticket)
     }
 
     /// A question or a keystroke that nobody listens for is only answered: it is no fact, and a thousand of
@@ -84,8 +101,9 @@ impl Kernel {
             && !heard().iter().any(|event| self.journal().wants(event))
     }
 
-    async fn ask_hooks(&self, start: &Start) -> Result<(), Refusal> {
-        let (verdict, failed) = self.hooks().ask(start, self.limits().hook).await;
+    async fn ask_hooks(&self, action: &'static str, params: &RawValue) -> Result<(), Refusal> {
+        let start = Start { action, params: Arc::from(params.to_owned()) };
+        let (verdict, failed) = self.hooks().ask(&start, self.limits().hook).await;
         for failed in failed {
             tracing::warn!(source = failed.source, error = failed.error, "a hook failed");
             self.emit(
@@ -98,32 +116,28 @@ impl Kernel {
         verdict
     }
 
-    /// Tells how it went, and waits until that is safe if anything may have changed.
-    async fn conclude(
+    /// Tells how it went.
+    fn conclude(
         &self,
-        definition: &Definition,
+        Teller { action, secrets }: Teller,
         params: &RawValue,
-        outcome: Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
-        let ticket = match &outcome {
-            Ok(answer) if definition.secrets.is_empty() => {
-                self.tell(definition, "action:success", params, Ok(Some(answer)))
+        outcome: &Result<Answer, Refusal>,
+    ) -> Ticket {
+        match outcome {
+            Ok(answer) if secrets.is_empty() => {
+                self.tell(action, "action:success", params, Ok(Some(answer)))
             }
             Ok(answer) => {
-                let answer = shown(answer.get().as_bytes(), definition.secrets);
-                self.tell(definition, "action:success", params, Ok(Some(&answer)))
+                let answer = shown(answer.get().as_bytes(), secrets);
+                self.tell(action, "action:success", params, Ok(Some(&answer)))
             }
-            Err(refusal) => self.tell(definition, "action:error", params, Err(refusal)),
-        };
-        if definition.kind == Kind::Change {
-            self.settle(ticket).await;
+            Err(refusal) => self.tell(action, "action:error", params, Err(refusal)),
         }
-        outcome
     }
 
     fn tell(
         &self,
-        definition: &Definition,
+        action_name: &str,
         event: &str,
         params: &RawValue,
         outcome: Result<Option<&RawValue>, &Refusal>,
@@ -132,8 +146,9 @@ impl Kernel {
             Ok(result) => (result, None),
             Err(refusal) => (None, Some(refusal)),
         };
-        let told = Told { action_name: definition.name, params, result, error_info };
-        self.journal().record(vec![draft(event, &told)], Vec::new())
+        let told = Told { action_name, params, result, error_info };
+        let room = 96 + params.get().len() + result.map_or(0, |result| result.get().len());
+        self.journal().record(vec![draft_in(room, event, &told)], Vec::new())
     }
 
     /// Waits until this and everything before it is in the journal. While the disk refuses, that is said
@@ -147,7 +162,14 @@ impl Kernel {
 
 /// An event of this name with this payload.
 pub(crate) fn draft(name: &str, payload: &impl Serialize) -> Draft {
-    let payload = serde_json::to_string(payload).unwrap_or_else(|_| "{}".to_owned());
+    draft_in(128, name, payload)
+}
+
+/// The same, for a payload of which it is known about how long it is: to grow on the way costs more than to write it.
+fn draft_in(room: usize, name: &str, payload: &impl Serialize) -> Draft {
+    let mut json = Vec::with_capacity(room);
+    let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
+    let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
     Draft { name: name.to_owned(), payload }
 }
 
@@ -155,8 +177,14 @@ fn forbidden(denial: permit::Denial) -> Refusal {
     Refusal::new(Code::Forbidden, denial.to_string())
 }
 
-/// The JSON as it may be shown: with secrets left out.
+/// The JSON as it may be shown: on one line, with secrets left out.
 fn shown(json: &[u8], secrets: &[&str]) -> Box<RawValue> {
+    if secrets.is_empty()
+        && let Ok(line) = String::from_utf8(compact(json))
+        && let Ok(shown) = RawValue::from_string(line)
+    {
+        return shown;
+    }
     let mut value: Value = serde_json::from_slice(json).unwrap_or_else(|_| serde_json::json!({}));
     for secret in secrets {
         if let Some(field) = value.get_mut(*secret) {
@@ -164,4 +192,49 @@ fn shown(json: &[u8], secrets: &[&str]) -> Box<RawValue> {
         }
     }
     serde_json::value::to_raw_value(&value).expect("a JSON value always becomes JSON")
+}
+
+/// JSON without the blanks between its parts.
+fn compact(json: &[u8]) -> Vec<u8> {
+    let (mut out, mut in_text, mut escaped) = (Vec::with_capacity(json.len()), false, false);
+    for &byte in json {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' if !in_text => continue,
+            b'"' if !escaped => in_text = !in_text,
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped;
+        out.push(byte);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expect: &str) {
+        assert_eq!(shown(json.as_bytes(), &[]).get(), expect, "{json}");
+    }
+
+    #[test]
+    fn what_is_shown_is_on_one_line_and_otherwise_as_it_was_sent() {
+        check("{ \"a\" :\r\n\t[1, 2.50]}\n", r#"{"a":[1,2.50]}"#);
+        check(r#"{"a b" : " \\" , "c":"\" x"}"#, r#"{"a b":" \\","c":"\" x"}"#);
+        check(r#"{"ä": "\\\" y"}"#, r#"{"ä":"\\\" y"}"#);
+    }
+
+    #[test]
+    fn nothing_is_shown_as_no_parameters() {
+        check("", "{}");
+        check("  ", "{}");
+    }
+
+    #[test]
+    fn secrets_are_left_out() {
+        let params = br#"{"token": "x", "name": "y"}"#;
+        let expect = r#"{"token":"(not shown)","name":"y"}"#;
+        assert_eq!(shown(params, &["token"]).get(), expect);
+    }
 }

@@ -10,7 +10,7 @@ use paned_term::{Screen, View};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use crate::journal::{Batch, Entry, Reader};
+use crate::journal::{Batch, Entry, Portion, Reader};
 use crate::panes::Pane;
 use crate::{Caller, Kernel};
 
@@ -165,10 +165,10 @@ impl Feed {
     pub async fn next(&mut self, max: usize) -> Batch {
         loop {
             match self.reader.next(max).await {
-                Batch::Entries(entries) => {
-                    let entries = self.seen(entries);
-                    if !entries.is_empty() {
-                        return Batch::Entries(entries);
+                Batch::Entries(portion) => {
+                    let portion = self.seen(portion);
+                    if !portion.is_empty() {
+                        return Batch::Entries(portion);
                     }
                 }
                 other => return other,
@@ -177,11 +177,12 @@ impl Feed {
     }
 
     /// Those the caller's grant reaches: all of them, or those about its panes.
-    fn seen(&self, entries: Vec<Arc<Entry>>) -> Vec<Arc<Entry>> {
+    fn seen(&self, portion: Arc<Portion>) -> Arc<Portion> {
         if self.caller.grant.panes == PaneSet::All {
-            return entries;
+            return portion;
         }
-        entries.into_iter().filter(|entry| self.is_about_ours(entry)).collect()
+        let ours = portion.iter().filter(|entry| self.is_about_ours(entry));
+        Arc::new(Portion::new(ours.cloned().collect()))
     }
 
     fn is_about_ours(&self, entry: &Entry) -> bool {

@@ -1,10 +1,15 @@
-//! Changes under way, each in a task of its own: whoever asked may go away in the middle, and the change is
-//! finished all the same.
+//! Changes under way: whoever asked may go away in the middle, and the change is finished all the same, in a task of
+//! its own.
 
+use std::future::poll_fn;
 use std::mem;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
+use futures_util::FutureExt;
 use paned_model::Refusal;
+use paned_substrate::Boxed;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -15,22 +20,26 @@ pub(crate) struct Errands {
 }
 
 impl Errands {
-    /// Does it in a task of its own and waits for the outcome.
+    /// Does it and waits for the outcome: in a task of its own, unless it is done before it waits for anything. Most
+    /// changes are, and a task costs as much as they do.
     ///
     /// # Errors
     /// When it panicked, or the server stopped before it was done.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        errand: impl Future<Output = T> + Send + 'static,
+        errand: Boxed<'static, T>,
     ) -> Result<T, Refusal> {
+        let mut errand = AssertUnwindSafe(errand).catch_unwind();
+        let begun = poll_fn(|cx| Poll::Ready(errand.poll_unpin(cx))).await;
+        if let Poll::Ready(outcome) = begun {
+            return outcome.map_err(|_| broke_off());
+        }
         let (done, outcome) = oneshot::channel();
         self.spawn(async move {
             // Whoever asked may be gone.
             let _ = done.send(errand.await);
         });
-        outcome
-            .await
-            .map_err(|_| Refusal::internal("the action broke off; the server's log says more"))
+        outcome.await.map_err(|_| broke_off())?.map_err(|_| broke_off())
     }
 
     /// Does it in a task of its own.
@@ -55,6 +64,12 @@ impl Errands {
     }
 }
 
+/// The panic hook has said where.
+fn broke_off() -> Refusal {
+    tracing::error!("an action broke off");
+    Refusal::internal("the action broke off; the server's log says more")
+}
+
 fn report(ended: Result<(), tokio::task::JoinError>) {
     if let Err(error) = ended {
         tracing::error!(%error, "an action broke off");
@@ -69,6 +84,7 @@ mod tests {
 
     use paned_model::Code;
     use tokio::sync::Notify;
+    use tokio::task::yield_now;
     use tokio::time::timeout;
 
     use super::*;
@@ -79,11 +95,11 @@ mod tests {
         let (begun, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let (begun_there, go) = (begun.clone(), done.clone());
         let (told, outcome) = oneshot::channel();
-        let errand = errands.run(async move {
+        let errand = errands.run(Box::pin(async move {
             begun_there.notify_one();
             go.notified().await;
             told.send(7).unwrap();
-        });
+        }));
         tokio::select! {
             _ = errand => unreachable!("nobody let it go on"),
             () = begun.notified() => {}
@@ -96,8 +112,23 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_an_answer() {
         let errands = Errands::default();
-        let refusal = errands.run::<()>(async { panic!("on purpose") }).await.unwrap_err();
+        let refusal = errands.run::<()>(Box::pin(async { panic!("on purpose") }));
+        let refusal = refusal.await.unwrap_err();
         assert_eq!(refusal.code, Code::Internal);
+        let later = errands.run::<()>(Box::pin(async {
+            yield_now().await;
+            panic!("on purpose")
+        }));
+        assert_eq!(later.await.unwrap_err().code, Code::Internal);
+    }
+
+    #[tokio::test]
+    async fn what_is_done_without_waiting_needs_no_task() {
+        let errands = Errands::default();
+        assert_eq!(errands.run(Box::pin(async { 7 })).now_or_never(), Some(Ok(7)));
+        assert!(errands.lock().is_empty());
+        assert_eq!(errands.run(Box::pin(yield_now())).await, Ok(()));
+        assert_eq!(errands.lock().len(), 1);
     }
 
     #[tokio::test]

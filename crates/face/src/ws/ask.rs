@@ -3,7 +3,7 @@
 //! `input`, `keys` and `resize` are actions under shorter names. They are translated here, and what they
 //! mean and who may do them the kernel says.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use paned_model::{EventId, Include, Offset, PaneId, Refusal};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl Asked {
 }
 
 /// The fields of a message that were not read yet.
-struct Fields<'a>(HashMap<String, &'a RawValue>);
+struct Fields<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'a> Fields<'a> {
     fn read(text: &'a str) -> Result<Self, Refusal> {

@@ -26,7 +26,7 @@ mod work;
 
 use std::sync::Arc;
 
-use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::header::UPGRADE;
@@ -38,11 +38,12 @@ use paned_model::{Code, Refusal};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use crate::lane::Lane;
 use crate::reply::{Outcome, Rejection, json};
 use crate::shared::Shared;
 use crate::who;
 use session::Session;
-use wire::Wire;
+use wire::{Heard, Wire};
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
 const PROTOCOL: &str = "paned.v1";
@@ -57,16 +58,22 @@ const MAX_WINDOW: u64 = 16 << 20;
 /// What is read in one go. The library clears as much before each read, so more would cost more.
 const READ: usize = 8 << 10;
 
-/// Takes what is to be done with a connection that became a socket.
+/// How a connection becomes a socket.
 #[derive(Clone)]
-pub(crate) struct Hand(pub(crate) mpsc::Sender<BoxFuture<'static, ()>>);
+pub(crate) struct Hand {
+    /// Takes what is to be done with it then.
+    pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
+    /// The connection's lane.
+    pub(crate) lane: Lane,
+}
 
 /// A socket, and what its request said of whoever opened it.
 struct Visit {
     shared: Arc<Shared>,
     caller: Option<Caller>,
     headers: HeaderMap,
-    socket: WebSocket,
+    wire: Wire,
+    heard: Heard,
 }
 
 /// What is spoken here, for whoever asks without upgrading.
@@ -94,8 +101,8 @@ pub(crate) async fn open(shared: Arc<Shared>, caller: Option<Caller>, request: R
     };
     let most = shared.limits.body_bytes;
     let headers = std::mem::take(&mut parts.headers);
-    hand_over(&mut parts, upgrade, most, |socket| {
-        Box::pin(Visit { shared, caller, headers, socket }.run())
+    hand_over(&mut parts, upgrade, most, |wire, heard| {
+        Box::pin(Visit { shared, caller, headers, wire, heard }.run())
     })
 }
 
@@ -107,15 +114,17 @@ pub(crate) fn hand_over(
     parts: &mut Parts,
     upgrade: WebSocketUpgrade,
     most: usize,
-    talk: impl FnOnce(WebSocket) -> BoxFuture<'static, ()> + Send + 'static,
+    talk: impl FnOnce(Wire, Heard) -> BoxFuture<'static, ()> + Send + 'static,
 ) -> Outcome {
     let hand = parts.extensions.remove::<Hand>();
-    let Hand(hand) = hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))?;
+    let Hand { visit, lane } =
+        hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))?;
     // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
     let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
+        let (sink, heard) = socket.split();
         // The connection may have been cut meanwhile.
-        let _ = hand.send(talk(socket)).await;
+        let _ = visit.send(talk(Wire::new(sink, lane), heard)).await;
     }))
 }
 
@@ -147,10 +156,8 @@ fn describe(shared: &Shared) -> Outcome {
 impl Visit {
     /// Talks over the socket until it ends.
     async fn run(self) {
-        let Self { shared, caller, headers, socket } = self;
+        let Self { shared, caller, headers, wire, mut heard } = self;
         let _counted = shared.metrics.socket();
-        let (sink, mut heard) = socket.split();
-        let wire = Wire::new(sink);
         let caller = match caller {
             Some(caller) => Ok(caller),
             None => hello::listen(&shared, &headers, &mut heard).await,

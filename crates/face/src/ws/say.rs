@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use axum::extract::ws::{Message, Utf8Bytes};
+use axum::extract::ws::Message;
 use bytes::Bytes;
-use paned_kernel::journal::{Door, Entry};
+use paned_kernel::journal::{Door, Entry, Portion};
 use paned_model::{EventId, Offset, PaneId, PaneInfo, Refusal, Scope, Size, Status, Time};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -92,11 +92,31 @@ impl Say<'_> {
     }
 }
 
-/// An event as a frame, made once for all sockets.
-pub(super) fn event(entry: &Entry) -> Message {
-    let shown = entry.shown(Door::Socket, |entry| Bytes::from(event_text(entry)));
-    // It was a string; this only looks.
-    Message::Text(Utf8Bytes::try_from(shown.clone()).unwrap_or_default())
+/// Events as frames, made once for all sockets.
+pub(super) fn events(portion: &Portion) -> &Bytes {
+    portion.shown(Door::Socket, |entry| {
+        entry.shown(Door::Socket, |entry| Bytes::from(text_frame(&event_text(entry))))
+    })
+}
+
+/// A text as a frame that a server sends: last, text, not masked; then its length in one, two or eight bytes.
+fn text_frame(text: &str) -> Vec<u8> {
+    const LAST_TEXT: u8 = 0x81;
+    let mut frame = Vec::with_capacity(10 + text.len());
+    frame.push(LAST_TEXT);
+    match u16::try_from(text.len()) {
+        Ok(short @ 0..=125) => frame.push(short as u8),
+        Ok(length) => {
+            frame.push(126);
+            frame.extend(length.to_be_bytes());
+        }
+        Err(_) => {
+            frame.push(127);
+            frame.extend((text.len() as u64).to_be_bytes());
+        }
+    }
+    frame.extend_from_slice(text.as_bytes());
+    frame
 }
 
 /// An event as JSON. Its payload is JSON already.
@@ -172,7 +192,29 @@ mod tests {
         let (name, payload) = ("a:\"b\"".to_owned(), r#"{"x":1}"#.to_owned());
         let entry = Entry::new(EventId(7), Time(0), name, payload);
         let expect = r#"{"type":"event","id":7,"time":"1970-01-01T00:00:00.000Z","name":"a:\"b\"","payload":{"x":1}}"#;
-        check(&event(&entry), expect);
+        assert_eq!(event_text(&entry), expect);
+    }
+
+    #[test]
+    fn a_frame_says_how_long_it_is() {
+        for (length, head) in [
+            (0, &[0x81, 0][..]),
+            (125, &[0x81, 125]),
+            (126, &[0x81, 126, 0, 126]),
+            (65_535, &[0x81, 126, 255, 255]),
+            (65_536, &[0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
+        ] {
+            let text = "x".repeat(length);
+            assert_eq!(text_frame(&text), [head, text.as_bytes()].concat(), "{length}");
+        }
+    }
+
+    #[test]
+    fn events_are_frames_one_after_the_other() {
+        let entry = |id| Entry::new(EventId(id), Time(0), "a".to_owned(), "{}".to_owned());
+        let (one, two) = (entry(1), entry(2));
+        let expect = [&one, &two].map(|entry| text_frame(&event_text(entry))).concat();
+        assert_eq!(events(&Portion::new(vec![one.into(), two.into()])), &expect);
     }
 
     #[test]

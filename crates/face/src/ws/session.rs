@@ -17,10 +17,10 @@ use serde_json::value::RawValue;
 use super::PROTOCOL;
 use super::ask::{Act, Asked, Id, Request, Subscribe};
 use super::channels::{Channels, News};
-use super::facts::Facts;
+use super::facts::{Fact, Facts};
 use super::farewell::{Farewell, over};
 use super::opening::{self, Opened};
-use super::say::{Ending, Kind, Say, binary};
+use super::say::{Ending, Kind, Say, binary, events};
 use super::wire::{Heard, Wire};
 use super::work::{Done, Job, Work};
 use crate::shared::Shared;
@@ -216,10 +216,10 @@ impl Session {
     }
 
     fn tell_facts(&mut self) {
-        while !self.wire.is_full()
-            && let Some(fact) = self.facts.pop()
-        {
-            self.wire.say(fact);
+        match self.facts.take() {
+            Some(Fact::Events(portion)) => self.wire.pass(events(&portion).clone()),
+            Some(Fact::Missed { first, last }) => self.say(&Say::Missed { first, last }),
+            None => {}
         }
     }
 

@@ -8,8 +8,11 @@ use std::future::poll_fn;
 
 use axum::Error;
 use axum::extract::ws::{Message, WebSocket};
+use bytes::Bytes;
 use futures_util::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream};
+
+use crate::lane::Lane;
 
 /// How many bytes are gathered for one flush.
 const BURST: usize = 64 << 10;
@@ -22,20 +25,34 @@ pub(crate) type Heard = SplitStream<WebSocket>;
 /// The sending half of a socket.
 pub(crate) struct Wire {
     sink: SplitSink<WebSocket, Message>,
-    queue: VecDeque<Message>,
+    lane: Lane,
+    queue: VecDeque<Said>,
     /// Bytes that were said and are not known to be sent.
     unsent: usize,
 }
 
+enum Said {
+    /// A message, which the library makes a frame.
+    Message(Message),
+    /// Frames as they are.
+    Frames(Bytes),
+}
+
 impl Wire {
-    pub(crate) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
-        Self { sink, queue: VecDeque::new(), unsent: 0 }
+    pub(crate) fn new(sink: SplitSink<WebSocket, Message>, lane: Lane) -> Self {
+        Self { sink, lane, queue: VecDeque::new(), unsent: 0 }
     }
 
     /// Has a frame sent with the next flush.
     pub(crate) fn say(&mut self, message: Message) {
         self.unsent += weight(&message);
-        self.queue.push_back(message);
+        self.queue.push_back(Said::Message(message));
+    }
+
+    /// Has frames that were laid out before sent with the next flush.
+    pub(crate) fn pass(&mut self, frames: Bytes) {
+        self.unsent += frames.len();
+        self.queue.push_back(Said::Frames(frames));
     }
 
     /// Whether there is anything to flush.
@@ -58,10 +75,16 @@ impl Wire {
     /// # Errors
     /// When the socket is broken, or its client took nothing for too long.
     pub(crate) async fn flush(&mut self) -> Result<(), Error> {
-        while !self.queue.is_empty() {
-            poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?;
-            if let Some(message) = self.queue.pop_front() {
-                self.sink.start_send_unpin(message)?;
+        while let Some(next) = self.queue.front() {
+            match next {
+                Said::Message(_) => poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?,
+                // Then the library holds no part of a frame that these would come into.
+                Said::Frames(_) => self.sink.flush().await?,
+            }
+            match self.queue.pop_front() {
+                Some(Said::Message(message)) => self.sink.start_send_unpin(message)?,
+                Some(Said::Frames(frames)) => self.lane.put(frames),
+                None => {}
             }
         }
         self.sink.flush().await?;

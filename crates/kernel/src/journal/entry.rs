@@ -30,7 +30,7 @@ pub enum Door {
 }
 
 impl Door {
-    const COUNT: usize = 2;
+    pub(super) const COUNT: usize = 2;
 }
 
 impl Entry {
@@ -38,6 +38,13 @@ impl Entry {
     #[must_use]
     pub fn new(id: EventId, time: Time, name: String, payload: String) -> Self {
         Self { id, time, name, payload, shown: Default::default() }
+    }
+
+    /// About how many bytes it has in memory and on the wire.
+    pub(super) fn weight(&self) -> usize {
+        /// What an entry costs besides its text.
+        const OVERHEAD: usize = 96;
+        self.name.len() + self.payload.len() + OVERHEAD
     }
 
     /// As it is shown at a door: made by the first who needs it, and kept for all the others while the event is

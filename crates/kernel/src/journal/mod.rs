@@ -17,6 +17,7 @@ mod entry;
 mod error;
 mod high;
 mod interest;
+mod portion;
 mod queue;
 mod reader;
 mod rows;
@@ -39,6 +40,7 @@ use paned_model::{EventId, Include, Time};
 
 pub use entry::{Door, Entry};
 pub use error::Error;
+pub use portion::Portion;
 pub use queue::Ticket;
 pub use reader::{Batch, Reader};
 use shared::{Setup, Shared};

@@ -8,6 +8,9 @@ use paned_model::{EventId, Time};
 use super::store::Group;
 use super::{Change, Draft, Entry};
 
+/// For how many events there is room at most before they come.
+const MAX_AHEAD: usize = 1024;
+
 /// A receipt for one `record`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
@@ -46,7 +49,9 @@ impl Queue {
 
     /// Everything that waits, as one group.
     pub(super) fn take(&mut self) -> Group {
-        mem::take(&mut self.waiting)
+        // The next group is likely to be as large, and to grow costs more than all the rest of a push.
+        let entries = Vec::with_capacity(self.waiting.entries.len().min(MAX_AHEAD));
+        mem::replace(&mut self.waiting, Group { entries, ..Group::default() })
     }
 
     /// Whether nothing waits.

@@ -6,6 +6,7 @@ use paned_model::{EventId, Include};
 use tokio::sync::watch;
 use tokio::task;
 
+use super::portion::{Portion, Step, Wish};
 use super::shared::{Progress, Shared};
 use super::store::Span;
 use super::tail::Look;
@@ -18,7 +19,7 @@ const MAX_BATCH: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch {
     /// The next events, in order.
-    Entries(Vec<Arc<Entry>>),
+    Entries(Arc<Portion>),
     /// Events are missing here: no longer kept, lost, or never given. Reading goes on at `first`.
     Gap {
         /// The next id that can be had, now or later.
@@ -89,12 +90,9 @@ impl Reader {
 
     /// Moves on by up to `max` events. Answers nothing when none of them is wanted.
     async fn pull(&mut self, last: EventId, max: usize) -> Option<Batch> {
-        let look = self.shared.tail().after(self.seen, max, &self.include);
-        let floor = match look {
-            Look::Here(entries, seen) => {
-                self.seen = seen;
-                return (!entries.is_empty()).then_some(Batch::Entries(entries));
-            }
+        let wish = Wish { after: self.seen, max, include: &self.include };
+        let floor = match self.shared.look(&wish) {
+            Look::Here(step) => return self.give(step),
             Look::Older(floor) => floor,
         };
         let entries = match self.fetch(Span { after: self.seen, upto: floor, max }).await {
@@ -110,17 +108,25 @@ impl Reader {
             self.seen = EventId(first.0 - 1);
             return Some(Batch::Gap { first, last });
         }
-        self.give(entries)
+        let step = self.step(entries);
+        self.shared.remember(&Wish { after: self.seen, max, include: &self.include }, last, &step);
+        self.give(step)
     }
 
-    /// Gives the wanted ones of the entries up to the first hole.
-    fn give(&mut self, mut entries: Vec<Arc<Entry>>) -> Option<Batch> {
+    /// From the entries up to the first hole, the wanted ones.
+    fn step(&self, mut entries: Vec<Arc<Entry>>) -> Step {
         let dense =
             entries.iter().zip(self.seen.0 + 1..).take_while(|(entry, id)| entry.id.0 == *id);
         entries.truncate(dense.count());
-        self.seen = entries.last().map_or(self.seen, |entry| entry.id);
+        let upto = entries.last().map_or(self.seen, |entry| entry.id);
         entries.retain(|entry| self.include.matches(&entry.name));
-        (!entries.is_empty()).then_some(Batch::Entries(entries))
+        Step { portion: Arc::new(Portion::new(entries)), upto }
+    }
+
+    /// Moves on by a step. Answers nothing when nothing in it is wanted.
+    fn give(&mut self, Step { portion, upto }: Step) -> Option<Batch> {
+        self.seen = upto;
+        (!portion.is_empty()).then_some(Batch::Entries(portion))
     }
 
     async fn fetch(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error> {

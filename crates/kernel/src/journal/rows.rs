@@ -7,6 +7,7 @@ use std::sync::Arc;
 use paned_model::{EventId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::portion::MAX_BYTES as MAX_PORTION;
 use super::store::Span;
 use super::{Change, Entry, Error, Record};
 
@@ -62,12 +63,17 @@ pub(super) fn set_state(db: &Connection, State { last, count }: State) -> Result
     Ok(())
 }
 
-/// Writes an event; the same one again does no harm.
-pub(super) fn put_entry(db: &Connection, entry: &Entry) -> Result<(), Error> {
+/// Writes events; the same ones again do no harm.
+pub(super) fn put_entries<'a>(
+    db: &Connection,
+    entries: impl IntoIterator<Item = &'a Entry>,
+) -> Result<(), Error> {
     let mut insert =
         db.prepare_cached("INSERT OR REPLACE INTO events VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    let Entry { id, time, name, payload, .. } = entry;
-    insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
+    for entry in entries {
+        let Entry { id, time, name, payload, .. } = entry;
+        insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
+    }
     Ok(())
 }
 
@@ -104,7 +110,7 @@ pub(super) fn forget(db: &Connection, oldest: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the span's events into a list, which on an error holds those before it.
+/// Reads the span's events into a list, as many as a portion has; on an error it holds those before it.
 pub(super) fn entries(
     db: &Connection,
     span: Span,
@@ -115,8 +121,13 @@ pub(super) fn entries(
          WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
     )?;
     let mut rows = find.query([span.after.0, span.upto.0, span.max as u64].map(signed))?;
-    while let Some(row) = rows.next()? {
-        into.push(Arc::new(entry(row)?));
+    let mut bytes = 0;
+    while bytes < MAX_PORTION
+        && let Some(row) = rows.next()?
+    {
+        let entry = entry(row)?;
+        bytes += entry.weight();
+        into.push(Arc::new(entry));
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ fn copy_rows(damaged: &Connection, fresh: &Connection) -> Result<State, Error> {
         |row| rows::entry_after(damaged, row),
         |entry| {
             saved = State { last: entry.id, count: saved.count + 1 };
-            rows::put_entry(fresh, &entry)
+            rows::put_entries(fresh, [&entry])
         },
     )?;
     sweep(

@@ -1,16 +1,17 @@
 //! What the handle, the writer and the readers share: the queue on one side of a commit, the tail on
 //! the other. No method waits, except those of the writer's thread and the async ones.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use paned_model::{EventId, Time};
 use tokio::sync::watch;
 
 use super::interest::Interest;
+use super::portion::{Step, Steps, Wish};
 use super::queue::{Queue, Ticket};
 use super::store::{Group, Store};
-use super::tail::Tail;
+use super::tail::{Look, Tail};
 use super::{Change, Draft, Error, lock};
 
 /// What a journal is made of.
@@ -47,6 +48,8 @@ pub(super) struct Shared {
     progress: watch::Sender<Progress>,
     /// The last committed events. Readers do not hold up one another.
     tail: RwLock<Tail>,
+    /// The last steps of readers. Locked before the tail.
+    steps: Mutex<Steps>,
     /// What the living readers asked for.
     pub(super) interest: Interest,
     /// Where committed events are.
@@ -64,6 +67,7 @@ impl Shared {
             wake: Condvar::new(),
             progress: watch::Sender::new(progress),
             tail: RwLock::new(Tail::new(last)),
+            steps: Mutex::default(),
             interest: Interest::default(),
             store,
             keep,
@@ -89,21 +93,39 @@ impl Shared {
     /// Commits, then publishes. On an error nothing has happened.
     pub(super) fn commit(&self, group: &Group) -> Result<(), Error> {
         self.store.append(group)?;
-        self.tail.write().unwrap_or_else(PoisonError::into_inner).extend(&group.entries);
+        let tail = self.tail.write();
+        let dropped = tail.unwrap_or_else(PoisonError::into_inner).extend(&group.entries);
         self.progress.send_modify(|progress| {
             progress.last = group.entries.last().map_or(progress.last, |entry| entry.id);
             progress.turn = group.turn;
             progress.health = Health::Well;
         });
+        // After everybody was woken: to give the memory back takes as long as to write a few events.
+        drop(dropped);
         self.store.trim(self.keep).unwrap_or_else(
             |error| tracing::warn!(%error, "old events stay in the journal for now"),
         );
         Ok(())
     }
 
-    /// The last committed events.
-    pub(super) fn tail(&self) -> RwLockReadGuard<'_, Tail> {
-        self.tail.read().unwrap_or_else(PoisonError::into_inner)
+    /// The next events that a reader wants, cut once for all who stand there.
+    pub(super) fn look(&self, wish: &Wish<'_>) -> Look {
+        let mut steps = lock(&self.steps);
+        let tail = self.tail.read().unwrap_or_else(PoisonError::into_inner);
+        let last = tail.last();
+        if let Some(step) = steps.find(wish, last) {
+            return Look::Here(step);
+        }
+        let look = tail.step(wish);
+        if let Look::Here(step) = &look {
+            steps.remember(wish, last, step);
+        }
+        look
+    }
+
+    /// Remembers what a reader found in the store, for the next who stands there.
+    pub(super) fn remember(&self, wish: &Wish<'_>, last: EventId, step: &Step) {
+        lock(&self.steps).remember(wish, last, step);
     }
 
     /// Commits to a store that cannot fail.

@@ -192,9 +192,7 @@ impl Writer {
         self.high.reserve(last)?;
         let state = State { last, count: self.state.count + group.entries.len() as u64 };
         let transaction = self.db.transaction()?;
-        for entry in &group.entries {
-            rows::put_entry(&transaction, entry)?;
-        }
+        rows::put_entries(&transaction, group.entries.iter().map(AsRef::as_ref))?;
         for change in &group.changes {
             rows::apply(&transaction, change)?;
         }

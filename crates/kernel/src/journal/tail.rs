@@ -5,16 +5,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use paned_model::{EventId, Include};
+use paned_model::EventId;
 
 use super::Entry;
+use super::portion::{MAX_BYTES as MAX_PORTION, Portion, Step, Wish};
 
-const MAX_ENTRIES: usize = 4096;
+/// Several times what is under way when everybody emits at once: who is not that far behind is spared the store.
+const MAX_ENTRIES: usize = 16 << 10;
 const MAX_BYTES: usize = 4 << 20;
 /// The most events looked at in one go: bounds how long the tail is locked.
 const MAX_LOOK: usize = 1024;
-/// What an entry costs besides its text.
-const OVERHEAD: usize = 96;
 
 /// Every committed event after `floor`, dense.
 pub(super) struct Tail {
@@ -25,8 +25,8 @@ pub(super) struct Tail {
 
 /// What the tail knows about the events after an id.
 pub(super) enum Look {
-    /// These are next of those that are wanted; everything up to this id was looked at.
-    Here(Vec<Arc<Entry>>, EventId),
+    /// These are next of those that are wanted.
+    Here(Step),
     /// Ask the store, up to this id.
     Older(EventId),
 }
@@ -37,48 +37,53 @@ impl Tail {
         Self { floor, entries: VecDeque::new(), bytes: 0 }
     }
 
-    /// Adds committed events and drops the oldest beyond the bounds.
-    pub(super) fn extend(&mut self, entries: &[Arc<Entry>]) {
-        self.bytes += entries.iter().map(|entry| cost(entry)).sum::<usize>();
+    /// Adds committed events. Answers the oldest beyond the bounds, to be dropped when nothing is locked.
+    #[must_use]
+    pub(super) fn extend(&mut self, entries: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+        self.bytes += entries.iter().map(|entry| entry.weight()).sum::<usize>();
         self.entries.extend(entries.iter().cloned());
-        while self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
-            let Some(oldest) = self.entries.pop_front() else {
-                return;
-            };
-            self.bytes -= cost(&oldest);
+        let mut dropped = Vec::new();
+        while (self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES)
+            && let Some(oldest) = self.entries.pop_front()
+        {
+            self.bytes -= oldest.weight();
             self.floor = oldest.id;
+            dropped.push(oldest);
         }
+        dropped
     }
 
-    /// The next events after this id that are wanted, at most `max` of them. Only those are shared: to share one and
-    /// drop it again costs every reader as much as to be given it.
-    pub(super) fn after(&self, id: EventId, max: usize, include: &Include) -> Look {
-        let Some(skip) = id.0.checked_sub(self.floor.0) else {
+    /// The last committed event.
+    pub(super) fn last(&self) -> EventId {
+        // Dense, so the count is the distance.
+        EventId(self.floor.0 + self.entries.len() as u64)
+    }
+
+    /// The next events that are wanted. Only those are shared: to share one and drop it again costs every reader as
+    /// much as to be given it.
+    pub(super) fn step(&self, wish: &Wish<'_>) -> Look {
+        let Some(skip) = wish.after.0.checked_sub(self.floor.0) else {
             return Look::Older(self.floor);
         };
-        // Dense, so the distance is the index.
         let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(self.entries.len());
-        let (mut wanted, mut seen) = (Vec::new(), id);
+        let (mut wanted, mut bytes, mut upto) = (Vec::new(), 0, wish.after);
         for entry in self.entries.range(skip..).take(MAX_LOOK) {
-            seen = entry.id;
-            if include.matches(&entry.name) {
+            upto = entry.id;
+            if wish.include.matches(&entry.name) {
                 wanted.push(Arc::clone(entry));
-                if wanted.len() == max {
-                    break;
-                }
+                bytes += entry.weight();
+            }
+            if wanted.len() == wish.max || MAX_PORTION <= bytes {
+                break;
             }
         }
-        Look::Here(wanted, seen)
+        Look::Here(Step { portion: Arc::new(Portion::new(wanted)), upto })
     }
-}
-
-fn cost(entry: &Entry) -> usize {
-    entry.name.len() + entry.payload.len() + OVERHEAD
 }
 
 #[cfg(test)]
 mod tests {
-    use paned_model::Time;
+    use paned_model::{Include, Time};
 
     use super::*;
 
@@ -89,7 +94,7 @@ mod tests {
         for id in 1..=count {
             let payload = "x".repeat(size);
             let entry = Entry::new(EventId(id), Time(0), String::new(), payload);
-            tail.extend(&[Arc::new(entry)]);
+            drop(tail.extend(&[Arc::new(entry)]));
         }
         assert_eq!(tail.entries.len(), held);
         assert_eq!(tail.floor.0 + held as u64, count);
@@ -98,7 +103,7 @@ mod tests {
     #[test]
     fn it_is_bounded_in_number_and_in_bytes() {
         check(10, 10, 10);
-        check(5000, 10, MAX_ENTRIES);
+        check(20_000, 10, MAX_ENTRIES);
         check(100, 1 << 20, 3);
         check(3, MAX_BYTES, 0);
     }
@@ -106,10 +111,11 @@ mod tests {
     #[test]
     fn what_it_dropped_is_the_stores_to_answer() {
         let tail = Tail::new(EventId(7));
-        let all: Include = "*".parse().unwrap();
-        assert!(matches!(tail.after(EventId(6), 1, &all), Look::Older(EventId(7))));
-        let look = tail.after(EventId(7), 1, &all);
-        assert!(matches!(look, Look::Here(none, EventId(7)) if none.is_empty()));
+        let step =
+            |after| tail.step(&Wish { after: EventId(after), max: 1, include: &Include::all() });
+        assert!(matches!(step(6), Look::Older(EventId(7))));
+        let Look::Here(Step { portion, upto }) = step(7) else { panic!("it is held") };
+        assert_eq!((portion.len(), upto), (0, EventId(7)));
     }
 
     /// Events are `a` to `e` and wanted by name; after `seen`, at most `max` of them.
@@ -118,13 +124,13 @@ mod tests {
         let mut tail = Tail::new(EventId(0));
         for (id, name) in (1..).zip(["a", "b", "c", "a", "b"]) {
             let entry = Entry::new(EventId(id), Time(0), name.to_owned(), String::new());
-            tail.extend(&[Arc::new(entry)]);
+            drop(tail.extend(&[Arc::new(entry)]));
         }
-        let Look::Here(found, upto) = tail.after(EventId(seen), max, &include.parse().unwrap())
-        else {
+        let wish = Wish { after: EventId(seen), max, include: &include.parse().unwrap() };
+        let Look::Here(Step { portion, upto }) = tail.step(&wish) else {
             panic!("all of them are held");
         };
-        let ids: Vec<_> = found.iter().map(|entry| entry.id.0).collect();
+        let ids: Vec<_> = portion.iter().map(|entry| entry.id.0).collect();
         assert_eq!((ids.as_slice(), upto.0), expect);
     }
 
@@ -137,5 +143,19 @@ mod tests {
         check_wanted("a", 1, 1, (&[4], 4));
         check_wanted("c", 3, 9, (&[], 5));
         check_wanted("", 0, 9, (&[], 5));
+    }
+
+    #[test]
+    fn a_portion_has_an_end_however_long_its_events_are() {
+        let mut tail = Tail::new(EventId(0));
+        for id in 1..=9 {
+            let payload = "x".repeat(MAX_PORTION / 2);
+            let entry = Entry::new(EventId(id), Time(0), String::new(), payload);
+            drop(tail.extend(&[Arc::new(entry)]));
+        }
+        let wish = Wish { after: EventId(3), max: 99, include: &Include::all() };
+        let Look::Here(Step { portion, upto }) = tail.step(&wish) else { panic!("it is held") };
+        assert_eq!((portion.len(), upto), (2, EventId(5)));
+        assert_eq!(tail.last(), EventId(9));
     }
 }

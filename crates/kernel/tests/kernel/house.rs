@@ -77,7 +77,7 @@ impl House {
 pub(crate) async fn next(feed: &mut Feed) -> Arc<Entry> {
     let batch = tokio::time::timeout(Duration::from_secs(60), feed.next(1)).await;
     match batch.expect("an event within a minute") {
-        Batch::Entries(mut entries) => entries.remove(0),
+        Batch::Entries(entries) => entries[0].clone(),
         other => panic!("no event but {other:?}"),
     }
 }

@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use paned_face::Limits;
 use serde_json::json;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
 
+use super::client::{Bytes, Heard, Ws};
 use super::ring::Ring;
 use crate::client::DEADLINE;
 use crate::house::House;
@@ -132,4 +134,53 @@ async fn whoever_asks_and_reads_no_answers_is_not_read_for_ever() {
     while ws.is_sent(question.clone()).await {
         assert!(began.elapsed() < DEADLINE, "it is read for ever");
     }
+}
+
+/// A socket of the owner's whose client takes little at once.
+async fn narrow(house: &House) -> Ws<TcpStream> {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let stream = socket.connect(house.address).await.unwrap();
+    let (url, bearer) = (format!("ws://{}/ws", house.address), format!("Bearer {}", house.token));
+    let mut ws = Ws::open(stream, &url, &[("authorization", &bearer)]).await.unwrap();
+    assert_eq!(ws.text().await["type"], "welcome");
+    ws
+}
+
+/// Events go past the library that sends everything else, and neither may come into a frame of the other.
+#[tokio::test]
+async fn events_and_the_rest_come_whole_and_in_order_to_whoever_reads_late() {
+    const COUNT: u64 = 400;
+    const PRINTED: u64 = 30_000;
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = narrow(&house).await;
+    ws.ask(json!({ "type": "events", "include": "a:x", "id": 0 })).await;
+    ws.ask(json!({ "type": "subscribe", "pane": "a", "from": "now", "window": 16 << 20 })).await;
+    let mut emitted = Vec::new();
+    for count in 0..COUNT {
+        // Its own request, so that the socket has a turn and is stuck in the middle of a frame when an event comes.
+        house.fake.pane("a").unwrap().print(&[b'x'; PRINTED as usize]);
+        assert_eq!(house.get("/health").await.status(), 200);
+        emitted.push(house.emit("a:x", &json!({ "count": count })).await);
+        ws.send_raw(Message::Ping(vec![b'p'; 100].into())).await;
+        ws.send(json!({ "type": "ping", "id": count })).await;
+    }
+    let (mut emitted, mut answers, mut printed) = (emitted.into_iter(), 0..COUNT, 0);
+    while emitted.len() != 0 || !answers.is_empty() || printed < COUNT * PRINTED {
+        match ws.next().await {
+            Heard::Text(event) if event["type"] == "event" => {
+                assert_eq!(event["id"], emitted.next().unwrap());
+            }
+            Heard::Text(pong) => {
+                assert_eq!(pong, json!({ "type": "pong", "id": answers.next().unwrap() }));
+            }
+            Heard::Bytes(Bytes { offset, bytes, .. }) => {
+                assert_eq!((offset, bytes.iter().all(|byte| *byte == b'x')), (printed, true));
+                printed += bytes.len() as u64;
+            }
+            Heard::Closed(code) => panic!("it was closed with {code}"),
+        }
+    }
+    ws.quiet().await;
 }

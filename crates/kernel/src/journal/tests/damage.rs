@@ -65,7 +65,7 @@ async fn read_all(journal: &Journal, what: &str) -> usize {
     while expect <= journal.last().0 {
         match next(&mut reader, 100).await {
             Batch::Entries(entries) => {
-                for entry in entries {
+                for entry in entries.iter() {
                     assert_eq!(entry.id.0, expect, "{what}");
                     assert_eq!(entry.payload, payload(expect), "{what}");
                     expect += 1;

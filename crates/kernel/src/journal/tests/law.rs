@@ -86,7 +86,7 @@ impl Model {
                 panic!("no entries")
             };
             assert!(entries.len() <= max);
-            for entry in entries {
+            for entry in entries.iter() {
                 assert_eq!(expect.next(), Some((&entry.payload, entry.id.0)));
             }
         }

@@ -196,15 +196,55 @@ async fn a_reader_far_behind_the_memory_is_served_from_the_store() {
     let place = Place::new();
     let (journal, _) = place.open();
     let mut reader = journal.read(Some(EventId(0)), Include::all());
-    write(&journal, numbered(1, 9000), vec![]).await;
+    write(&journal, numbered(1, 20_000), vec![]).await;
     let mut expect = 1;
-    while expect <= 9000 {
+    while expect <= 20_000 {
         let Batch::Entries(entries) = next(&mut reader, 700).await else { panic!("at {expect}") };
-        for entry in entries {
+        for entry in entries.iter() {
             assert_eq!((entry.id.0, entry.payload.clone()), (expect, expect.to_string()));
             expect += 1;
         }
     }
+}
+
+#[tokio::test]
+async fn readers_who_stand_together_share_one_portion() {
+    for journal in [Journal::memory(), Place::new().open().0] {
+        let portion = async |include: &str, max| {
+            let mut reader = journal.read(Some(EventId(0)), include.parse().unwrap());
+            let Batch::Entries(portion) = next(&mut reader, max).await else {
+                panic!("no entries")
+            };
+            portion
+        };
+        write(&journal, numbered(1, 10), vec![]).await;
+        let first = portion("*", 20).await;
+        assert!(Arc::ptr_eq(&first, &portion("*", 20).await));
+        assert_eq!((portion("*", 5).await.len(), portion("n", 20).await.len()), (5, 10));
+        write(&journal, numbered(11, 2), vec![]).await;
+        assert_eq!((first.len(), portion("*", 20).await.len()), (10, 12));
+        // Beyond what is in memory: what was read from the store is shared, too.
+        write(&journal, numbered(13, 20_000), vec![]).await;
+        let old = portion("*", 30).await;
+        assert!(Arc::ptr_eq(&old, &portion("*", 30).await));
+        assert_eq!(old.len(), 30);
+    }
+}
+
+#[tokio::test]
+async fn long_events_are_given_a_few_at_once() {
+    let place = Place::new();
+    let (journal, _) = place.open();
+    let long = |n: u64| Draft { name: "n".to_owned(), payload: "x".repeat(30_000 + n as usize) };
+    write(&journal, (1..=300).map(long).collect(), vec![]).await;
+    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let mut lengths = Vec::new();
+    while lengths.len() < 300 {
+        let Batch::Entries(entries) = next(&mut reader, 512).await else { panic!("no entries") };
+        assert!(entries.len() <= 3, "{} at once", entries.len());
+        lengths.extend(entries.iter().map(|entry| entry.payload.len()));
+    }
+    assert_eq!(lengths, (30_001..=30_300).collect::<Vec<_>>());
 }
 
 #[tokio::test]

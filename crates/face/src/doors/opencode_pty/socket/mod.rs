@@ -14,14 +14,12 @@ mod subscriptions;
 use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::header::UPGRADE;
-use futures_util::StreamExt;
 use paned_model::Refusal;
 
 use super::rest::{no_upgrade, sessions};
 use crate::call::Call;
 use crate::reply::Outcome;
 use crate::ws::hand_over;
-use crate::ws::wire::Wire;
 use session::Session;
 
 /// Turns the connection into a socket.
@@ -32,8 +30,7 @@ pub(super) async fn open(mut call: Call) -> Outcome {
     let upgrade = WebSocketUpgrade::from_request_parts(&mut call.parts, &()).await;
     let upgrade = upgrade.map_err(|rejection| Refusal::invalid(rejection.body_text()))?;
     let (sessions, most) = (sessions(&call), call.shared.limits.body_bytes);
-    hand_over(&mut call.parts, upgrade, most, |socket| {
-        let (sink, heard) = socket.split();
-        Box::pin(Session::new(sessions, Wire::new(sink), heard).run())
+    hand_over(&mut call.parts, upgrade, most, |wire, heard| {
+        Box::pin(Session::new(sessions, wire, heard).run())
     })
 }

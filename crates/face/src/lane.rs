@@ -1,0 +1,161 @@
+//! A second way into a connection, for whole frames that were laid out before.
+//!
+//! The library that speaks WebSocket lays out each frame of each socket for itself. An event is laid out once for
+//! all sockets, and many of them go out as one piece: past the library, in a lane that the stream below it empties
+//! before it writes anything else. So frames stay whole and in order, whoever wrote them, as long as nothing is put
+//! into a lane while the library holds a part of a frame.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// What goes out next, whatever else is written.
+#[derive(Clone, Default)]
+pub(crate) struct Lane(Arc<Mutex<VecDeque<Bytes>>>);
+
+impl Lane {
+    /// Has these bytes written with the next flush. Whoever puts them here has flushed everything before.
+    pub(crate) fn put(&self, bytes: Bytes) {
+        self.lock().push_back(bytes);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Bytes>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream with a lane.
+pub(crate) struct Laned<S> {
+    stream: S,
+    lane: Lane,
+}
+
+impl<S: AsyncWrite + Unpin> Laned<S> {
+    pub(crate) fn new(stream: S, lane: Lane) -> Self {
+        Self { stream, lane }
+    }
+
+    /// Writes all that is in the lane.
+    fn poll_empty(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut lane = self.lane.lock();
+        while let Some(bytes) = lane.front_mut() {
+            if bytes.has_remaining() {
+                match ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))? {
+                    0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    written => bytes.advance(written),
+                }
+            }
+            if !bytes.has_remaining() {
+                lane.pop_front();
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Laned<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Laned<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_empty(cx))?;
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_empty(cx))?;
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_empty(cx))?;
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::slice;
+    use std::time::Duration;
+
+    use futures_util::FutureExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// A stream with a lane, through which as many bytes go before somebody must read.
+    fn laned(room: usize) -> (Laned<DuplexStream>, Lane, DuplexStream) {
+        let (lane, (ours, theirs)) = (Lane::default(), duplex(room));
+        (Laned::new(ours, lane.clone()), lane, theirs)
+    }
+
+    async fn read(theirs: &mut DuplexStream, count: usize) -> String {
+        let mut bytes = vec![0; count];
+        let read = timeout(Duration::from_secs(10), theirs.read_exact(&mut bytes)).await;
+        read.expect("not as much came").unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_in_the_lane_goes_first() {
+        let (mut stream, lane, mut theirs) = laned(64);
+        lane.put(Bytes::from_static(b"one "));
+        lane.put(Bytes::new());
+        lane.put(Bytes::from_static(b"two "));
+        stream.write_all(b"three ").await.unwrap();
+        lane.put(Bytes::from_static(b"four "));
+        let vectored = stream.write_vectored(slice::from_ref(&IoSlice::new(b"five "))).await;
+        assert_eq!(vectored.unwrap(), 5);
+        lane.put(Bytes::from_static(b"six"));
+        stream.flush().await.unwrap();
+        assert_eq!(read(&mut theirs, 27).await, "one two three four five six");
+    }
+
+    #[tokio::test]
+    async fn nothing_comes_between_the_parts_of_what_is_in_the_lane() {
+        let (mut stream, lane, mut theirs) = laned(4);
+        lane.put(Bytes::from_static(b"123456"));
+        assert!(stream.flush().now_or_never().is_none());
+        assert!(stream.write_all(b"789").now_or_never().is_none());
+        assert_eq!(read(&mut theirs, 4).await, "1234");
+        stream.write_all(b"789").now_or_never().unwrap_or(Ok(())).unwrap();
+        assert_eq!(read(&mut theirs, 4).await, "5678");
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_ended_ends_the_lane() {
+        let (mut stream, lane, theirs) = laned(4);
+        drop(theirs);
+        lane.put(Bytes::from_static(b"1"));
+        assert!(stream.flush().await.is_err());
+    }
+}
