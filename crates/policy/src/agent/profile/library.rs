@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use super::pattern::Trust;
 use super::tree::{self, Node};
 use super::{Mistake, Profile, name_of, schema};
 
 /// Ours, by file.
-const OURS: &[(&str, &str)] = &[
+pub(super) const OURS: &[(&str, &str)] = &[
     ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
     ("amp.toml", include_str!("../../../../../profiles/amp.toml")),
     ("claude.toml", include_str!("../../../../../profiles/claude.toml")),
@@ -61,7 +62,7 @@ impl Library {
         }
         let mut profiles = BTreeMap::new();
         for (name, node) in &nodes {
-            match schema::profile(name, node.clone()) {
+            match schema::profile(name, node.clone(), Trust::Ours) {
                 Ok(profile) => drop(profiles.insert(name.clone(), Arc::new(profile))),
                 Err(found) => mistakes.extend(found),
             }
@@ -73,7 +74,7 @@ impl Library {
                     Some(under) => tree::lay_over(under.clone(), over),
                     None => over,
                 };
-                schema::profile(&name, whole)
+                schema::profile(&name, whole, Trust::Foreign)
             });
             match laid {
                 Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
