@@ -53,17 +53,19 @@ impl Library {
 
     fn over_ours(files: &[(String, String)]) -> (Self, Vec<Mistake>) {
         let mut mistakes = Vec::new();
+        let mut profiles = BTreeMap::new();
+        // Only what something is laid over is needed twice.
         let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
         for (file, text) in OURS {
-            match tree::parse(file, text) {
-                Ok(node) => drop(nodes.insert(name_of(file), node)),
-                Err(found) => mistakes.extend(found),
-            }
-        }
-        let mut profiles = BTreeMap::new();
-        for (name, node) in &nodes {
-            match schema::profile(name, node.clone(), Trust::Ours) {
-                Ok(profile) => drop(profiles.insert(name.clone(), Arc::new(profile))),
+            let name = name_of(file);
+            let read = tree::parse(file, text).and_then(|node| {
+                if files.iter().any(|(over, _)| name_of(over) == name) {
+                    nodes.insert(name.clone(), node.clone());
+                }
+                schema::profile(&name, node, Trust::Ours)
+            });
+            match read {
+                Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
                 Err(found) => mistakes.extend(found),
             }
         }
