@@ -57,6 +57,12 @@ pub(crate) fn resident(pid: u32) -> Result<u64, Error> {
     sum(&format!("/proc/{pid}/status"), &["VmRSS:"])
 }
 
+/// Bytes in memory that come from no file. How much of a program's file counts is the system's choice: with each page
+/// that is needed it maps more of what it has in its cache, in pieces that depend on how the file came there.
+pub(crate) fn anonymous(pid: u32) -> Result<u64, Error> {
+    sum(&format!("/proc/{pid}/status"), &["RssAnon:"])
+}
+
 /// Bytes in memory that no other process shares.
 pub(crate) fn private(pid: u32) -> Result<u64, Error> {
     sum(&format!("/proc/{pid}/smaps_rollup"), &["Private_Clean:", "Private_Dirty:"])

@@ -16,7 +16,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut client = server.client()?;
     client.post("pane:list", "{}")?;
-    let empty = proc::resident(server.pid())?;
+    let (empty, own) = (proc::resident(server.pid())?, proc::anonymous(server.pid())?);
     // The first pane brings the nursery; it is no idle pane's fault.
     server::open(&mut client, &["/bin/cat".to_owned()])?;
     let before = proc::private(server.pid())?;
@@ -29,6 +29,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let kib = |what: &str, bytes| Figure::plain(what, Quantity::kib(bytes));
     Ok(vec![
         Figure::plain("memory of an empty server", Quantity::mib(empty)).at_most(25.0, 10.0),
+        Figure::plain("of that from no file", Quantity::mib(own)),
         kib("private memory of one idle pane", growth + keeper).at_most(300.0, 128.0),
         kib("of that in the server", growth),
         kib("of that in the keeper", keeper),

@@ -1,5 +1,6 @@
 //! The command line: what may be said before every command, and the list of commands.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -114,6 +115,43 @@ pub(crate) enum Command {
     Version(version::Args),
 }
 
+/// `paned serve` alone.
+#[derive(Parser)]
+#[command(name = "paned")]
+struct Serving {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Serve,
+}
+
+#[derive(Subcommand)]
+enum Serve {
+    Serve(serve::Args),
+}
+
+impl Cli {
+    /// Reads the command line of this process.
+    ///
+    /// # Errors
+    /// What is wrong with it, or the help that was asked for.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        Self::of(&std::env::args_os().collect::<Vec<_>>())
+    }
+
+    /// A server is there for long, so that it does not learn all other commands first, which would take a megabyte or
+    /// two. When its command line is no good, the whole parser says so.
+    fn of(args: &[OsString]) -> Result<Self, clap::Error> {
+        if args.get(1).is_some_and(|command| command == "serve")
+            && let Ok(Serving { global, command: Serve::Serve(args) }) =
+                Serving::try_parse_from(args)
+        {
+            return Ok(Self { global, command: Command::Serve(args) });
+        }
+        Self::try_parse_from(args)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -123,6 +161,36 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// What both parsers say of a command line: that it serves and how, or what is wrong with it.
+    #[track_caller]
+    fn check(line: &str) {
+        let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let say = |read: Result<Cli, clap::Error>| match read {
+            Ok(Cli { global, command: Command::Serve(args) }) => format!("{global:?} {args:?}"),
+            Ok(_) => "something else".to_owned(),
+            Err(error) => error.render().to_string(),
+        };
+        assert_eq!(say(Cli::of(&args)), say(Cli::try_parse_from(&args)), "{line}");
+    }
+
+    #[test]
+    fn a_server_is_started_as_the_whole_command_line_would_have_it() {
+        for line in [
+            "paned serve",
+            "paned serve --port 0 --json --state-dir /tmp/x --detached",
+            "paned serve --door agentmux=127.0.0.1:1,open --token t --url u --host localhost",
+            "paned serve --port 70000",
+            "paned serve --socket a --url b",
+            "paned serve --help",
+            "paned serve extra",
+            "paned serve --version",
+            "paned --json serve",
+            "paned ls",
+        ] {
+            check(line);
+        }
     }
 
     #[test]

@@ -22,7 +22,6 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
 use paned_model::{Code, Refusal};
 
 use crate::args::Cli;
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
         Some(command) if command == "scribe" => return scribe(args.next()),
         _ => {}
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => error.exit(),
         Err(error) => return misused(&error),

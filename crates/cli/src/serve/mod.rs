@@ -43,7 +43,7 @@ Settings come from flags, then PANED_* variables, then those of the tools paned 
 standard error (error, warn, info, debug, trace). ^C stops the server; panes live on, and the next server finds them.";
 
 /// Run a server in the foreground
-#[derive(clap::Args)]
+#[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 }
 
 /// Where to listen.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Debug, Default)]
 pub(crate) struct Listen {
     /// The port; 0 picks a free one [env: PANED_PORT] [default: 7263]
     #[arg(long)]

@@ -1,9 +1,11 @@
 //! `agent:list`
 
-use paned_model::{AgentState, PaneInfo, Refusal, Scope};
+use paned_model::{AgentState, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::panes::listed::{self, Listed};
+use crate::panes::pane::State;
 use crate::registry::{Action, Context, Kind};
 
 pub(super) struct AgentList;
@@ -23,18 +25,15 @@ impl Action for AgentList {
     const SCOPE: Scope = Scope::Read;
     const KIND: Kind = Kind::Question;
     type Params = Params;
-    type Answer = Vec<PaneInfo>;
+    type Answer = Vec<Listed>;
 
-    async fn run(context: Context, params: Params) -> Result<Vec<PaneInfo>, Refusal> {
-        let Context { kernel, caller } = context;
-        let panes = kernel.panes().list();
-        let reached = panes.iter().filter(|pane| kernel.may_reach(&pane.id, &caller).is_ok());
-        Ok(reached.map(|pane| pane.info()).filter(|pane| params.picks(pane)).collect())
+    async fn run(context: Context, params: Params) -> Result<Vec<Listed>, Refusal> {
+        Ok(listed::list(&context, |pane| params.picks(pane)))
     }
 }
 
 impl Params {
-    fn picks(&self, pane: &PaneInfo) -> bool {
+    fn picks(&self, pane: &State) -> bool {
         pane.agent.as_ref().is_some_and(|agent| {
             self.state.is_none_or(|state| agent.state == state)
                 && self.profile.as_ref().is_none_or(|profile| agent.profile == *profile)

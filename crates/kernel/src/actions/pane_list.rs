@@ -1,9 +1,11 @@
 //! `pane:list`
 
-use paned_model::{AgentInfo, AgentState, Meta, PaneInfo, Refusal, Scope, Status};
+use paned_model::{AgentInfo, AgentState, Meta, Refusal, Scope, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::panes::listed::{self, Listed};
+use crate::panes::pane::State;
 use crate::registry::{Action, Context, Kind};
 
 pub(super) struct PaneList;
@@ -28,22 +30,19 @@ impl Action for PaneList {
     const SCOPE: Scope = Scope::Read;
     const KIND: Kind = Kind::Question;
     type Params = Params;
-    type Answer = Vec<PaneInfo>;
+    type Answer = Vec<Listed>;
 
-    async fn run(context: Context, params: Params) -> Result<Vec<PaneInfo>, Refusal> {
-        let Context { kernel, caller } = context;
-        let panes = kernel.panes().list();
-        let reached = panes.iter().filter(|pane| kernel.may_reach(&pane.id, &caller).is_ok());
-        Ok(reached.map(|pane| pane.info()).filter(|pane| params.picks(pane)).collect())
+    async fn run(context: Context, params: Params) -> Result<Vec<Listed>, Refusal> {
+        Ok(listed::list(&context, |pane| params.picks(pane)))
     }
 }
 
 impl Params {
-    fn picks(&self, pane: &PaneInfo) -> bool {
-        self.tag.as_ref().is_none_or(|tag| pane.tags.contains(tag))
-            && self.status.is_none_or(|status| pane.status == status)
+    fn picks(&self, pane: &State) -> bool {
+        self.tag.as_ref().is_none_or(|tag| pane.record.tags.contains(tag))
+            && self.status.is_none_or(|status| pane.status() == status)
             && self.does(pane.agent.as_ref())
-            && self.meta.iter().all(|(key, value)| pane.meta.get(key) == Some(value))
+            && self.meta.iter().all(|(key, value)| pane.meta().get(key) == Some(value))
     }
 
     fn does(&self, agent: Option<&AgentInfo>) -> bool {

@@ -5,6 +5,7 @@ pub(crate) mod adopt;
 pub(crate) mod end;
 pub(crate) mod launch;
 pub(crate) mod lens;
+pub(crate) mod listed;
 pub(crate) mod notice;
 pub(crate) mod origin;
 pub(crate) mod pane;

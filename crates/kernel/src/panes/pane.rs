@@ -1,6 +1,6 @@
 //! One pane in the table: what is known of it, and how to reach it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use paned_model::{
     Adopted, AgentInfo, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size,
@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::lens::{Known, Lens};
+use super::listed::{Kept, Locked, Printed};
 use super::plain::Plain;
 use super::record::{Record, Title};
 use crate::Kernel;
@@ -20,7 +21,7 @@ use crate::agents::AgentRecord;
 pub(crate) struct Pane {
     pub(crate) id: PaneId,
     pub(crate) created_at: Time,
-    state: Mutex<State>,
+    state: Kept,
     /// Rises whenever it printed, ended or was resized.
     stirred: watch::Sender<u64>,
     /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
@@ -81,13 +82,13 @@ impl Pane {
             agent,
             is_followed_up,
         };
-        let state = Mutex::new(state);
+        let state = Kept::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         Self { id, created_at, state, stirred, lens, plain: Plain::default() }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Locked<'_> {
+        self.state.lock()
     }
 
     /// Wakes whoever waits for news of it.
@@ -145,7 +146,8 @@ impl Pane {
     }
 
     pub(crate) fn info(&self) -> PaneInfo {
-        self.lock().info()
+        let state = self.lock();
+        state.info(state.printed())
     }
 
     pub(crate) fn link(&self, link: &Link) {
@@ -232,16 +234,29 @@ impl State {
     }
 
     pub(crate) fn output(&self) -> Option<Arc<dyn Output>> {
+        self.tape().cloned()
+    }
+
+    fn tape(&self) -> Option<&Arc<dyn Output>> {
         match &self.reach {
             Reach::Starting => None,
-            Reach::Linked { output, .. } => Some(output.clone()),
-            Reach::Unlinked { output } => output.clone(),
+            Reach::Linked { output, .. } => Some(output),
+            Reach::Unlinked { output } => output.as_ref(),
         }
     }
 
-    fn info(&self) -> PaneInfo {
+    /// What its tape has now.
+    pub(super) fn printed(&self) -> Printed {
+        let Some(output) = self.tape() else {
+            return Printed { size: self.size, lines: 0, bytes: 0, dropped: 0 };
+        };
+        // The tape has its size before the news of it is here.
+        let (size, lines) = (output.size(), output.lines());
+        Printed { size, lines, bytes: output.end(), dropped: output.first() }
+    }
+
+    pub(super) fn info(&self, printed: Printed) -> PaneInfo {
         let record = &self.record;
-        let output = self.output();
         let end = record.end;
         let exit = end.and_then(|end| end.exit);
         PaneInfo {
@@ -250,8 +265,7 @@ impl State {
             argv: record.argv.clone(),
             cwd: record.cwd.clone(),
             pid: record.pid,
-            // Its tape has it before the news of it is here.
-            size: output.as_ref().map_or(self.size, |output| output.size()),
+            size: printed.size,
             size_held_by: self.held_by.clone(),
             status: self.status(),
             killing: 0 < self.kills && end.is_none(),
@@ -274,9 +288,9 @@ impl State {
             tags: record.tags.clone(),
             persist: record.persist,
             parent: record.parent.clone(),
-            lines: output.as_ref().map_or(0, |output| output.lines()),
-            bytes: output.as_ref().map_or(0, |output| output.end()),
-            dropped: output.as_ref().map_or(0, |output| output.first()),
+            lines: printed.lines,
+            bytes: printed.bytes,
+            dropped: printed.dropped,
             agent: self.agent.clone(),
         }
     }

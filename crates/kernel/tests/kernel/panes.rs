@@ -254,6 +254,32 @@ async fn lists_are_filtered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_says_of_a_pane_what_the_pane_says_whatever_changed() {
+    let house = with_pane("a").await;
+    let mut said = Vec::new();
+    let mut check = async |what: &str| {
+        let listed = house.act("pane:list", json!({})).await.unwrap()[0].take();
+        assert_eq!(listed, get(&house, "a").await, "{what}");
+        assert!(!said.contains(&listed), "{what} is not to be seen");
+        said.push(listed);
+    };
+    check("a new pane").await;
+    for (name, params) in [
+        ("pane:rename", json!({ "paneId": "a", "title": "new" })),
+        ("pane:set-meta", json!({ "paneId": "a", "key": "k", "value": 1 })),
+        ("pane:resize", json!({ "paneId": "a", "size": { "cols": 90, "rows": 20 } })),
+    ] {
+        house.act(name, params).await.unwrap();
+        check(name).await;
+    }
+    house.pane("a").print(b"one\r\n");
+    check("a line").await;
+    house.pane("a").exit(Exit::Code(3));
+    next(&mut house.feed("pane:exited")).await;
+    check("the end").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
     let house = House::new().await;
     let params = json!({ "id": "a", "argv": ["sh"], "title": "tests", "notifyOnExit": true });

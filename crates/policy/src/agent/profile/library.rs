@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use super::pattern::Trust;
 use super::tree::{self, Node};
 use super::{Mistake, Profile, name_of, schema};
 
 /// Ours, by file.
-const OURS: &[(&str, &str)] = &[
+pub(super) const OURS: &[(&str, &str)] = &[
     ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
     ("amp.toml", include_str!("../../../../../profiles/amp.toml")),
     ("claude.toml", include_str!("../../../../../profiles/claude.toml")),
@@ -52,17 +53,19 @@ impl Library {
 
     fn over_ours(files: &[(String, String)]) -> (Self, Vec<Mistake>) {
         let mut mistakes = Vec::new();
+        let mut profiles = BTreeMap::new();
+        // Only what something is laid over is needed twice.
         let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
         for (file, text) in OURS {
-            match tree::parse(file, text) {
-                Ok(node) => drop(nodes.insert(name_of(file), node)),
-                Err(found) => mistakes.extend(found),
-            }
-        }
-        let mut profiles = BTreeMap::new();
-        for (name, node) in &nodes {
-            match schema::profile(name, node.clone()) {
-                Ok(profile) => drop(profiles.insert(name.clone(), Arc::new(profile))),
+            let name = name_of(file);
+            let read = tree::parse(file, text).and_then(|node| {
+                if files.iter().any(|(over, _)| name_of(over) == name) {
+                    nodes.insert(name.clone(), node.clone());
+                }
+                schema::profile(&name, node, Trust::Ours)
+            });
+            match read {
+                Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
                 Err(found) => mistakes.extend(found),
             }
         }
@@ -73,7 +76,7 @@ impl Library {
                     Some(under) => tree::lay_over(under.clone(), over),
                     None => over,
                 };
-                schema::profile(&name, whole)
+                schema::profile(&name, whole, Trust::Foreign)
             });
             match laid {
                 Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),

@@ -5,6 +5,7 @@
 
 mod command;
 mod library;
+mod pattern;
 mod reader;
 mod recipes;
 mod schema;
@@ -15,12 +16,14 @@ mod tree;
 
 pub use command::{Arguments, Permissions, Wanted};
 pub use library::Library;
-pub use reader::Pattern;
+pub use pattern::Pattern;
 pub use recipes::{Care, Interrupt, Messages, Quit, Remedy, Submit, Transcript, Typing};
 pub use signs::{
     Choosing, ComposerShape, DialogShape, Hook, Hue, Kind, Need, OptionStyle, OscMeaning, Region,
     Rule, Timing, TitleMeaning,
 };
+
+use pattern::Trust;
 
 /// What one agent program's screens and signals mean.
 #[derive(Clone, Debug)]
@@ -84,7 +87,7 @@ impl Profile {
     /// # Errors
     /// Every mistake in it, with its line.
     pub fn parse(file: &str, text: &str) -> Result<Self, Vec<Mistake>> {
-        schema::profile(&name_of(file), tree::parse(file, text)?)
+        schema::profile(&name_of(file), tree::parse(file, text)?, Trust::Foreign)
     }
 
     /// The command line that starts it so. A first prompt is in it where [`Profile::takes_prompt`] says so.

@@ -4,17 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use regex::{Regex, RegexBuilder};
-
 use super::Mistake;
+use super::pattern::{Pattern, Trust};
 use super::tree::{Node, Place, Table, Value};
-
-/// The largest pattern, in bytes of its compiled form.
-const MAX_PATTERN: usize = 1 << 20;
-
-/// A pattern; two are equal when they are written alike.
-#[derive(Clone)]
-pub struct Pattern(Regex);
 
 /// Reads one table.
 pub(super) struct Reader<'a> {
@@ -23,11 +15,16 @@ pub(super) struct Reader<'a> {
     name: String,
     rest: Table,
     known: Vec<&'static str>,
+    trust: Trust,
     mistakes: &'a mut Vec<Mistake>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(node: Node, name: &str, mistakes: &'a mut Vec<Mistake>) -> Self {
+    pub(super) fn new(node: Node, trust: Trust, mistakes: &'a mut Vec<Mistake>) -> Self {
+        Self::named(node, "", trust, mistakes)
+    }
+
+    fn named(node: Node, name: &str, trust: Trust, mistakes: &'a mut Vec<Mistake>) -> Self {
         let Node { place, value } = node;
         let rest = match value {
             Value::Table(table) => table,
@@ -38,7 +35,7 @@ impl<'a> Reader<'a> {
                 Table::new()
             }
         };
-        Self { place, name: name.into(), rest, known: Vec::new(), mistakes }
+        Self { place, name: name.into(), rest, known: Vec::new(), trust, mistakes }
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -145,20 +142,18 @@ impl<'a> Reader<'a> {
     pub(super) fn pattern(&mut self, key: &'static str) -> Option<Pattern> {
         let place = self.rest.get(key).map(|node| node.place.clone());
         let (text, place) = (self.text(key)?, place?);
-        self.compile(key, &text, &place)
+        self.as_pattern(key, &text, &place)
     }
 
     pub(super) fn patterns(&mut self, key: &'static str) -> Vec<Pattern> {
         let texts = self.nodes(key).unwrap_or_default();
-        texts.iter().filter_map(|(text, place)| self.compile(key, text, place)).collect()
+        texts.iter().filter_map(|(text, place)| self.as_pattern(key, text, place)).collect()
     }
 
-    fn compile(&mut self, key: &str, text: &str, place: &Place) -> Option<Pattern> {
-        match RegexBuilder::new(text).size_limit(MAX_PATTERN).build() {
-            Ok(regex) => Some(Pattern(regex)),
-            Err(error) => {
-                let why = error.to_string();
-                let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    fn as_pattern(&mut self, key: &str, text: &str, place: &Place) -> Option<Pattern> {
+        match Pattern::new(text, self.trust) {
+            Ok(pattern) => Some(pattern),
+            Err(why) => {
                 let sentence = format!("`{key}` is no pattern: {why}");
                 self.mistakes.push(place.mistake(sentence));
                 None
@@ -219,7 +214,7 @@ impl<'a> Reader<'a> {
     pub(super) fn table(&mut self, key: &'static str) -> Option<Reader<'_>> {
         let name = self.inner(key);
         let node = self.take(key)?;
-        Some(Reader::new(node, &name, self.mistakes))
+        Some(Reader::named(node, &name, self.trust, self.mistakes))
     }
 
     /// Every table in a table of tables, each read by `read`, in the order in which they are written.
@@ -241,7 +236,7 @@ impl<'a> Reader<'a> {
         };
         entries.sort_by_key(|(_, node)| node.place.line);
         let each = |(key, node): (String, Node)| {
-            let reader = Reader::new(node, &format!("{name}.{key}"), self.mistakes);
+            let reader = Reader::named(node, &format!("{name}.{key}"), self.trust, self.mistakes);
             read(key, reader)
         };
         entries.into_iter().filter_map(each).collect()
@@ -281,44 +276,3 @@ impl<'a> Reader<'a> {
         }
     }
 }
-
-impl Pattern {
-    /// Whether it is found in a text.
-    #[must_use]
-    pub fn is_in(&self, text: &str) -> bool {
-        self.0.is_match(text)
-    }
-
-    /// Where it is found first, in bytes.
-    #[must_use]
-    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
-        self.0.find(text).map(|found| found.range())
-    }
-
-    /// What its first group holds where it is found, or else all that it found.
-    #[must_use]
-    pub fn capture<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let found = self.0.captures(text)?;
-        found.get(1).or_else(|| found.get(0)).map(|group| group.as_str())
-    }
-
-    /// As it is written.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for Pattern {}

@@ -3,6 +3,7 @@
 use paned_model::{AgentState, BlockKind};
 use paned_term::keys::Key;
 
+use super::pattern::Trust;
 use super::reader::Reader;
 use super::tree::Node;
 use super::{
@@ -31,9 +32,9 @@ const KINDS: [(&str, BlockKind); 6] = [
 ];
 
 /// Reads a whole profile.
-pub(super) fn profile(name: &str, node: Node) -> Result<Profile, Vec<Mistake>> {
+pub(super) fn profile(name: &str, node: Node, trust: Trust) -> Result<Profile, Vec<Mistake>> {
     let mut mistakes = Vec::new();
-    let profile = whole(name, Reader::new(node, "", &mut mistakes));
+    let profile = whole(name, Reader::new(node, trust, &mut mistakes));
     if mistakes.is_empty() {
         return Ok(profile);
     }

@@ -23,6 +23,14 @@ fn ours_have_no_mistakes() {
     assert!(untested.is_some_and(|word| word.starts_with("untested")));
 }
 
+/// Ours are not tried when they are read, so that this is the place where it is done.
+#[test]
+fn each_pattern_of_ours_is_one() {
+    for (file, text) in library::OURS {
+        assert_eq!(Profile::parse(file, text).err(), None, "{file}");
+    }
+}
+
 #[test]
 fn a_small_profile_is_enough() {
     check("command = [\"mine\", \"-x\"]", &[]);

@@ -1,0 +1,116 @@
+//! A pane as lists show it: as JSON that is kept until the pane changes. Most panes of a long list are idle, and theirs
+//! is copied, not made again.
+
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use paned_model::{PaneInfo, Size};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::pane::State;
+use crate::registry::Context;
+
+/// A [`PaneInfo`] as JSON.
+#[derive(Clone)]
+pub(crate) struct Listed(Arc<RawValue>);
+
+/// What the tape knows first: it changes without anybody changing the state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Printed {
+    pub(crate) size: Size,
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+    pub(crate) dropped: u64,
+}
+
+/// The panes that a caller reaches and that are picked, oldest first.
+pub(crate) fn list(context: &Context, picks: impl Fn(&State) -> bool) -> Vec<Listed> {
+    let Context { kernel, caller } = context;
+    let panes = kernel.panes().list();
+    let reached = panes.iter().filter(|pane| kernel.may_reach(&pane.id, caller).is_ok());
+    let listed = reached.filter_map(|pane| {
+        let mut pane = pane.lock();
+        picks(&pane).then(|| pane.listed())
+    });
+    listed.collect()
+}
+
+/// A pane's state behind a lock, and what was made of it for lists.
+pub(super) struct Kept(Mutex<(State, Option<Made>)>);
+
+struct Made {
+    json: Listed,
+    of: Printed,
+}
+
+/// A pane's state, locked. Whoever changes it makes that forgotten.
+pub(crate) struct Locked<'a>(MutexGuard<'a, (State, Option<Made>)>);
+
+impl Kept {
+    pub(super) fn new(state: State) -> Self {
+        Self(Mutex::new((state, None)))
+    }
+
+    pub(super) fn lock(&self) -> Locked<'_> {
+        Locked(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Locked<'_> {
+    /// The pane as lists show it.
+    pub(crate) fn listed(&mut self) -> Listed {
+        let (state, made) = &mut *self.0;
+        let now = state.printed();
+        if let Some(made) = made.as_ref().filter(|made| made.of == now) {
+            return made.json.clone();
+        }
+        let json = Listed::of(&state.info(now));
+        *made = Some(Made { json: json.clone(), of: now });
+        json
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.0.0
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        let (state, made) = &mut *self.0;
+        *made = None;
+        state
+    }
+}
+
+impl Listed {
+    fn of(info: &PaneInfo) -> Self {
+        Self(to_raw_value(info).expect("our own types always become JSON").into())
+    }
+}
+
+impl Serialize for Listed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+impl JsonSchema for Listed {
+    fn schema_name() -> Cow<'static, str> {
+        PaneInfo::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        PaneInfo::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        PaneInfo::json_schema(generator)
+    }
+}
