@@ -17,21 +17,20 @@ pub(super) struct Csi {
 
 impl Csi {
     /// Reads what follows `ESC [`; and how many bytes that is. Nothing if it is not all there or not common.
+    #[inline]
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let (mut params, mut count, mut number) = ([0; MAX_PARAMS], 0, 0_u16);
         for (at, &byte) in bytes.iter().enumerate() {
-            match byte {
-                b'0'..=b'9' => {
-                    number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
-                }
-                b';' | 0x40..=0x7e => {
-                    *params.get_mut(count)? = number;
-                    (count, number) = (count + 1, 0);
-                }
-                _ => return None,
+            if byte.is_ascii_digit() {
+                number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
+                continue;
             }
-            if byte != b';' && !byte.is_ascii_digit() {
-                return Some((Self { params, count, last: byte }, at + 1));
+            *params.get_mut(count)? = number;
+            (count, number) = (count + 1, 0);
+            match byte {
+                b';' => {}
+                0x40..=0x7e => return Some((Self { params, count, last: byte }, at + 1)),
+                _ => return None,
             }
         }
         None

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use alacritty_terminal::vte::ansi::{Handler, Processor, Timeout};
 use memchr::memmem;
+use unicode_width::UnicodeWidthChar;
 
 use super::csi::Csi;
 use super::place::{ESC, Place};
@@ -29,6 +30,8 @@ pub(super) struct Reader {
     place: Place,
     /// The last character that the parser has not seen. It may be asked to repeat it.
     unseen: Option<char>,
+    /// Characters of one column that are printed together; empty between two reads.
+    run: Vec<char>,
     /// What a synchronized update has brought so far, if there is one.
     held: Option<Vec<u8>>,
 }
@@ -94,20 +97,12 @@ impl Reader {
     /// Holds bytes back up to where the update ends, and draws it there; how many bytes that were.
     fn hold(&mut self, tap: &mut Tap, bytes: &[u8]) -> usize {
         let held = self.held.get_or_insert_default();
-        let before = held.len();
-        held.extend_from_slice(bytes);
-        // The end may have begun before.
-        let from = before.saturating_sub(END.len() - 1);
-        if let Some(at) = memmem::find(&held[from..], END) {
-            let end = from + at + END.len();
-            held.truncate(end);
-            self.settle(tap);
-            return end - before;
-        }
-        if MAX_HELD <= held.len() {
+        let used = until_end(held, bytes).unwrap_or(bytes.len());
+        held.extend_from_slice(&bytes[..used]);
+        if held.ends_with(END) || MAX_HELD <= held.len() {
             self.settle(tap);
         }
-        bytes.len()
+        used
     }
 
     fn forget_asked(&mut self) {
@@ -147,8 +142,8 @@ impl Reader {
         plain.len()
     }
 
-    /// Prints characters that are not plain, one by one; how many bytes they were. What is no character shows as
-    /// one, and a control of two bytes, or half of it, means nothing.
+    /// Prints characters that are not plain; how many bytes they were. What is no character shows as one, and a
+    /// control of two bytes, or half of it, means nothing.
     fn input(&mut self, tap: &mut Tap, bytes: &[u8]) -> usize {
         let end = bytes.iter().position(u8::is_ascii).unwrap_or(bytes.len());
         for chunk in bytes[..end].utf8_chunks() {
@@ -156,12 +151,26 @@ impl Reader {
                 [] | [0x80..=0x9f] => None,
                 _ => Some(char::REPLACEMENT_CHARACTER),
             };
-            for c in chunk.valid().chars().filter(|c| !c.is_control()).chain(odd) {
-                tap.input(c);
-                self.unseen = Some(c);
-            }
+            let chars = chunk.valid().chars().filter(|c| !c.is_control()).chain(odd);
+            chars.for_each(|c| self.put(tap, c));
         }
+        self.print_run(tap);
         end
+    }
+
+    /// Prints a character, or keeps it to be printed with those that follow.
+    fn put(&mut self, tap: &mut Tap, c: char) {
+        self.unseen = Some(c);
+        if c.width() == Some(1) {
+            return self.run.push(c);
+        }
+        self.print_run(tap);
+        tap.input(c);
+    }
+
+    fn print_run(&mut self, tap: &mut Tap) {
+        text::print(tap, &self.run);
+        self.run.clear();
     }
 
     /// Has the parser read up to where text surely begins again; how many bytes that is.
@@ -173,5 +182,15 @@ impl Reader {
         self.parser.advance(tap, &bytes[..used]);
         self.place = place;
         used
+    }
+}
+
+/// How many bytes after those that are held end the update, if they do.
+fn until_end(held: &[u8], bytes: &[u8]) -> Option<usize> {
+    let begun = &held[held.len().saturating_sub(END.len() - 1)..];
+    let seam = [begun, &bytes[..bytes.len().min(END.len() - 1)]].concat();
+    match memmem::find(&seam, END) {
+        Some(at) => Some(at + END.len() - begun.len()),
+        None => memmem::find(bytes, END).map(|at| at + END.len()),
     }
 }

@@ -1,4 +1,4 @@
-//! Prints a run of plain characters into a row at once. The emulator takes them one by one.
+//! Prints a run of characters that take one column each into a row at once. The emulator takes them one by one.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::tap::Tap;
 
 const WIDE: Flags = Flags::WIDE_CHAR.union(Flags::WIDE_CHAR_SPACER);
 
-/// How many of the bytes are characters that take one column and mean themselves.
+/// How many of the bytes are characters of one byte and one column.
 pub(super) fn plain(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !(0x20..0x7f).contains(byte)).unwrap_or(bytes.len())
 }
 
-/// Prints plain characters as the emulator would.
-pub(super) fn print(tap: &mut Tap, mut text: &[u8]) {
+/// Prints characters of one column as the emulator would.
+pub(super) fn print<T: Copy + Into<char>>(tap: &mut Tap, mut text: &[T]) {
     while let Some((&first, rest)) = text.split_first() {
         let printed = if is_simple(tap) { fill(tap, text) } else { 0 };
         if printed == 0 {
-            tap.input(char::from(first));
+            tap.input(first.into());
             text = rest;
         } else {
             text = &text[printed..];
@@ -40,7 +40,7 @@ fn is_simple(tap: &Tap) -> bool {
 
 /// Prints into the cells from the cursor on, up to the end of the row or to half a wide character, whose other
 /// half is the emulator's. Answers how many.
-fn fill(tap: &mut Tap, text: &[u8]) -> usize {
+fn fill<T: Copy + Into<char>>(tap: &mut Tap, text: &[T]) -> usize {
     let grid = tap.term.grid_mut();
     let (line, start, cols) = (grid.cursor.point.line, grid.cursor.point.column.0, grid.columns());
     let end = cols.min(start + text.len());
@@ -56,18 +56,18 @@ fn fill(tap: &mut Tap, text: &[u8]) -> usize {
 }
 
 /// Writes up to half a wide character; how many were written.
-fn write(
+fn write<T: Copy + Into<char>>(
     cells: &mut [Cell],
-    text: &[u8],
+    text: &[T],
     template: &Cell,
     extra: impl Fn() -> Option<Arc<CellExtra>>,
 ) -> usize {
     let Cell { fg, bg, flags, .. } = *template;
-    for (at, (cell, &byte)) in cells.iter_mut().zip(text).enumerate() {
+    for (at, (cell, &c)) in cells.iter_mut().zip(text).enumerate() {
         if cell.flags.intersects(WIDE) {
             return at;
         }
-        *cell = Cell { c: char::from(byte), fg, bg, flags, extra: extra() };
+        *cell = Cell { c: c.into(), fg, bg, flags, extra: extra() };
     }
     cells.len()
 }

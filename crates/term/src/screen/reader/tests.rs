@@ -110,7 +110,7 @@ fn runs() -> impl Strategy<Value = String> {
     let long = "[ -~]{1,40}";
     let odd =
         select(vec!["─┐", "日", "e\u{301}", "\u{7f}", "\u{85}", "\u{9b}", "\t", "\r\n", "\x07"]);
-    prop_oneof![4 => long, 1 => odd.prop_map(str::to_owned), 2 => tests::text()]
+    prop_oneof![4 => long, 1 => "[─-╿é-ÿ日\u{300}-\u{303}\u{80}-\u{9f}]{1,30}", 1 => odd.prop_map(str::to_owned), 2 => tests::text()]
 }
 
 /// Looks of all kinds, known and unknown, whole and broken off.
