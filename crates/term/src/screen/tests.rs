@@ -138,6 +138,17 @@ fn a_synchronized_update_is_held_until_it_ends_or_is_settled() {
 }
 
 #[test]
+fn an_endless_update_is_drawn_before_it_ends() {
+    let mut screen = screen("\x1b[?2026h");
+    for _ in 0..40 {
+        screen.feed(&[b'x'; 1 << 16]);
+        assert!(screen.undrawn() <= 2 << 20);
+    }
+    assert!(!screen.is_held());
+    assert_eq!(screen.view().rows[3], "xxxxxxxxxx");
+}
+
+#[test]
 fn the_smallest_screens_do_not_hang() {
     let mut screen = screen("日本日本日本");
     screen.resize(Size { cols: 1, rows: 0 });

@@ -110,7 +110,8 @@ fn runs() -> impl Strategy<Value = String> {
     let long = "[ -~]{1,40}";
     let odd =
         select(vec!["─┐", "日", "e\u{301}", "\u{7f}", "\u{85}", "\u{9b}", "\t", "\r\n", "\x07"]);
-    prop_oneof![4 => long, 1 => "[─-╿é-ÿ日\u{300}-\u{303}\u{80}-\u{9f}]{1,30}", 1 => odd.prop_map(str::to_owned), 2 => tests::text()]
+    let other = "[─-╿é-ÿ日\u{300}-\u{303}\u{80}-\u{9f}]{1,30}";
+    prop_oneof![4 => long, 1 => other, 1 => odd.prop_map(str::to_owned), 2 => tests::text()]
 }
 
 /// Looks of all kinds, known and unknown, whole and broken off.
@@ -135,6 +136,8 @@ fn sequences() -> impl Strategy<Value = String> {
     let body = "[0-9;:?>! \n\r\u{7f}\u{18}\u{1b}]{0,4}";
     let last = select("ABCDEFGHIJKLMPSTXZ@bdefgm`hlrsu".chars().collect::<Vec<_>>());
     let number = select(vec!["", "0", "1", "2", "3", "5", "99", "70000", ";", "2;3", "0;0", "3;"]);
+    let common = select("ABCDGHJKXd".chars().collect::<Vec<_>>());
+    let last = prop_oneof![2 => common, 1 => last];
     prop_oneof![
         6 => (number, last.clone()).prop_map(|(number, last)| format!("\x1b[{number}{last}")),
         2 => (body, last).prop_map(|(body, last)| format!("\x1b[{body}{last}")),
@@ -142,6 +145,17 @@ fn sequences() -> impl Strategy<Value = String> {
         2 => Just("\x1b[3b".to_owned()),
         2 => select(vec!["\x1b[?2026h", "\x1b[?2026l", "\x1b[?2026;25l"]).prop_map(str::to_owned),
     ]
+}
+
+/// Strings and others that are more than one letter long, each with an end of some kind and text after it.
+fn strings() -> impl Strategy<Value = String> {
+    let begin = select(vec![
+        "\x1b]2;", "\x1b]8;;", "\x1bP", "\x1bP1$q", "\x1bP;+", "\x1bX", "\x1b^", "\x1b_", "\x1bk",
+        "\x1b ", "\x1b(", "\x1b#",
+    ]);
+    let end = select(vec!["", "\x07", "\x1b\\", "\x18", "\x1a", "\u{9c}", "\x1b"]);
+    (begin, "[a-c0;é\n]{0,3}", end, "[a-d8=]{0,3}")
+        .prop_map(|(begin, body, end, text)| format!("{begin}{body}{end}{text}"))
 }
 
 /// Sequences that do not end, and strings with everything in them.
@@ -177,6 +191,7 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
             5 => runs().prop_map(bytes),
             3 => looks().prop_map(bytes),
             4 => sequences().prop_map(bytes),
+            1 => strings().prop_map(bytes),
             1 => broken(),
         ],
         0..30,
@@ -209,10 +224,21 @@ proptest! {
     }
 }
 
+#[test]
+fn all_parameters_count_however_many_they_are() {
+    for many in [15, 16, 17, 31, 32, 33] {
+        let mut both = Both::new(Size { cols: 10, rows: 4 });
+        let output = format!("a\x1b[{}31mb\x1b[{}3Hc", "1;".repeat(many), "2;".repeat(many));
+        both.feed(output.as_bytes(), &mut [usize::MAX].into_iter().cycle());
+        both.check();
+    }
+}
+
 /// Each way of being common, so that one that is never taken is seen, too.
 #[test]
 fn what_is_common_never_reaches_the_parser() {
-    let common = "ab ~\r\n日│é\x1b[m\x1b[1;2;3;4;7;9;22;23;24;27;29;39;49m\x1b[31;97;42;101m\x1b[38;5;9;48;2;1;2;3m\
+    let common = "ab ~\r\n日│é\x1b[m\x1b[1;2;3;4;7;9;22;23;24;27;29;39;49m\
+        \x1b[31;97;42;101m\x1b[38;5;9;48;2;1;2;3m\
         \x1b[2;3H\x1b[2K\x1b[K\x1b[J\x1b[A\x1b[2B\x1b[C\x1b[3D\x1b[G\x1b[4X\x1b[d";
     let (mut reader, mut tap) = (Reader::default(), Tap::new(Size { cols: 10, rows: 4 }, 0));
     let mut rest = common.as_bytes();
