@@ -23,6 +23,9 @@ const END: &[u8] = b"\x1b[?2026l";
 /// The longest synchronized update; a longer one is drawn before it ends.
 const MAX_HELD: usize = 2 << 20;
 
+/// How many characters are printed together; more are no faster.
+const MAX_RUN: usize = 256;
+
 /// The parser, and what is known of it.
 #[derive(Default)]
 pub(super) struct Reader {
@@ -161,11 +164,15 @@ impl Reader {
     /// Prints a character, or keeps it to be printed with those that follow.
     fn put(&mut self, tap: &mut Tap, c: char) {
         self.unseen = Some(c);
-        if c.width() == Some(1) {
-            return self.run.push(c);
+        let joins = c.width() == Some(1);
+        if !joins || self.run.len() == MAX_RUN {
+            self.print_run(tap);
         }
-        self.print_run(tap);
-        tap.input(c);
+        if joins {
+            self.run.push(c);
+        } else {
+            tap.input(c);
+        }
     }
 
     fn print_run(&mut self, tap: &mut Tap) {

@@ -234,6 +234,15 @@ fn all_parameters_count_however_many_they_are() {
     }
 }
 
+#[test]
+fn no_run_is_too_long() {
+    for run in ["─", "é日", "a"] {
+        let mut both = Both::new(Size { cols: 7, rows: 3 });
+        both.feed(run.repeat(1001).as_bytes(), &mut [usize::MAX].into_iter().cycle());
+        both.check();
+    }
+}
+
 /// Each way of being common, so that one that is never taken is seen, too.
 #[test]
 fn what_is_common_never_reaches_the_parser() {
