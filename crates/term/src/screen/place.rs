@@ -20,8 +20,8 @@ pub(super) enum Place {
     Csi,
     /// In a string that BEL ends, too.
     Osc,
-    /// In another string. Some of those have more ends than what ends everything; they are not looked for, as the
-    /// parser may always be given text.
+    /// In another string. Some of those have an end of their own, which is not looked for: to give text to the
+    /// parser is slower, and never wrong.
     String,
 }
 

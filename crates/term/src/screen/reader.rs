@@ -97,7 +97,7 @@ impl Reader {
         self.forget_asked();
     }
 
-    /// Holds bytes back up to where the update ends, and draws it there; how many bytes that were.
+    /// Holds bytes back up to where the update ends, and draws it there; how many bytes that was.
     fn hold(&mut self, tap: &mut Tap, bytes: &[u8]) -> usize {
         let held = self.held.get_or_insert_default();
         let used = until_end(held, bytes).unwrap_or(bytes.len());
