@@ -74,6 +74,11 @@ impl Arriving {
         Self { strip: cooked(&paint.strip()), at: 0, seen: 0 }
     }
 
+    /// What arrives of one strip.
+    pub(crate) fn into_strip(self) -> Vec<u8> {
+        self.strip
+    }
+
     /// How much arrives in all when this much is printed.
     pub(crate) fn length(&self, paint: Paint, printed: u64) -> u64 {
         let (strips, rest) = (printed / STRIP as u64, printed as usize % STRIP);

@@ -25,6 +25,7 @@ fuzz_target!(|input: &[u8]| {
     whole.feed(output);
     output.chunks(cut).for_each(|piece| pieces.feed(piece));
     assert_eq!(seen(&whole), seen(&pieces));
+    assert_eq!(whole.dump(), pieces.dump());
     assert_eq!(whole.take_replies(), pieces.take_replies());
     assert_eq!(signals(&mut [output].into_iter()), signals(&mut output.chunks(cut)));
 

@@ -5,6 +5,7 @@ mod cli_start;
 mod cpu;
 mod drain;
 mod echo;
+mod emulator;
 mod exit_event;
 mod fan_out;
 mod full_ring;
@@ -44,6 +45,7 @@ pub(crate) const ALL: &[Row] = &[
     drain::ROW,
     to_reader::ROW,
     cpu::ROW,
+    emulator::ROW,
     full_ring::ROW,
     list_in_flood::ROW,
     echo::ROW,

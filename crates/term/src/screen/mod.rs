@@ -3,27 +3,31 @@
 //! It keeps no scrollback unless one is asked for (history is bytes, elsewhere), never touches a clipboard and never answers with
 //! anything the program wrote itself, such as a title.
 
+mod csi;
 mod dump;
 mod foreign;
 mod parts;
 mod pen;
 pub mod picture;
+mod place;
+mod reader;
 mod replies;
 mod rows;
+mod sgr;
 mod tap;
 #[cfg(test)]
 mod tests;
+mod text;
 pub mod view;
 
 use std::borrow::Cow;
 use std::mem;
-use std::time::Duration;
 
-use alacritty_terminal::vte::ansi::{Processor, Timeout};
 use memchr::memrchr3;
 use paned_model::Size;
 
 pub use picture::Picture;
+use reader::Reader;
 use tap::Tap;
 use view::Modes;
 pub use view::View;
@@ -37,7 +41,7 @@ const CAN: u8 = 0x18;
 /// The emulator. Feed it every byte in order; how the bytes are cut does not matter.
 pub struct Screen {
     tap: Tap,
-    parser: Processor<Hold>,
+    reader: Reader,
     /// The beginning of a character whose rest has not come.
     partial: Vec<u8>,
     /// Whether the last byte began an escape sequence.
@@ -45,24 +49,6 @@ pub struct Screen {
     /// Bytes since the last one that ends every string.
     unbroken: usize,
     revision: u64,
-}
-
-/// Whether a synchronized update is held back. The deadline is the caller's: see [`Screen::settle`].
-#[derive(Default)]
-struct Hold(bool);
-
-impl Timeout for Hold {
-    fn set_timeout(&mut self, _: Duration) {
-        self.0 = true;
-    }
-
-    fn clear_timeout(&mut self) {
-        self.0 = false;
-    }
-
-    fn pending_timeout(&self) -> bool {
-        self.0
-    }
 }
 
 impl Screen {
@@ -78,7 +64,7 @@ impl Screen {
     pub fn with_history(size: Size, rows: usize) -> Self {
         Self {
             tap: Tap::new(at_least(size), rows),
-            parser: Processor::new(),
+            reader: Reader::default(),
             partial: Vec::new(),
             escaped: false,
             unbroken: 0,
@@ -92,10 +78,10 @@ impl Screen {
         // The parser loses characters when one before them is cut, so it never sees a cut one.
         let (whole, partial) = bytes.split_at(bytes.len() - cut_char(&bytes));
         self.partial.extend_from_slice(partial);
-        let held = self.parser.sync_bytes_count() + whole.len();
-        self.parser.advance(&mut self.tap, whole);
+        let held = self.reader.held() + whole.len();
+        self.reader.read(&mut self.tap, whole);
         self.break_endless(whole);
-        let all_held = self.is_held() && self.parser.sync_bytes_count() == held;
+        let all_held = self.is_held() && self.reader.held() == held;
         self.revision += u64::from(!whole.is_empty() && !all_held);
     }
 
@@ -113,13 +99,13 @@ impl Screen {
     /// Whether a synchronized update is held back. One that lasts is stale: call [`Screen::settle`].
     #[must_use]
     pub fn is_held(&self) -> bool {
-        self.parser.sync_timeout().0
+        self.reader.is_held()
     }
 
     /// Shows what a synchronized update has drawn so far, and ends it.
     pub fn settle(&mut self) {
         if self.is_held() {
-            self.parser.stop_sync(&mut self.tap);
+            self.reader.settle(&mut self.tap);
             self.revision += 1;
         }
     }
@@ -146,7 +132,7 @@ impl Screen {
     /// character whose rest has not come.
     #[must_use]
     pub fn undrawn(&self) -> usize {
-        self.parser.sync_bytes_count() + self.partial.len()
+        self.reader.held() + self.partial.len()
     }
 
     /// Rises whenever the screen may have changed.
@@ -181,7 +167,7 @@ impl Screen {
             None => self.unbroken + bytes.len(),
         };
         if MAX_STRING < self.unbroken {
-            self.parser.advance(&mut self.tap, &[CAN]);
+            self.reader.read(&mut self.tap, &[CAN]);
             self.unbroken = 0;
         }
     }

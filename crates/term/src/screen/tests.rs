@@ -3,7 +3,7 @@
 use alacritty_terminal::grid::{Dimensions, Grid};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};
-use alacritty_terminal::vte::ansi::Color;
+use alacritty_terminal::vte::ansi::{Color, Processor, StdSyncHandler};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -138,6 +138,17 @@ fn a_synchronized_update_is_held_until_it_ends_or_is_settled() {
 }
 
 #[test]
+fn an_endless_update_is_drawn_before_it_ends() {
+    let mut screen = screen("\x1b[?2026h");
+    for _ in 0..40 {
+        screen.feed(&[b'x'; 1 << 16]);
+        assert!(screen.undrawn() <= 2 << 20);
+    }
+    assert!(!screen.is_held());
+    assert_eq!(screen.view().rows[3], "xxxxxxxxxx");
+}
+
+#[test]
 fn the_smallest_screens_do_not_hang() {
     let mut screen = screen("日本日本日本");
     screen.resize(Size { cols: 1, rows: 0 });
@@ -184,11 +195,11 @@ fn print() -> impl Strategy<Value = Step> {
     prop_oneof![text(), sequence()].prop_map(Step::Print)
 }
 
-fn size() -> impl Strategy<Value = Size> {
+pub(super) fn size() -> impl Strategy<Value = Size> {
     (2..13u16, 1..7u16).prop_map(|(cols, rows)| Size { cols, rows })
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "a", "bc", "défgh", "日", "本語", "🦀", "e\u{301}", "\u{308}", " ", "\t", "q", "~",
     ]);
@@ -198,7 +209,7 @@ fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 1..8).prop_map(|pieces| pieces.concat())
 }
 
-fn sequence() -> impl Strategy<Value = String> {
+pub(super) fn sequence() -> impl Strategy<Value = String> {
     let number = prop_oneof![6 => 0..9u16, 1 => Just(99u16)];
     let pair = (number.clone(), number.clone(), select(vec!['H', 'r']));
     let single = (number, select("ABCDEFGIJKLMPSTXZ@dg`".chars().collect::<Vec<_>>()));
@@ -395,7 +406,7 @@ proptest! {
         pieces in proptest::collection::vec(prop_oneof![text(), sequence()], 0..30),
     ) {
         let (mut screen, mut bare) = (Screen::new(size), Tap::new(size, 0));
-        let mut parser = Processor::<Hold>::new();
+        let mut parser = Processor::<StdSyncHandler>::new();
         // Tabs back and unnamed links are the two things that the tap mends.
         for piece in pieces.iter().filter(|piece| !piece.ends_with('Z') && !piece.contains("8;;")) {
             screen.feed(piece.as_bytes());
@@ -410,7 +421,7 @@ proptest! {
 }
 
 fn sync() -> impl Strategy<Value = String> {
-    select(vec!["\x1b[?2026h", "\x1b[?2026l", "\x1b[6n"]).prop_map(str::to_owned)
+    select(vec!["\x1b[?2026h", "\x1b[?25;2026h", "\x1b[?2026l", "\x1b[6n"]).prop_map(str::to_owned)
 }
 
 /// A screen is shared between tasks behind a lock.
