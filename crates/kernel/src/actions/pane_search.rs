@@ -132,18 +132,7 @@ impl Hunt {
     fn new(pattern: Arc<Pattern>, outputs: Outputs, limit: usize, until: Instant) -> Self {
         let (trail, buffer, hits) = (None, Vec::new(), Vec::new());
         let (done, truncated, timed_out) = (0, false, false);
-        Self {
-            pattern,
-            outputs,
-            limit,
-            until,
-            done,
-            trail,
-            buffer,
-            hits,
-            truncated,
-            timed_out,
-        }
+        Self { pattern, outputs, limit, until, done, trail, buffer, hits, truncated, timed_out }
     }
 
     /// Goes on until it is over, or until a pause is due. Answers whether it is over.

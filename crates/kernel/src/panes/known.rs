@@ -69,13 +69,14 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use super::super::gist::Sum;
     use super::*;
 
     fn part(text: Option<&str>) -> Part {
         let gist = text.map(|text| {
-            let mut gist = Gist::new();
-            gist.add(text.as_bytes());
-            gist
+            let mut sum = Sum::new();
+            sum.add(text.as_bytes());
+            sum.gist()
         });
         Part { first: 7, kind: Kind::Plain, gist }
     }

@@ -123,7 +123,8 @@ mod tests {
     #[track_caller]
     fn check(pattern: &str, expect: &[&str]) {
         let written = |need: &Need| {
-            let texts: Vec<_> = need.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
+            let texts: Vec<_> =
+                need.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
             let exact = if need.is_exact { "" } else { "~" };
             let leads = if need.leads { "^" } else { "" };
             format!("{leads}{exact}{}", texts.join("|"))

@@ -10,8 +10,8 @@ use paned_substrate::{Command, Link, Output};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
-use super::lens::{Known, Lens};
 use super::known;
+use super::lens::{Known, Lens};
 use super::record::{Record, Title};
 use crate::Kernel;
 use crate::agents::AgentRecord;

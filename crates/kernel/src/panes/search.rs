@@ -14,7 +14,7 @@ use paned_model::Time;
 use paned_substrate::Output;
 use paned_term::lines;
 
-use super::gist::Gist;
+use super::gist::{Gist, Sum};
 use super::known::{self, Advice, Kind, Known};
 use super::pattern::Pattern;
 use super::reading::LINE;
@@ -159,7 +159,7 @@ impl Search<'_> {
             Kind::Drawn => self.one_by_one(part),
         };
         let gist = match advice {
-            // Whoever looks for something in vain does so again, letter by letter.
+            // A search in vain is often followed by another, and this one has read it anyway.
             Advice::SumUp(_) if found.is_empty() && !self.pattern.needs().is_empty() => {
                 Some(self.gist(part, kind))
             }
@@ -214,14 +214,14 @@ impl Search<'_> {
     }
 
     fn gist(&self, part: &Part<'_>, kind: Kind) -> Gist {
-        let (mut gist, bytes) = (Gist::new(), &part.bytes[part.first..]);
+        let (mut sum, bytes) = (Sum::new(), &part.bytes[part.first..]);
         match kind {
-            Kind::Plain => gist.add(bytes),
+            Kind::Plain => sum.add(bytes),
             Kind::Drawn => {
-                lines::split(bytes).for_each(|line| gist.add(self.clean(line).text.as_bytes()));
+                lines::split(bytes).for_each(|line| sum.add(self.clean(line).text.as_bytes()));
             }
         }
-        gist
+        sum.gist()
     }
 
     /// The lines that match, in plain bytes.

@@ -112,7 +112,9 @@ fn find_slowly(output: &Printed, regex: &Regex, sizes: Sizes, count: usize) -> V
 
 /// Lines: mostly plain ones, and such as are not.
 fn any_output() -> impl Strategy<Value = Vec<u8>> {
-    let plain = select(vec!["a", "b", "ab c", " ", "A1", "_", "x=1;", "kiss", "KISS", "\r\n", "\r\n", "\n"]);
+    let plain = select(vec![
+        "a", "b", "ab c", " ", "A1", "_", "x=1;", "kiss", "KISS", "\r\n", "\r\n", "\n",
+    ]);
     let other = select(vec![
         &b"\x1b[1m"[..],
         b"\x1b[K",
