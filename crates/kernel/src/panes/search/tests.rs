@@ -331,6 +331,26 @@ fn it_pauses_when_it_is_told_to_and_goes_on_from_there() {
     assert_eq!(trail.hits, whole.hits[..trail.hits.len()]);
 }
 
+/// Wherever the output ended when the parts were summed up: what goes on there is not missed.
+#[test]
+fn what_was_not_complete_is_not_believed_to_be() {
+    let lines =
+        ["a\n", "kiss\n", "0123456789abcdef\n", "kiss kiss kiss\n", "\n", "b\n", "a kiss\n"];
+    // Parts begin everywhere in them: 49 and 16 have nothing in common.
+    let output = lines.concat().repeat(16).into_bytes();
+    let sizes = Sizes { part: 16, shown: 40, chars: 30 };
+    let regex = Regex::new("kiss").unwrap();
+    let whole = Printed::new(&output, 0, 16);
+    let expect = find_slowly(&whole, &regex, sizes, 1000);
+    for end in 0..output.len() {
+        let known = Known::default();
+        for _ in 1..=2 {
+            find(&Printed::new(&output[..end], 0, 16), "hugs", &known, sizes, 1000);
+        }
+        assert_eq!(find(&whole, "kiss", &known, sizes, 1000), expect, "after {end}");
+    }
+}
+
 #[test]
 fn a_pause_loses_nothing() {
     let output = Printed::new(&b"kiss 1\r\n\x1b[1mkiss\x1b[m\r\n".repeat(100), 0, 16);
