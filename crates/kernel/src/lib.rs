@@ -65,6 +65,7 @@ struct Inner {
     ground: Arc<dyn Ground>,
     registry: Registry,
     panes: panes::Table,
+    patterns: panes::Patterns,
     grants: Grants,
     hooks: Hooks,
     errands: Errands,
@@ -142,6 +143,10 @@ impl Kernel {
 
     pub(crate) fn panes(&self) -> &panes::Table {
         &self.inner.panes
+    }
+
+    pub(crate) fn patterns(&self) -> &panes::Patterns {
+        &self.inner.patterns
     }
 
     pub(crate) fn grants(&self) -> &Grants {

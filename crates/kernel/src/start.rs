@@ -19,7 +19,7 @@ use crate::errands::Errands;
 use crate::grants::{Grants, Stored, random_name};
 use crate::hooks::Hooks;
 use crate::journal::{self, Change, Journal, Opened, Record};
-use crate::panes::{self, Table, adopt};
+use crate::panes::{self, Patterns, Table, adopt};
 use crate::stage::{self, Stages};
 use crate::{Inner, Kernel, Setup, actions};
 
@@ -75,6 +75,7 @@ impl Kernel {
             ground,
             registry: actions::registry(),
             panes: Table::default(),
+            patterns: Patterns::default(),
             grants: Grants::new(),
             hooks: Hooks::default(),
             errands: Errands::default(),

@@ -11,13 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::panes::Pane;
-use crate::panes::pattern::{Pattern, pattern};
-use crate::panes::search::{self, Search, Sizes};
+use crate::panes::pattern::Pattern;
+use crate::panes::search::{self, Search, Sizes, Trail};
 use crate::registry::{Action, Context, Kind};
 
 const HITS: usize = 100;
 const MOST_HITS: usize = 1000;
 const LONGEST: u64 = 10_000;
+/// How long a search may take where it is asked for. To wake another thread costs as much as many searches do.
+const SHORT: Duration = Duration::from_millis(1);
 
 pub(super) struct PaneSearch;
 
@@ -75,14 +77,19 @@ impl Action for PaneSearch {
     type Answer = Found;
 
     async fn run(context: Context, params: Params) -> Result<Found, Refusal> {
-        let pattern = pattern("pattern", &params.pattern, params.ignore_case)?;
+        let patterns = context.kernel.patterns();
+        let pattern = patterns.get("pattern", &params.pattern, params.ignore_case)?;
         let outputs = outputs(&context, params.panes.as_deref())?;
         let limit = params.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(2000).min(LONGEST));
-        let hunt = Hunt { pattern, limit, until: Instant::now() + patience };
-        // Away from the other tasks: this may take a while.
-        let found = tokio::task::spawn_blocking(move || hunt.run(&outputs));
-        found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
+        let now = Instant::now();
+        let mut hunt = Hunt::new(pattern, outputs, limit, now + patience);
+        if !hunt.go_on(Some(now + SHORT)).map_err(Refusal::internal)? {
+            // Away from the other tasks: this may take a while.
+            let rest = tokio::task::spawn_blocking(move || hunt.go_on(None).map(|_| hunt));
+            hunt = rest.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
+        }
+        Ok(hunt.found())
     }
 }
 
@@ -105,33 +112,67 @@ fn outputs(context: &Context, asked: Option<&[PaneId]>) -> Result<Outputs, Refus
     asked.iter().map(one).collect()
 }
 
-/// A search of many panes.
+/// A search of many panes, one after the other.
 struct Hunt {
-    pattern: Pattern,
+    pattern: Arc<Pattern>,
+    outputs: Outputs,
     limit: usize,
     until: Instant,
+    /// How many panes are done.
+    done: usize,
+    /// How far the search of the next one has come.
+    trail: Option<Trail>,
+    buffer: Vec<u8>,
+    hits: Vec<Hit>,
+    truncated: bool,
+    timed_out: bool,
 }
 
 impl Hunt {
-    fn run(&self, outputs: &Outputs) -> io::Result<Found> {
-        let (mut hits, mut truncated, mut timed_out) = (Vec::new(), false, false);
-        for (pane, output) in outputs {
-            let plain = &pane.plain;
-            let (pattern, sizes) = (&self.pattern, Sizes::USUAL);
-            let search = Search { output: output.as_ref(), pattern, plain, sizes };
-            // One more than is shown, to know whether there are more.
-            let mut found = search.newest(self.limit + 1, || {
-                timed_out |= self.until < Instant::now();
-                !timed_out
+    fn new(pattern: Arc<Pattern>, outputs: Outputs, limit: usize, until: Instant) -> Self {
+        let (trail, buffer, hits) = (None, Vec::new(), Vec::new());
+        let (done, truncated, timed_out) = (0, false, false);
+        Self { pattern, outputs, limit, until, done, trail, buffer, hits, truncated, timed_out }
+    }
+
+    /// Goes on until it is over, or until a pause is due. Answers whether it is over.
+    fn go_on(&mut self, pause: Option<Instant>) -> io::Result<bool> {
+        while let Some((pane, output)) = self.outputs.get(self.done) {
+            let search = Search {
+                output: output.as_ref(),
+                pattern: &self.pattern,
+                known: &pane.known,
+                sizes: Sizes::USUAL,
+                // One more than is shown, to know whether there are more.
+                count: self.limit + 1,
+            };
+            let mut trail = self.trail.take().unwrap_or_else(|| search.begin());
+            let mut pauses = false;
+            search.go_on(&mut trail, &mut self.buffer, || {
+                let now = Instant::now();
+                self.timed_out |= self.until < now;
+                pauses = pause.is_some_and(|pause| pause < now);
+                !self.timed_out && !pauses
             })?;
-            truncated |= self.limit < found.len();
-            found.truncate(self.limit);
-            hits.extend(found.into_iter().map(|hit| Hit::of(&pane.id, hit)));
+            if pauses && !self.timed_out {
+                self.trail = Some(trail);
+                return Ok(false);
+            }
+            self.truncated |= self.limit < trail.hits.len();
+            let shown = trail.hits.into_iter().take(self.limit);
+            self.hits.extend(shown.map(|hit| Hit::of(&pane.id, hit)));
+            self.done += 1;
         }
-        hits.sort_by_key(|hit: &Hit| Reverse((hit.time, hit.n)));
-        truncated |= self.limit < hits.len();
-        hits.truncate(self.limit);
-        Ok(Found { hits, panes: outputs.len(), truncated, timed_out })
+        Ok(true)
+    }
+
+    /// What was found, the newest first.
+    fn found(mut self) -> Found {
+        self.hits.sort_by_key(|hit| Reverse((hit.time, hit.n)));
+        let truncated = self.truncated || self.limit < self.hits.len();
+        self.hits.truncate(self.limit);
+        let (hits, timed_out) = (self.hits, self.timed_out);
+        Found { hits, panes: self.outputs.len(), truncated, timed_out }
     }
 }
 

@@ -3,14 +3,17 @@
 mod above;
 pub(crate) mod adopt;
 pub(crate) mod end;
+mod gist;
+pub(crate) mod known;
 pub(crate) mod launch;
 pub(crate) mod lens;
 pub(crate) mod listed;
+mod needs;
 pub(crate) mod notice;
 pub(crate) mod origin;
 pub(crate) mod pane;
 pub(crate) mod pattern;
-pub(crate) mod plain;
+mod patterns;
 pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod search;
@@ -21,5 +24,6 @@ pub(crate) mod throttle;
 
 pub(crate) use above::above;
 pub(crate) use pane::Pane;
+pub(crate) use patterns::Patterns;
 pub(crate) use record::Record;
 pub(crate) use table::Table;

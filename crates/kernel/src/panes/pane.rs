@@ -10,9 +10,9 @@ use paned_substrate::{Command, Link, Output};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
+use super::known;
 use super::lens::{Known, Lens};
 use super::listed::{Kept, Locked, Printed};
-use super::plain::Plain;
 use super::record::{Record, Title};
 use crate::Kernel;
 use crate::agents::AgentRecord;
@@ -27,7 +27,7 @@ pub(crate) struct Pane {
     /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
     pub(crate) lens: tokio::sync::Mutex<Lens>,
     /// What searches found out about its output.
-    pub(crate) plain: Plain,
+    pub(crate) known: known::Known,
 }
 
 /// What is known of a pane. Journal records are made under this lock, so that their order is the order of
@@ -84,7 +84,7 @@ impl Pane {
         };
         let state = Kept::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
-        Self { id, created_at, state, stirred, lens, plain: Plain::default() }
+        Self { id, created_at, state, stirred, lens, known: known::Known::default() }
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {

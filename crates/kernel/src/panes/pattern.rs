@@ -2,13 +2,16 @@
 
 use memchr::memchr2;
 use paned_model::Refusal;
-use regex_automata::Input;
 use regex_automata::meta::{self, BuildError};
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{Input, MatchKind, Span};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
     Repetition,
 };
+
+use super::needs::{self, Need};
 
 const LONGEST: usize = 1000;
 const LARGEST: usize = 1 << 20;
@@ -18,6 +21,9 @@ const LARGEST: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     regex: meta::Regex,
+    needs: Vec<Need>,
+    /// Finds what every line that matches holds, where that is rarer than what the regex looks for first.
+    finder: Option<Prefilter>,
 }
 
 impl Pattern {
@@ -26,10 +32,25 @@ impl Pattern {
         self.regex.is_match(line)
     }
 
+    /// How much memory it takes, in bytes, before it is used.
+    pub(crate) fn size(&self) -> usize {
+        self.regex.memory_usage()
+    }
+
+    /// What every line that matches holds.
+    pub(crate) fn needs(&self) -> &[Need] {
+        &self.needs
+    }
+
     /// A place in the first line, from a line's start on, that may match: no line before it does.
     ///
-    /// It may be a false alarm, because between `\r` and `\n` is a place that no line has.
-    pub(crate) fn find(&self, lines: &[u8], from: usize) -> Option<usize> {
+    /// It may be a false alarm: now and then because between `\r` and `\n` is a place that no line has, and more
+    /// often by `guess`, which looks only for what every line that matches holds.
+    pub(crate) fn find(&self, lines: &[u8], from: usize, guess: bool) -> Option<usize> {
+        if let Some(finder) = self.finder.as_ref().filter(|_| guess) {
+            let found = finder.find(lines, Span::from(from..lines.len()));
+            return found.map(|span| span.start);
+        }
         // Where it ends is as good as where it begins, and found sooner.
         let input = Input::new(lines).range(from..).earliest(true);
         self.regex.search_half(&input).map(|half| half.offset())
@@ -56,12 +77,21 @@ fn build(text: &str, ignore_case: bool) -> Result<Pattern, String> {
         .hybrid_cache_capacity(LARGEST)
         // Only plain text is looked at, where no place is within a character.
         .utf8_empty(false);
-    let regex = meta::Builder::new().configure(limits).build_from_hir(&within_line(&hir));
+    let hir = within_line(&hir);
+    let regex = meta::Builder::new().configure(limits).build_from_hir(&hir);
     let regex = regex.map_err(|error: BuildError| match error.size_limit() {
         Some(_) => "it is too large once compiled".to_owned(),
         None => last_line(&error.to_string()),
     })?;
-    Ok(Pattern { regex })
+    let needs = needs::needs(&hir);
+    let finder = finder(&needs);
+    Ok(Pattern { regex, needs, finder })
+}
+
+/// Of what a match begins with, a regex makes a finder of its own.
+fn finder(needs: &[Need]) -> Option<Prefilter> {
+    let rarest = needs::rarest(needs).filter(|need| need.is_exact && !need.leads)?;
+    Prefilter::new(MatchKind::LeftmostFirst, &rarest.texts).filter(Prefilter::is_fast)
 }
 
 /// The line of an error that says what it is; those before it draw the place.
@@ -137,7 +167,7 @@ mod tests {
         let pattern = pattern("pattern", text, false).unwrap();
         let expect = regex::Regex::new(text).unwrap().is_match(line);
         assert_eq!(pattern.is_match(line), expect, "{text:?} in {line:?}");
-        let found = pattern.find(lines.as_bytes(), 0).is_some();
+        let found = pattern.find(lines.as_bytes(), 0, false).is_some();
         assert_eq!(found, expect, "{text:?} in {lines:?}");
     }
 
@@ -159,6 +189,23 @@ mod tests {
         check(r"^\s*$", "", "\r\n");
         check("a$", "a", "a\r\n");
         check("^[^a]*b", "b", "a\r\nb\r\n");
+    }
+
+    #[test]
+    fn what_every_match_holds_is_looked_for_first() {
+        let lines = b"took 1 ms\ntook 2 minutes\n";
+        for (text, expect) in [
+            (r"^took \d+ minutes", Some(16)),
+            (r"\d+ (minutes|hours)", Some(17)),
+            (r"\d+ (hours|days)", None),
+        ] {
+            let pattern = pattern("pattern", text, false).unwrap();
+            assert_eq!(pattern.find(lines, 0, true), expect, "{text}");
+        }
+        // Nothing but what a match begins with, and nothing at all.
+        for text in ["minutes", "(?i)took .*MINUTES", r"\d$"] {
+            assert!(pattern("pattern", text, false).unwrap().finder.is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Searching what a pane printed for lines that match, the newest first.
 //!
 //! Where lines are plain, as most are, the bytes are searched as they are; elsewhere each line is cleaned
-//! first. Both ways find the same.
+//! first. Both ways find the same. What is known not to hold what every hit holds is not even read.
 
 #[cfg(test)]
 mod tests;
@@ -14,10 +14,14 @@ use paned_model::Time;
 use paned_substrate::Output;
 use paned_term::lines;
 
+use super::gist::{Gist, Sum};
+use super::known::{self, Advice, Kind, Known};
 use super::pattern::Pattern;
-use super::plain::Plain;
 use super::reading::LINE;
 use super::text::{PIECE, Text};
+
+/// How many lines of a part may look like a hit and be none before each is tried in full.
+const FALSE_ALARMS: usize = 32;
 
 /// One line that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +51,29 @@ impl Sizes {
     pub(crate) const USUAL: Self = Self { part: 64 << 10, shown: PIECE, chars: LINE };
 }
 
-/// A search of one output.
+/// A search of one output for the newest hits.
 pub(crate) struct Search<'a> {
     pub(crate) output: &'a dyn Output,
     pub(crate) pattern: &'a Pattern,
-    pub(crate) plain: &'a Plain,
+    pub(crate) known: &'a Known,
     pub(crate) sizes: Sizes,
+    /// How many hits are enough.
+    pub(crate) count: usize,
+}
+
+/// How far a search has come.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    /// The hits so far, the newest first.
+    pub(crate) hits: Vec<Hit>,
+    left: Option<Left>,
+}
+
+/// What is left to search: the parts below this place, and the line that leads across it up to its end.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    below: u64,
+    end: u64,
 }
 
 /// Lines, read from the output, that nobody has searched yet.
@@ -65,95 +86,157 @@ struct Part<'a> {
 }
 
 impl Search<'_> {
-    /// The newest hits, up to so many, the newest first. Before each part is asked whether to go on.
-    pub(crate) fn newest(
-        &self,
-        count: usize,
-        mut goes_on: impl FnMut() -> bool,
-    ) -> io::Result<Vec<Hit>> {
-        let Sizes { part: size, shown, .. } = self.sizes;
-        let (mut hits, mut buffer) = (Vec::new(), vec![0; size + shown]);
-        // What is left to search: the parts below this one, and the line that leads into it up to there.
-        let mut end = self.output.end();
-        let mut below = end.next_multiple_of(size as u64);
-        while hits.len() < count && goes_on() {
-            let oldest = self.output.first();
-            let begin = below.saturating_sub(size as u64).max(oldest);
-            if end <= begin {
-                break;
-            }
-            let bytes = &mut buffer[..(end - begin) as usize];
-            // Overwritten meanwhile: what is still there is tried again.
-            let Ok(read) = self.output.read(begin, bytes)? else { continue };
-            let bytes = &bytes[..read];
-            // A line that began earlier is searched with those before it.
-            let first =
-                if begin == oldest { 0 } else { memchr(b'\n', bytes).map_or(read, |at| at + 1) };
-            let part = Part { offset: begin, bytes, first };
-            hits.extend(self.newest_of(&part, count - hits.len())?);
-            if begin == oldest {
-                break;
-            }
-            below = begin;
-            end = begin + first.min(shown) as u64;
-        }
-        Ok(hits)
+    /// A search that is about to begin.
+    pub(crate) fn begin(&self) -> Trail {
+        let end = self.output.end();
+        let below = end.next_multiple_of(self.sizes.part as u64);
+        Trail { hits: Vec::new(), left: Some(Left { below, end }) }
     }
 
-    fn newest_of(&self, part: &Part<'_>, count: usize) -> io::Result<Vec<Hit>> {
-        let found = if self.is_plain(part) { self.in_place(part) } else { self.one_by_one(part) };
+    /// Goes on until it is over. Before each part is asked whether to. The buffer is for any number of searches.
+    pub(crate) fn go_on(
+        &self,
+        trail: &mut Trail,
+        buffer: &mut Vec<u8>,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> io::Result<()> {
+        while let Some(left) = trail.left
+            && goes_on()
+        {
+            trail.left = self.step(left, &mut trail.hits, buffer)?;
+            trail.left = trail.left.filter(|_| trail.hits.len() < self.count);
+        }
+        Ok(())
+    }
+
+    /// Searches one part. Answers what is left then.
+    fn step(
+        &self,
+        left: Left,
+        hits: &mut Vec<Hit>,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<Option<Left>> {
+        let Sizes { part: size, shown, .. } = self.sizes;
+        let oldest = self.output.first();
+        let begin = left.below.saturating_sub(size as u64).max(oldest);
+        if left.end <= begin {
+            return Ok(None);
+        }
+        // The first line that is kept may have lost its beginning, and is not what it was.
+        let is_whole = begin == 0 || begin != oldest;
+        let advice = match is_whole {
+            true => self.known.advice(begin / size as u64, self.pattern.needs()),
+            false => Advice::Find,
+        };
+        // Of a line that is too long, no more is looked at.
+        let below = |first: usize| Left { below: begin, end: begin + first.min(shown) as u64 };
+        if let Advice::Skip(first) = advice {
+            return Ok(Some(below(first)));
+        }
+        buffer.resize(size + shown, 0);
+        let bytes = &mut buffer[..(left.end - begin) as usize];
+        // Overwritten meanwhile: what is still there is tried again.
+        let Ok(read) = self.output.read(begin, bytes)? else { return Ok(Some(left)) };
+        let bytes = &bytes[..read];
+        // A line that began earlier is searched with those before it.
+        let first =
+            if begin == oldest { 0 } else { memchr(b'\n', bytes).map_or(read, |at| at + 1) };
+        let part = Part { offset: begin, bytes, first };
+        let found = self.search(&part, advice, is_whole);
+        self.show(&part, found, hits)?;
+        Ok((begin != oldest).then(|| below(first)))
+    }
+
+    /// The lines that match. What else is found out is remembered, if these are all the lines that ever begin
+    /// in this part.
+    fn search(&self, part: &Part<'_>, advice: Advice, is_whole: bool) -> Vec<Range<usize>> {
+        let kind = match advice {
+            Advice::SumUp(kind) | Advice::Read(kind) => kind,
+            Advice::Find | Advice::Skip(_) => self.kind(part),
+        };
+        let found = match kind {
+            Kind::Plain => self.in_place(part),
+            Kind::Drawn => self.one_by_one(part),
+        };
+        let gist = match advice {
+            // A search in vain is often followed by another, and this one has read it anyway.
+            Advice::SumUp(_) if found.is_empty() && !self.pattern.needs().is_empty() => {
+                Some(self.gist(part, kind))
+            }
+            Advice::Find if is_whole && self.is_complete(part) => None,
+            Advice::Find | Advice::SumUp(_) | Advice::Read(_) | Advice::Skip(_) => return found,
+        };
+        let number = part.offset / self.sizes.part as u64;
+        self.known.insert(number, known::Part { first: part.first, kind, gist });
+        found
+    }
+
+    /// Shows the newest of the lines that match.
+    fn show(
+        &self,
+        part: &Part<'_>,
+        found: Vec<Range<usize>>,
+        hits: &mut Vec<Hit>,
+    ) -> io::Result<()> {
         if found.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let Some(mut n) = Text::new(self.output).ends_before(part.offset)? else {
-            return Ok(Vec::new());
+            return Ok(());
         };
-        let (mut hits, mut counted) = (Vec::new(), 0);
-        for line in found.into_iter().rev().take(count).rev() {
+        let (mut shown, mut counted) = (Vec::new(), 0);
+        for line in found.into_iter().rev().take(self.count - hits.len()).rev() {
             n += memchr_iter(b'\n', &part.bytes[counted..line.start]).count() as u64;
             counted = line.start;
             let offset = part.offset + line.start as u64;
             let time = self.output.mark(offset)?.map_or(Time(0), |mark| mark.time);
             let text = self.clean(&part.bytes[line]).text.into_owned();
-            hits.push(Hit { n, offset, time, text });
+            shown.push(Hit { n, offset, time, text });
         }
-        hits.reverse();
-        Ok(hits)
+        hits.extend(shown.into_iter().rev());
+        Ok(())
     }
 
     fn clean<'a>(&self, line: &'a [u8]) -> lines::Line<'a> {
         lines::clean(&line[..line.len().min(self.sizes.shown)], self.sizes.chars)
     }
 
-    /// Whether cleaning would change nothing in any of its lines.
-    fn is_plain(&self, part: &Part<'_>) -> bool {
-        let (size, lines) = (self.sizes.part as u64, &part.bytes[part.first..]);
-        let number = part.offset / size;
-        let rest = ((number + 1) * size - part.offset) as usize;
-        if self.plain.contains(number) {
-            let rest = part.bytes.get(rest..).unwrap_or_default();
-            return lines::are_ascii(rest) && lines::are_short(lines, self.sizes.chars);
+    fn kind(&self, part: &Part<'_>) -> Kind {
+        let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.chars);
+        if is_plain { Kind::Plain } else { Kind::Drawn }
+    }
+
+    /// Whether no other line will ever begin in the part: the last one leads across its end, and has its own.
+    fn is_complete(&self, part: &Part<'_>) -> bool {
+        part.offset.is_multiple_of(self.sizes.part as u64)
+            && self.sizes.part < part.bytes.len()
+            && part.bytes.last() == Some(&b'\n')
+    }
+
+    fn gist(&self, part: &Part<'_>, kind: Kind) -> Gist {
+        let (mut sum, bytes) = (Sum::new(), &part.bytes[part.first..]);
+        match kind {
+            Kind::Plain => sum.add(bytes),
+            Kind::Drawn => {
+                lines::split(bytes).for_each(|line| sum.add(self.clean(line).text.as_bytes()));
+            }
         }
-        if !lines::are_ascii(part.bytes) {
-            return lines::are_plain(lines, self.sizes.chars);
-        }
-        if part.offset.is_multiple_of(size) && rest <= part.bytes.len() {
-            self.plain.insert(number);
-        }
-        lines::are_short(lines, self.sizes.chars)
+        sum.gist()
     }
 
     /// The lines that match, in plain bytes.
     fn in_place(&self, part: &Part<'_>) -> Vec<Range<usize>> {
         let lines = &part.bytes[part.first..];
-        let (mut found, mut from) = (Vec::new(), 0);
+        let (mut found, mut from, mut alarms) = (Vec::new(), 0, 0);
         while from < lines.len()
-            && let Some(at) = self.pattern.find(lines, from)
+            && let Some(at) = self.pattern.find(lines, from, alarms < FALSE_ALARMS)
         {
             let start = memrchr(b'\n', &lines[from..at]).map_or(from, |end| from + end + 1);
             let end = memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
             if start < lines.len() && self.pattern.is_match(&self.clean(&lines[start..end]).text) {
                 found.push(part.first + start..part.first + end);
+            } else {
+                alarms += 1;
             }
             from = end + 1;
         }

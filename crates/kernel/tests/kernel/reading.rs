@@ -129,6 +129,31 @@ async fn a_search_finds_the_newest_first_in_all_panes_one_may_see() {
     assert_eq!(code(unknown).0, Code::NotFound);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_long_search_finds_what_a_short_one_would() {
+    let line = |n: u64| format!("line {n} of many\r\n\x1b[1mline\x1b[m {n} again\r\n");
+    let output: String = (0..20_000).map(line).collect();
+    let house = printing(&output).await;
+    // More than can be done at once, and thrice, as more is known each time.
+    for text in ["^line 7 (of|again)", "line 1999[0-9] (?:x|again)", "line .* often", "line 7 of"] {
+        let asked = json!({ "pattern": text });
+        let mut answers = Vec::new();
+        for _ in 0..3 {
+            answers.push(house.act("pane:search", asked.clone()).await.unwrap());
+        }
+        let hits = answers[0]["hits"].as_array().unwrap();
+        let found: Vec<_> = hits.iter().map(|hit| hit["n"].as_u64().unwrap()).collect();
+        let expect = match text {
+            "^line 7 (of|again)" => vec![15, 14],
+            "line .* often" => vec![],
+            "line 7 of" => vec![14],
+            _ => (0..10).map(|n| 39_999 - 2 * n).collect(),
+        };
+        assert_eq!(found, expect, "{text}");
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{text}");
+    }
+}
+
 /// Waits while something happens.
 async fn wait(house: &House, params: Value, happen: impl AsyncFnOnce()) -> Value {
     let waiting = house.act("pane:wait", params);

@@ -18,7 +18,7 @@ use unicode_width::UnicodeWidthChar;
 
 use row::Row;
 
-pub use stretch::{are_ascii, are_plain, are_short};
+pub use stretch::are_plain;
 
 /// What [`kinds`] finds: control characters.
 const CONTROL: u8 = 1;

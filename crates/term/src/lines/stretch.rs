@@ -7,10 +7,16 @@ use super::{has_c1, starts_with_mark};
 /// How many bytes are looked at together.
 const STEP: usize = 64;
 
+/// Whether cleaning whole lines takes nothing from any of them but its end, and cuts none at so many
+/// characters.
+#[must_use]
+pub fn are_plain(bytes: &[u8], max_chars: usize) -> bool {
+    are_short(bytes, max_chars) && (are_ascii(bytes) || are_plain_beyond_ascii(bytes))
+}
+
 /// Whether a stretch of output, cut anywhere, is nothing but printable ASCII in lines that end with `\n` or
 /// `\r\n`. A `\r` at its very end is not known to be the end of a line.
-#[must_use]
-pub fn are_ascii(bytes: &[u8]) -> bool {
+fn are_ascii(bytes: &[u8]) -> bool {
     let Some((&last, before)) = bytes.split_last() else { return true };
     let (steps, rest) = before.as_chunks::<STEP>();
     let mut odd = [0; STEP];
@@ -36,16 +42,8 @@ fn oddness(byte: u8, next: u8) -> u8 {
     unprintable & !ends
 }
 
-/// Whether cleaning whole lines takes nothing from any of them but its end, and cuts none at so many
-/// characters.
-#[must_use]
-pub fn are_plain(bytes: &[u8], max_chars: usize) -> bool {
-    are_short(bytes, max_chars) && (are_ascii(bytes) || are_plain_beyond_ascii(bytes))
-}
-
 /// Whether no line has more bytes than that.
-#[must_use]
-pub fn are_short(bytes: &[u8], max_bytes: usize) -> bool {
+fn are_short(bytes: &[u8], max_bytes: usize) -> bool {
     let mut rest = bytes;
     while max_bytes < rest.len() {
         // The last end within reach, and not each of them: there are few steps in many lines.

@@ -22,12 +22,15 @@ struct Printed {
     block: u64,
     /// How much is dropped each time that somebody reads.
     drops: u64,
+    /// How often somebody has read.
+    reads: AtomicU64,
 }
 
 impl Printed {
     fn new(bytes: &[u8], first: u64, block: u64) -> Self {
         let first = (first / block * block).min(bytes.len() as u64 / block * block);
-        Self { bytes: bytes.to_vec(), first: AtomicU64::new(first), block, drops: 0 }
+        let (first, reads) = (AtomicU64::new(first), AtomicU64::new(0));
+        Self { bytes: bytes.to_vec(), first, block, drops: 0, reads }
     }
 
     fn gap(&self, offset: u64) -> Option<Gap> {
@@ -62,6 +65,7 @@ impl Output for Printed {
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         let end = self.end() / self.block * self.block;
         self.first.store((self.first() + self.drops).min(end), Ordering::Relaxed);
         if let Some(gap) = self.gap(offset) {
@@ -81,9 +85,12 @@ impl Output for Printed {
     }
 }
 
-fn find(output: &Printed, text: &str, plain: &Plain, sizes: Sizes, count: usize) -> Vec<Hit> {
+fn find(output: &Printed, text: &str, known: &Known, sizes: Sizes, count: usize) -> Vec<Hit> {
     let pattern = &pattern("pattern", text, false).unwrap();
-    Search { output, pattern, plain, sizes }.newest(count, || true).unwrap()
+    let search = Search { output, pattern, known, sizes, count };
+    let mut trail = search.begin();
+    search.go_on(&mut trail, &mut Vec::new(), || true).unwrap();
+    trail.hits
 }
 
 /// The newest hits, found by cleaning every line from the oldest on.
@@ -105,7 +112,9 @@ fn find_slowly(output: &Printed, regex: &Regex, sizes: Sizes, count: usize) -> V
 
 /// Lines: mostly plain ones, and such as are not.
 fn any_output() -> impl Strategy<Value = Vec<u8>> {
-    let plain = select(vec!["a", "b", "ab c", " ", "A1", "_", "x=1;", "\r\n", "\r\n", "\n"]);
+    let plain = select(vec![
+        "a", "b", "ab c", " ", "A1", "_", "x=1;", "kiss", "KISS", "\r\n", "\r\n", "\n",
+    ]);
     let other = select(vec![
         &b"\x1b[1m"[..],
         b"\x1b[K",
@@ -118,6 +127,7 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
         b"\xc3",
         "é".as_bytes(),
         "日".as_bytes(),
+        "\u{212a}i\u{17f}s".as_bytes(),
         "\u{301}".as_bytes(),
         "\u{85}".as_bytes(),
         b"0123456789abcdefghijklmnopqrstuvwxyz",
@@ -166,6 +176,11 @@ fn any_pattern() -> impl Strategy<Value = String> {
         "日",
         "(?i:A)",
         "x=1",
+        "ab c",
+        "kiss",
+        "(?i:KISS)",
+        "(?i:x=1|b c)",
+        "[kK]is",
         "",
     ]);
     leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
@@ -195,10 +210,11 @@ proptest! {
         let output = Printed::new(&output, first, block);
         let regex = Regex::new(&text).unwrap();
         let expect = find_slowly(&output, &regex, sizes, count);
-        let plain = Plain::default();
-        prop_assert_eq!(&find(&output, &text, &plain, sizes, count), &expect);
-        // And again, when it is known what is plain.
-        prop_assert_eq!(&find(&output, &text, &plain, sizes, count), &expect);
+        let known = Known::default();
+        // And again, when it is known what is plain, and once more, when it is known what is there.
+        for time in 1..=3 {
+            prop_assert_eq!(&find(&output, &text, &known, sizes, count), &expect, "time {}", time);
+        }
     }
 
     #[test]
@@ -207,11 +223,27 @@ proptest! {
         more in any_output(),
         text in any_pattern(),
     ) {
-        let (sizes, plain) = (Sizes { part: 16, shown: 40, chars: 10 }, Plain::default());
-        find(&Printed::new(&output, 0, 16), &text, &plain, sizes, 1000);
+        let (sizes, known) = (Sizes { part: 16, shown: 40, chars: 10 }, Known::default());
+        find(&Printed::new(&output, 0, 16), &text, &known, sizes, 1000);
+        find(&Printed::new(&output, 0, 16), "kiss", &known, sizes, 1000);
         let output = Printed::new(&[output, more].concat(), 0, 16);
         let expect = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
-        prop_assert_eq!(find(&output, &text, &plain, sizes, 1000), expect);
+        prop_assert_eq!(find(&output, &text, &known, sizes, 1000), expect);
+    }
+
+    #[test]
+    fn what_one_search_found_out_is_right_for_another(
+        output in any_output(),
+        texts in prop::collection::vec(any_pattern(), 1..6),
+        firsts in prop::collection::vec(0_u64..200, 6),
+    ) {
+        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 20 }, Known::default());
+        for (text, first) in texts.iter().zip(firsts) {
+            let regex = Regex::new(text).unwrap();
+            let output = Printed::new(&output, first, 16);
+            let expect = find_slowly(&output, &regex, sizes, 1000);
+            prop_assert_eq!(find(&output, text, &known, sizes, 1000), expect);
+        }
     }
 
     #[test]
@@ -220,10 +252,10 @@ proptest! {
         text in any_pattern(),
         drops in select(vec![16, 32, 64]),
     ) {
-        let (sizes, plain) = (Sizes { part: 32, shown: 40, chars: 10 }, Plain::default());
+        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 10 }, Known::default());
         let output = Printed { drops, ..Printed::new(&output, 0, 16) };
         let all = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
-        let found = find(&output, &text, &plain, sizes, 1000);
+        let found = find(&output, &text, &known, sizes, 1000);
         let is_known = |hit: &&Hit| all.contains(hit);
         // Of a line that lost its beginning, a part is found, as everywhere.
         let odd = found.iter().filter(|hit| !is_known(hit)).count();
@@ -239,7 +271,10 @@ proptest! {
     #[test]
     fn large_outputs_are_searched_like_small_ones(
         kinds in prop::collection::vec((0_usize..7, 1_usize..2000), 1..20),
-        text in select(vec!["a", "^$", "^x+$", "xb$", r"\d ?$", "é", "zzz", r"^\s*a", r"x{1999}y"]),
+        text in select(vec![
+            "a", "^$", "^x+$", "xb$", r"\d ?$", "é", "zzz", r"^\s*a", r"x{1999}y", r"^\w .*line",
+            "(?i)LINE 1", "plain|né", "xxy",
+        ]),
         first in 0_u64..100_000,
     ) {
         let line = |(kind, size): &(usize, usize)| match kind {
@@ -261,24 +296,89 @@ proptest! {
             ControlFlow::Continue(())
         }).unwrap();
         slowly.reverse();
-        let found = find(&output, text, &Plain::default(), Sizes::USUAL, usize::MAX);
-        let found: Vec<_> = found.into_iter().map(|hit| (hit.n, hit.text)).collect();
-        prop_assert_eq!(found, slowly);
+        let known = Known::default();
+        for _ in 1..=3 {
+            let found = find(&output, text, &known, Sizes::USUAL, usize::MAX);
+            let found: Vec<_> = found.into_iter().map(|hit| (hit.n, hit.text)).collect();
+            prop_assert_eq!(&found, &slowly);
+        }
+    }
+}
+
+/// Lines, and a search of them in parts of ten lines.
+fn counted(output: &Printed, text: &str, known: &Known, parts: usize) -> (Trail, usize) {
+    let pattern = &pattern("pattern", text, false).unwrap();
+    let sizes = Sizes { part: 90, shown: 30, chars: 30 };
+    let search = Search { output, pattern, known, sizes, count: usize::MAX };
+    let (mut trail, mut asked) = (search.begin(), 0);
+    let goes_on = || {
+        asked += 1;
+        asked <= parts
+    };
+    search.go_on(&mut trail, &mut Vec::new(), goes_on).unwrap();
+    (trail, output.reads.swap(0, Ordering::Relaxed) as usize)
+}
+
+#[test]
+fn it_pauses_when_it_is_told_to_and_goes_on_from_there() {
+    let output = Printed::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
+    let known = Known::default();
+    let (trail, _) = counted(&output, "1", &known, 2);
+    assert!((1..=30).contains(&trail.hits.len()), "{}", trail.hits.len());
+    assert_eq!(trail.hits[0].n, 999);
+    let (whole, _) = counted(&output, "1", &known, usize::MAX);
+    assert_eq!(whole.hits.len(), 1000);
+    assert_eq!(trail.hits, whole.hits[..trail.hits.len()]);
+}
+
+/// Wherever the output ended when the parts were summed up: what goes on there is not missed.
+#[test]
+fn what_was_not_complete_is_not_believed_to_be() {
+    let lines =
+        ["a\n", "kiss\n", "0123456789abcdef\n", "kiss kiss kiss\n", "\n", "b\n", "a kiss\n"];
+    // Parts begin everywhere in them: 49 and 16 have nothing in common.
+    let output = lines.concat().repeat(16).into_bytes();
+    let sizes = Sizes { part: 16, shown: 40, chars: 30 };
+    let regex = Regex::new("kiss").unwrap();
+    let whole = Printed::new(&output, 0, 16);
+    let expect = find_slowly(&whole, &regex, sizes, 1000);
+    for end in 0..output.len() {
+        let known = Known::default();
+        for _ in 1..=2 {
+            find(&Printed::new(&output[..end], 0, 16), "hugs", &known, sizes, 1000);
+        }
+        assert_eq!(find(&whole, "kiss", &known, sizes, 1000), expect, "after {end}");
     }
 }
 
 #[test]
-fn it_stops_when_it_is_told_to() {
-    let output = Printed::new(&b"a\r\n".repeat(1000), 0, 16);
-    let (pattern, plain) = (pattern("pattern", "a", false).unwrap(), Plain::default());
-    let sizes = Sizes { part: 30, shown: 30, chars: 30 };
-    let search = Search { output: &output, pattern: &pattern, plain: &plain, sizes };
-    let mut parts = 0;
-    let found = search.newest(usize::MAX, || {
-        parts += 1;
-        parts <= 2
-    });
-    let found = found.unwrap();
-    assert!((1..=20).contains(&found.len()), "{}", found.len());
-    assert_eq!(found[0].n, 999);
+fn a_pause_loses_nothing() {
+    let output = Printed::new(&b"kiss 1\r\n\x1b[1mkiss\x1b[m\r\n".repeat(100), 0, 16);
+    let (pattern, known) = (pattern("pattern", "kiss", false).unwrap(), Known::default());
+    let sizes = Sizes { part: 32, shown: 40, chars: 30 };
+    let search = Search { output: &output, pattern: &pattern, known: &known, sizes, count: 150 };
+    let (mut trail, mut pauses) = (search.begin(), 0);
+    while trail.left.is_some() {
+        let mut is_first = true;
+        search.go_on(&mut trail, &mut Vec::new(), || std::mem::take(&mut is_first)).unwrap();
+        pauses += 1;
+    }
+    assert!(10 < pauses);
+    assert_eq!(trail.hits, find(&output, "kiss", &Known::default(), sizes, 150));
+}
+
+#[test]
+fn what_is_known_not_to_be_there_is_not_read_again() {
+    for line in [&b"kiss 1\r\n"[..], b"\x1b[1mkiss\x1b[m 1\r\n", "kiß kiss\r\n".as_bytes()] {
+        let output = Printed::new(&line.repeat(1000), 0, 16);
+        let known = Known::default();
+        for text in ["hugs", "(?i)HUGS|frown", r"^\w+ .*hugs$"] {
+            counted(&output, text, &known, usize::MAX);
+        }
+        // The last part is not complete, and the one before it is not known to be.
+        let (trail, reads) = counted(&output, "HUGS", &known, usize::MAX);
+        assert!(trail.hits.is_empty() && reads <= 2, "{reads}");
+        let (trail, reads) = counted(&output, "kiss", &known, usize::MAX);
+        assert!(trail.hits.len() == 1000 && 80 < reads, "{reads}");
+    }
 }
