@@ -44,11 +44,14 @@ pub(crate) struct Sizes {
     pub(crate) shown: usize,
     /// The most characters of one line that are left of them.
     pub(crate) chars: usize,
+    /// How many parts one search sums up at most: that takes several times as long as to search them, and whoever
+    /// searches again has the next ones summed up.
+    pub(crate) sums: usize,
 }
 
 impl Sizes {
     /// A part fits into the caches of a processor, and is soon done with.
-    pub(crate) const USUAL: Self = Self { part: 64 << 10, shown: PIECE, chars: LINE };
+    pub(crate) const USUAL: Self = Self { part: 64 << 10, shown: PIECE, chars: LINE, sums: 16 };
 }
 
 /// A search of one output for the newest hits.
@@ -67,6 +70,8 @@ pub(crate) struct Trail {
     /// The hits so far, the newest first.
     pub(crate) hits: Vec<Hit>,
     left: Option<Left>,
+    /// How many parts may still be summed up.
+    sums: usize,
 }
 
 /// What is left to search: the parts below this place, and the line that leads across it up to its end.
@@ -90,7 +95,7 @@ impl Search<'_> {
     pub(crate) fn begin(&self) -> Trail {
         let end = self.output.end();
         let below = end.next_multiple_of(self.sizes.part as u64);
-        Trail { hits: Vec::new(), left: Some(Left { below, end }) }
+        Trail { hits: Vec::new(), left: Some(Left { below, end }), sums: self.sizes.sums }
     }
 
     /// Goes on until it is over. Before each part is asked whether to. The buffer is for any number of searches.
@@ -103,7 +108,7 @@ impl Search<'_> {
         while let Some(left) = trail.left
             && goes_on()
         {
-            trail.left = self.step(left, &mut trail.hits, buffer)?;
+            trail.left = self.step(left, trail, buffer)?;
             trail.left = trail.left.filter(|_| trail.hits.len() < self.count);
         }
         Ok(())
@@ -113,7 +118,7 @@ impl Search<'_> {
     fn step(
         &self,
         left: Left,
-        hits: &mut Vec<Hit>,
+        trail: &mut Trail,
         buffer: &mut Vec<u8>,
     ) -> io::Result<Option<Left>> {
         let Sizes { part: size, shown, .. } = self.sizes;
@@ -128,6 +133,11 @@ impl Search<'_> {
             true => self.known.advice(begin / size as u64, self.pattern.needs()),
             false => Advice::Find,
         };
+        let advice = match advice {
+            Advice::SumUp(kind) if trail.sums == 0 => Advice::Read(kind),
+            other => other,
+        };
+        trail.sums -= usize::from(matches!(advice, Advice::SumUp(_)));
         // Of a line that is too long, no more is looked at.
         let below = |first: usize| Left { below: begin, end: begin + first.min(shown) as u64 };
         if let Advice::Skip(first) = advice {
@@ -143,7 +153,7 @@ impl Search<'_> {
             if begin == oldest { 0 } else { memchr(b'\n', bytes).map_or(read, |at| at + 1) };
         let part = Part { offset: begin, bytes, first };
         let found = self.search(&part, advice, is_whole);
-        self.show(&part, found, hits)?;
+        self.show(&part, found, &mut trail.hits)?;
         Ok((begin != oldest).then(|| below(first)))
     }
 

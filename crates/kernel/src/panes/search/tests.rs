@@ -206,7 +206,7 @@ proptest! {
         (shown, chars) in select(vec![(40, 10), (24, 30), (200, 60)]),
         count in select(vec![1, 3, 1000]),
     ) {
-        let sizes = Sizes { part, shown, chars };
+        let sizes = Sizes { part, shown, chars, sums: usize::MAX };
         let output = Printed::new(&output, first, block);
         let regex = Regex::new(&text).unwrap();
         let expect = find_slowly(&output, &regex, sizes, count);
@@ -223,7 +223,7 @@ proptest! {
         more in any_output(),
         text in any_pattern(),
     ) {
-        let (sizes, known) = (Sizes { part: 16, shown: 40, chars: 10 }, Known::default());
+        let (sizes, known) = (Sizes { part: 16, shown: 40, chars: 10, sums: usize::MAX }, Known::default());
         find(&Printed::new(&output, 0, 16), &text, &known, sizes, 1000);
         find(&Printed::new(&output, 0, 16), "kiss", &known, sizes, 1000);
         let output = Printed::new(&[output, more].concat(), 0, 16);
@@ -237,7 +237,7 @@ proptest! {
         texts in prop::collection::vec(any_pattern(), 1..6),
         firsts in prop::collection::vec(0_u64..200, 6),
     ) {
-        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 20 }, Known::default());
+        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 20, sums: usize::MAX }, Known::default());
         for (text, first) in texts.iter().zip(firsts) {
             let regex = Regex::new(text).unwrap();
             let output = Printed::new(&output, first, 16);
@@ -252,7 +252,7 @@ proptest! {
         text in any_pattern(),
         drops in select(vec![16, 32, 64]),
     ) {
-        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 10 }, Known::default());
+        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 10, sums: usize::MAX }, Known::default());
         let output = Printed { drops, ..Printed::new(&output, 0, 16) };
         let all = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
         let found = find(&output, &text, &known, sizes, 1000);
@@ -308,7 +308,7 @@ proptest! {
 /// Lines, and a search of them in parts of ten lines.
 fn counted(output: &Printed, text: &str, known: &Known, parts: usize) -> (Trail, usize) {
     let pattern = &pattern("pattern", text, false).unwrap();
-    let sizes = Sizes { part: 90, shown: 30, chars: 30 };
+    let sizes = Sizes { part: 90, shown: 30, chars: 30, sums: usize::MAX };
     let search = Search { output, pattern, known, sizes, count: usize::MAX };
     let (mut trail, mut asked) = (search.begin(), 0);
     let goes_on = || {
@@ -338,7 +338,7 @@ fn what_was_not_complete_is_not_believed_to_be() {
         ["a\n", "kiss\n", "0123456789abcdef\n", "kiss kiss kiss\n", "\n", "b\n", "a kiss\n"];
     // Parts begin everywhere in them: 49 and 16 have nothing in common.
     let output = lines.concat().repeat(16).into_bytes();
-    let sizes = Sizes { part: 16, shown: 40, chars: 30 };
+    let sizes = Sizes { part: 16, shown: 40, chars: 30, sums: usize::MAX };
     let regex = Regex::new("kiss").unwrap();
     let whole = Printed::new(&output, 0, 16);
     let expect = find_slowly(&whole, &regex, sizes, 1000);
@@ -355,7 +355,7 @@ fn what_was_not_complete_is_not_believed_to_be() {
 fn a_pause_loses_nothing() {
     let output = Printed::new(&b"kiss 1\r\n\x1b[1mkiss\x1b[m\r\n".repeat(100), 0, 16);
     let (pattern, known) = (pattern("pattern", "kiss", false).unwrap(), Known::default());
-    let sizes = Sizes { part: 32, shown: 40, chars: 30 };
+    let sizes = Sizes { part: 32, shown: 40, chars: 30, sums: usize::MAX };
     let search = Search { output: &output, pattern: &pattern, known: &known, sizes, count: 150 };
     let (mut trail, mut pauses) = (search.begin(), 0);
     while trail.left.is_some() {
@@ -381,4 +381,19 @@ fn what_is_known_not_to_be_there_is_not_read_again() {
         let (trail, reads) = counted(&output, "kiss", &known, usize::MAX);
         assert!(trail.hits.len() == 1000 && 80 < reads, "{reads}");
     }
+}
+
+#[test]
+fn one_search_sums_up_some_parts_and_the_next_one_more() {
+    let output = Printed::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
+    let sizes = Sizes { part: 80, shown: 40, chars: 30, sums: 30 };
+    let known = Known::default();
+    let reads = |_| {
+        let before = output.reads.load(Ordering::Relaxed);
+        find(&output, "hugs", &known, sizes, 1000);
+        output.reads.load(Ordering::Relaxed) - before
+    };
+    let reads: Vec<_> = (0..6).map(reads).collect();
+    // The last part is never complete.
+    assert_eq!(reads, [100, 100, 70, 40, 10, 1]);
 }
