@@ -27,6 +27,8 @@ fn the_last_answer_comes_from_the_transcript_of_this_very_agent() {
         (&json!("You said hello"), &json!("transcript"))
     );
     fs::remove_dir_all(room.home().join(".mini")).unwrap();
+    // Nothing is cut from the screen of one that may still be at work.
+    room.until("a", "ready");
     assert_eq!(
         (&last("a")["text"], &last("a")["source"]),
         (&json!("You said hello"), &json!("screen"))
