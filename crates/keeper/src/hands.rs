@@ -243,7 +243,9 @@ mod tests {
             let mut rest = told.as_slice();
             while !rest.is_empty() {
                 let length = sequence(rest);
-                prop_assert!(rest[..length] == [TEXT] || !spells(&rest[..length]), "{told:?}");
+                // Esc and text after it look like a letter with alt.
+                let key = rest[..length].strip_prefix(b"\x1b").unwrap_or(&rest[..length]);
+                prop_assert!(key == [TEXT] || !spells(&rest[..length]), "{told:?}");
                 rest = &rest[length..];
             }
         }

@@ -18,7 +18,7 @@ use crate::lease::Lease;
 use crate::pane::Pane;
 use crate::peer::{Peer, PeerId};
 use crate::pty::Pty;
-use crate::{birth, procs, signals};
+use crate::{birth, pace, procs, signals};
 
 /// More connections than this are not taken; a pane has one server and a few people who look on.
 pub(crate) const MAX_PEERS: usize = 64;
@@ -34,6 +34,7 @@ pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
     let Some(pane) = await_birth(&mut first)? else {
         return Ok(());
     };
+    pace::be_punctual();
     let (peers, lease) = (vec![first], Lease::default());
     let mut keeper = Keeper { pane, peers, lease, born: 1, signals, goodbye: None };
     keeper.greet(0);

@@ -16,6 +16,7 @@ mod keep;
 mod killing;
 mod lease;
 pub mod nursery;
+mod pace;
 mod pane;
 mod peer;
 mod procs;

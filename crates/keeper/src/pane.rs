@@ -16,6 +16,7 @@ use crate::birth::Newborn;
 use crate::drain::{self, Drain};
 use crate::flow::Flow;
 use crate::killing::{Killed, Killing, Step};
+use crate::pace::{BREAK, Pace};
 use crate::peer::PeerId;
 use crate::procs::{self, Push};
 use crate::tape::Writer;
@@ -37,6 +38,7 @@ pub(crate) struct Pane {
     grace: Duration,
     drain: Drain,
     flow: Flow,
+    pace: Pace,
     typing: Typing,
     /// How often somebody has typed.
     typed: u64,
@@ -75,6 +77,7 @@ impl Pane {
             grace: Duration::from_millis(birth.grace_ms),
             drain: Drain::new(),
             flow: Flow::new(),
+            pace: Pace::new(Instant::now()),
             typing: Typing::default(),
             typed: 0,
             rest_until: None,
@@ -149,9 +152,18 @@ impl Pane {
         }
     }
 
+    /// How much of what is printed may be read now.
+    fn room(&self) -> u64 {
+        let room = self.flow.room(&self.tape);
+        match self.end {
+            End::Running => room.min(self.pace.room()),
+            End::Reaped(_) | End::Drained(_) | End::Ended(_) => room,
+        }
+    }
+
     /// Moves what was printed to the tape.
     pub(crate) fn drain(&mut self, now: Instant) {
-        let room = self.flow.room(&self.tape);
+        let (room, before) = (self.room(), self.tape.end());
         let drained = self.drain.run(self.master.as_fd(), &mut self.tape, room, clock::now());
         match (drained, &self.end) {
             // The disk is full: the program waits, and nothing is lost.
@@ -159,7 +171,12 @@ impl Pane {
                 self.tape.set_stalled();
                 self.rest_until = Some(now + STALL);
             }
-            (Ok(drain::Pty::More), _) | (Ok(drain::Pty::Empty), End::Running) => {}
+            (Ok(drain::Pty::More | drain::Pty::Empty), End::Running) => {
+                if self.pace.printed(self.tape.end() - before, now) {
+                    self.rest_until = Some(Instant::now() + BREAK);
+                }
+            }
+            (Ok(drain::Pty::More), _) => {}
             (Ok(drain::Pty::Empty | drain::Pty::Hung), End::Reaped(exit)) => {
                 self.end = End::Drained(*exit);
             }

@@ -1,0 +1,102 @@
+//! Breaks for a program that prints without end.
+//!
+//! Such a program finds room in its terminal whenever it looks, and so has a core to itself until the system's
+//! clock ticks: 4 ms on many machines, in which whoever else is to run there waits, as the neighbour does that somebody
+//! types into. When its terminal is not read for a moment, it waits instead, and the core is free. What prints less
+//! than [`LONG`] in one go never meets this.
+
+use std::time::{Duration, Instant};
+
+/// How much is a flood.
+const LONG: u64 = 4 << 20;
+/// How much of a flood lies between two breaks.
+const STRETCH: u64 = 48 << 10;
+/// After a silence as long as this, whatever comes is new.
+const SILENCE: Duration = Duration::from_millis(20);
+/// About as long as it takes to fill a terminal (12 KiB on Linux) at the rate at which programs print.
+pub(crate) const BREAK: Duration = Duration::from_micros(130);
+
+/// Has this process woken on time, where Linux would take 50 µs more. For after the program is started: it would inherit
+/// this.
+pub(crate) fn be_punctual() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1000));
+}
+
+/// How much was printed in one go.
+pub(crate) struct Pace {
+    last: Instant,
+    printed: u64,
+    /// What may be printed before the next break.
+    left: u64,
+}
+
+impl Pace {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { last: now, printed: 0, left: LONG }
+    }
+
+    /// How much may be read before the next break.
+    pub(crate) fn room(&self) -> u64 {
+        self.left.saturating_sub(self.printed)
+    }
+
+    /// So much was printed. Answers whether it is time for a break.
+    pub(crate) fn printed(&mut self, bytes: u64, now: Instant) -> bool {
+        if SILENCE <= now.saturating_duration_since(self.last) {
+            *self = Self::new(now);
+        }
+        self.last = now;
+        self.printed += bytes;
+        let is_due = self.left <= self.printed;
+        if is_due {
+            (self.printed, self.left) = (0, STRETCH);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After so many stretches a flood is one.
+    const MANY: u64 = LONG.div_ceil(STRETCH);
+
+    /// Prints so many stretches, each so long after the last; answers how many breaks there are.
+    #[track_caller]
+    fn check(stretches: u64, apart: Duration, breaks: u64) {
+        let mut now = Instant::now();
+        let mut pace = Pace::new(now);
+        let due = (0..stretches).filter(|_| {
+            now += apart;
+            pace.printed(STRETCH, now)
+        });
+        assert_eq!(due.count() as u64, breaks);
+    }
+
+    #[test]
+    fn only_a_flood_has_breaks() {
+        let fast = Duration::from_millis(1);
+        check(MANY - 1, fast, 0);
+        check(MANY, fast, 1);
+        check(MANY + 10, fast, 11);
+    }
+
+    #[test]
+    fn what_is_silent_in_between_is_no_flood() {
+        check(4 * MANY, SILENCE, 0);
+        check(2 * MANY, SILENCE - Duration::from_millis(1), 1 + MANY);
+    }
+
+    #[test]
+    fn no_more_is_read_than_up_to_the_next_break() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        assert_eq!(pace.room(), LONG);
+        assert!(!pace.printed(LONG - 1, now));
+        assert_eq!(pace.room(), 1);
+        assert!(pace.printed(1, now));
+        assert_eq!(pace.room(), STRETCH);
+    }
+}
