@@ -96,7 +96,7 @@ fn finder(needs: &[Need]) -> Option<Prefilter> {
 
 /// The line of an error that says what it is; those before it draw the place.
 fn last_line(error: &str) -> String {
-    error.lines().last().unwrap_or_default().trim().to_owned()
+    error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ").to_owned()
 }
 
 /// The same for each line of a text that it is for a line by itself. Groups go: nobody asks for them.
