@@ -30,6 +30,8 @@ pub(super) struct Row {
     edge: usize,
     /// Whether something stands there.
     overflows: bool,
+    /// Whether some of that should stand before it by now.
+    has_lost: bool,
     /// How many more cells can be filled or moved.
     effort: usize,
     is_exhausted: bool,
@@ -154,7 +156,7 @@ impl Row {
             Erase::Left => self.fill(0, self.col + 1),
             Erase::All => {
                 self.cells.clear();
-                self.overflows = false;
+                (self.overflows, self.has_lost) = (false, false);
             }
             Erase::Cells(count) => self.fill(self.col, self.col + count),
         }
@@ -169,6 +171,7 @@ impl Row {
 
     fn delete(&mut self, count: usize) {
         let (from, len) = (self.col, self.cells.len());
+        self.has_lost |= self.overflows && from < self.edge;
         if from < len && self.affords(len - from) {
             self.cells.drain(from..len.min(from + count));
         }
@@ -210,7 +213,7 @@ impl Row {
             // Something stands after these blanks.
             self.cells.resize(self.edge, Cell { kind: Kind::Narrow(' '), marks: NO_MARKS });
         }
-        Line { text: self.text().into(), cut: self.overflows || self.is_exhausted }
+        Line { text: self.text().into(), cut: self.overflows || self.has_lost || self.is_exhausted }
     }
 
     fn text(&self) -> String {

@@ -138,6 +138,16 @@ fn long_lines_are_cut_between_characters() {
 }
 
 #[test]
+fn what_was_pushed_too_far_and_pulled_back_is_missed() {
+    // Long enough that 5000 columns are kept where all of them are asked for.
+    let raw = format!("{}abc\r\x1b[5000@\x1b[5000P\x1b[3C\x1b[K", "\x1b[m".repeat(300));
+    assert_eq!(clean(raw.as_bytes(), usize::MAX), Line { text: "abc".into(), cut: false });
+    assert!(clean(raw.as_bytes(), 10).cut);
+    // Nothing of it is left.
+    check_cut(&format!("{raw}\x1b[2K\rxyz"), "xyz");
+}
+
+#[test]
 fn a_line_costs_no_more_than_its_length_allows() {
     let long = "x".repeat(1 << 15);
     let attacks = ["\x1b[65535@", "\x1b[P", "\x1b[1K", "\x1b[65535Cx\r\x1b[K", "\x1b[999Cx"];
