@@ -85,7 +85,15 @@ impl Both {
             }
         }
         let output = foreign::hide_titles(output.into(), &mut self.escaped);
-        self.parser.advance(&mut self.parsed, &output);
+        // The parser reads an update that begins in the same piece in which another ends by itself, past its grammar:
+        // what stands between the two is cut off there.
+        let mut rest = &output[..];
+        while let Some(at) = memmem::find(rest, END) {
+            let (head, tail) = rest.split_at(at + END.len());
+            self.parser.advance(&mut self.parsed, head);
+            rest = tail;
+        }
+        self.parser.advance(&mut self.parsed, rest);
     }
 
     fn resize(&mut self, size: Size) {
@@ -221,6 +229,18 @@ proptest! {
         both.settle();
         both.feed(b"\x18ok\x1b[2b", &mut cuts);
         both.check();
+    }
+}
+
+#[test]
+fn a_string_between_two_updates_ends_where_the_second_begins() {
+    for cut in [1, 7, usize::MAX] {
+        let mut both = Both::new(Size { cols: 10, rows: 2 });
+        let output = b"\x1b[?2026ha\x1b[?2026l\x1b]2;8\x1b[?2026hb";
+        both.feed(output, &mut [cut].into_iter().cycle());
+        both.check();
+        assert!(both.screen.is_held());
+        assert_eq!(both.screen.tap.title, "8");
     }
 }
 
