@@ -130,14 +130,9 @@ impl Search<'_> {
         // The first line that is kept may have lost its beginning, and is not what it was.
         let is_whole = begin == 0 || begin != oldest;
         let advice = match is_whole {
-            true => self.known.advice(begin / size as u64, self.pattern.needs()),
+            true => self.advice(begin, &mut trail.sums),
             false => Advice::Find,
         };
-        let advice = match advice {
-            Advice::SumUp(kind) if trail.sums == 0 => Advice::Read(kind),
-            other => other,
-        };
-        trail.sums -= usize::from(matches!(advice, Advice::SumUp(_)));
         // Of a line that is too long, no more is looked at.
         let below = |first: usize| Left { below: begin, end: begin + first.min(shown) as u64 };
         if let Advice::Skip(first) = advice {
@@ -155,6 +150,19 @@ impl Search<'_> {
         let found = self.search(&part, advice, is_whole);
         self.show(&part, found, &mut trail.hits)?;
         Ok((begin != oldest).then(|| below(first)))
+    }
+
+    /// What to do with the part that begins here; of those to be summed up, no more than may be.
+    fn advice(&self, begin: u64, sums: &mut usize) -> Advice {
+        let advice = self.known.advice(begin / self.sizes.part as u64, self.pattern.needs());
+        match (advice, sums.checked_sub(1)) {
+            (Advice::SumUp(kind), None) => Advice::Read(kind),
+            (Advice::SumUp(_), Some(left)) => {
+                *sums = left;
+                advice
+            }
+            (Advice::Find | Advice::Read(_) | Advice::Skip(_), _) => advice,
+        }
     }
 
     /// The lines that match. What else is found out is remembered, if these are all the lines that ever begin
