@@ -62,7 +62,7 @@ impl Kernel {
         let told = Box::pin(self.clone().run_told(teller, shown, run));
         match definition.kind {
             Kind::Question | Kind::Input => told.await.0,
-            Kind::Change => {
+            Kind::Event | Kind::Change => {
                 // Whoever asked may go away in the middle: a change that was begun is finished and told.
                 let (outcome, ticket) = self.errands().run(told).await?;
                 self.settle(ticket).await;
@@ -93,7 +93,7 @@ impl Kernel {
     }
 
     /// A question or a keystroke that nobody listens for is only answered: it is no fact, and a thousand of
-    /// them a second would drown the journal.
+    /// them a second would drown the journal. An event that is recorded needs no two others beside it.
     fn is_untold(&self, definition: &Definition) -> bool {
         let heard = || ["action:start", "action:success", "action:error"];
         definition.kind != Kind::Change
@@ -153,7 +153,7 @@ impl Kernel {
 
     /// Waits until this and everything before it is in the journal. While the disk refuses, that is said
     /// in the log and in `server:status`; what has happened has happened all the same.
-    async fn settle(&self, ticket: Ticket) {
+    pub(crate) async fn settle(&self, ticket: Ticket) {
         if let Err(error) = self.journal().committed(ticket).await {
             tracing::error!(%error, "an action was answered before it was in the journal");
         }

@@ -36,7 +36,7 @@ pub use doors::{Feed, Piece, Printed};
 pub use dump::Dump;
 pub use grants::Token;
 pub use hooks::{Hook, Start, Verdict};
-use journal::Journal;
+use journal::{Journal, Ticket};
 pub use paned_term::View;
 pub use presence::Presence;
 pub use registry::{Action, Context, Definition, Kind, Registry};
@@ -178,8 +178,13 @@ impl Kernel {
     }
 
     /// Records an event. Never waits.
-    pub(crate) fn emit(&self, name: &str, payload: &impl Serialize) -> paned_model::EventId {
-        self.journal().record(vec![dispatch::draft(name, payload)], Vec::new()).last
+    pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> Ticket {
+        self.journal().record(vec![dispatch::draft(name, payload)], Vec::new())
+    }
+
+    /// The same, for those who need not know when it is in the journal.
+    pub(crate) fn emit(&self, name: &str, payload: &impl Serialize) {
+        self.record(name, payload);
     }
 
     pub(crate) fn check_alive(&self, caller: &Caller) -> Result<(), Refusal> {

@@ -21,6 +21,9 @@ pub enum Kind {
     Question,
     /// It types. Bytes are no facts: told as an event only while somebody listens.
     Input,
+    /// It records an event, which tells of itself. Answered once that is in the journal; told as an action
+    /// only while somebody listens.
+    Event,
     /// It changes something. Always told, and answered once it is in the journal.
     Change,
 }

@@ -47,14 +47,16 @@ impl Action for EventEmit {
     const NAME: &'static str = "event:emit";
     const DOC: &'static str = "Record an event of your own.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: Kind = Kind::Event;
     type Params = Params;
     type Answer = Emitted;
 
     async fn run(context: Context, params: Params) -> Result<Emitted, Refusal> {
         check_name(&params.name)?;
         let payload = if params.payload.is_null() { serde_json::json!({}) } else { params.payload };
-        Ok(Emitted { id: context.kernel.emit(&params.name, &payload) })
+        let ticket = context.kernel.record(&params.name, &payload);
+        context.kernel.settle(ticket).await;
+        Ok(Emitted { id: ticket.last })
     }
 }
 

@@ -39,6 +39,18 @@ async fn a_question_is_told_only_while_somebody_listens() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_event_that_is_recorded_comes_alone_unless_somebody_listens_for_actions() {
+    let house = House::new().await;
+    let mut feed = house.feed("t:*");
+    house.act("event:emit", json!({ "name": "t:a" })).await.unwrap();
+    assert_eq!(next(&mut feed).await.id.0, 2);
+    let _actions = house.feed("action:success");
+    house.act("event:emit", json!({ "name": "t:b" })).await.unwrap();
+    // Between its start and its end.
+    assert_eq!(next(&mut feed).await.id.0, 4);
+}
+
+#[tokio::test(start_paused = true)]
 async fn ids_are_dense_and_rise() {
     let house = House::new().await;
     let mut feed = house.feed("*");

@@ -42,6 +42,24 @@ async fn history(house: &House) -> Vec<String> {
 }
 
 #[test]
+fn what_is_answered_is_in_the_journal() {
+    let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
+    life(&dir, &fake, async |house| {
+        house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+        for n in 0..50 {
+            let emitted = house.act("event:emit", json!({ "name": "t:n" })).await.unwrap();
+            let last = house.act("server:status", json!({})).await.unwrap()["lastEvent"].clone();
+            assert_eq!(last, emitted["id"]);
+            let set = json!({ "paneId": "a", "key": "n", "value": n });
+            house.act("pane:set-meta", set).await.unwrap();
+            // Its start, and how it went.
+            let next = house.act("server:status", json!({})).await.unwrap()["lastEvent"].clone();
+            assert_eq!(next, json!(last.as_u64().unwrap() + 2));
+        }
+    });
+}
+
+#[test]
 fn what_happened_while_no_server_ran_is_told_once() {
     let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
     life(&dir, &fake, async |house| {
