@@ -140,6 +140,29 @@ fn a_line_longer_than_the_terminal_takes_is_warned_of() {
     assert!(typed["warning"].as_str().unwrap().contains("4095"), "{typed}");
     let fine = on_a(&server, "pane:write", json!({ "text": "short\n".repeat(1000) }));
     assert_eq!(fine.get("warning"), None);
+    let pasted = on_a(&server, "pane:paste", json!({ "text": "x".repeat(5000) }));
+    assert_eq!(pasted["warning"], typed["warning"]);
+}
+
+#[test]
+fn nothing_comes_between_a_text_and_its_enter() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
+    wait_for(&server, "^ready$");
+    std::thread::scope(|scope| {
+        for who in 0..8 {
+            let server = &server;
+            let paste = move |n| {
+                let text = format!("{who} says {n}");
+                on_a(server, "pane:paste", json!({ "text": text, "submit": true }));
+            };
+            scope.spawn(move || (0..40).for_each(paste));
+        }
+    });
+    on_a(&server, "pane:keys", json!({ "keys": ["ctrl+d"] }));
+    assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["met"], "exit");
+    let told = on_a(&server, "pane:read", json!({ "pattern": "^[0-7] says [0-9]+$" }));
+    assert_eq!(told["lines"].as_array().unwrap().len(), 8 * 40, "{}", server.text("a"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use paned_term::paste::paste;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pane_write::write;
+use super::pane_write::{LONG_LINE, write};
 use crate::registry::{Action, Context, Kind};
 
 pub(super) struct PanePaste;
@@ -17,7 +17,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// What to paste.
     text: String,
-    /// Whether to press Enter afterwards, as a separate write.
+    /// Whether to press Enter afterwards. Nobody else's typing comes between.
     #[serde(default)]
     submit: bool,
 }
@@ -28,6 +28,9 @@ pub(super) struct Pasted {
     bytes: usize,
     /// Whether the program was told that it is a paste, because it had asked to be.
     bracketed: bool,
+    /// What the program may not get of that, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<&'static str>,
 }
 
 impl Action for PanePaste {
@@ -47,13 +50,11 @@ impl Action for PanePaste {
     async fn run(context: Context, params: Params) -> Result<Pasted, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
-        let bytes = paste(&params.text, bracketed)
+        let mut bytes = paste(&params.text, bracketed)
             .map_err(|refused| Refusal::invalid(refused.to_string()))?;
         let count = bytes.len();
-        write(&context.kernel, &pane, bytes).await?;
-        if params.submit {
-            write(&context.kernel, &pane, b"\r".to_vec()).await?;
-        }
-        Ok(Pasted { bytes: count, bracketed })
+        bytes.extend(params.submit.then_some(b'\r'));
+        let typed = write(&context.kernel, &pane, bytes).await?;
+        Ok(Pasted { bytes: count, bracketed, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }

@@ -36,8 +36,8 @@ pub(super) struct Written {
     warning: Option<&'static str>,
 }
 
-const LONG_LINE: &str = "a line is longer than the 4095 bytes that a terminal's line editor takes; it drops the rest, \
-                         unless the program switches line editing off";
+pub(super) const LONG_LINE: &str = "a line is longer than the 4095 bytes that a terminal's line editor takes; it drops the rest, unless the program \
+     switches line editing off";
 
 impl Action for PaneWrite {
     const NAME: &'static str = "pane:write";
