@@ -9,6 +9,7 @@ mod child;
 mod crowd;
 mod error;
 mod events;
+mod exchange;
 mod exits;
 mod figure;
 mod http;

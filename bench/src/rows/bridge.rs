@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::Row;
 use crate::error::Error;
+use crate::exchange::Exchange;
 use crate::figure::{Figure, Quantity, Unit};
 use crate::http::{Address, Client};
 use crate::pin::Pinned;
@@ -37,10 +38,11 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
         Ok::<_, Error>((Ours::new(&server, &pane), server))
     };
-    let [screen, paste] = on_one_core(plan, start)?;
+    let [screen, paste, bare] = on_one_core(plan, start)?;
     let (ours, _server) = start()?;
     Ok(vec![
         screen.at_least(50.0, 150.0),
+        bare,
         on_four(plan, &ours)?.at_least(20.0, 50.0).of("D10"),
         paste.at_least(500.0, 2000.0).of("D11"),
     ])
@@ -51,7 +53,7 @@ fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
         let stage = Stage::start(plan, Size::default())?;
         Ok::<_, Error>((Ours::new(&stage.server, &stage.first), stage))
     };
-    let [screen, paste] = on_one_core(plan, start)?;
+    let [screen, paste, _] = on_one_core(plan, start)?;
     let (ours, _stage) = start()?;
     let shown =
         |figure: Figure| Figure { what: format!("shown in tmux: {}", figure.what), ..figure };
@@ -62,23 +64,32 @@ fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Screens and lines, one after the other. Everybody is on one core: to wake another one may take longer than
-/// all the rest, or no time at all.
+/// Screens, lines and what no answer is faster than, one after the other. Everybody is on one core: to wake
+/// another one may take longer than all the rest, or no time at all.
 fn on_one_core<T>(
     plan: &Plan,
     start: impl FnOnce() -> Result<(Ours, T), Error>,
-) -> Result<[Figure; 2], Error> {
+) -> Result<[Figure; 3], Error> {
     let _pinned = Pinned::to_one_core()?;
     let (ours, _alive) = start()?;
     let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
     let theirs = Theirs(bridge.address.clone());
     let count = plan.amount(OURS);
-    let (capture, screen) = plan.in_turn(|| theirs.captures(THEIRS), || ours.screens(count))?;
+    let both = || Ok((ours.screens(count)?, bare(count)?));
+    let (capture, answers) = plan.in_turn(|| theirs.captures(THEIRS), both)?;
+    let (screen, bare) = answers.into_iter().unzip();
     let (send, paste) = plan.in_turn(|| theirs.sends(THEIR_SENDS), || ours.lines(count))?;
     Ok([
-        faster("pane:screen on one core, p50; how much faster", capture, screen),
+        faster("pane:screen on one core, p50; how much faster", capture.clone(), screen),
         faster("text and Enter on one core, p50; how much faster", send, paste),
+        faster("a bare answer over TCP on one core, p50; how much faster", capture, bare),
     ])
+}
+
+/// How long an answer takes of somebody who knows nothing.
+fn bare(count: u64) -> Result<Vec<Duration>, Error> {
+    let mut exchange = Exchange::start()?;
+    times(count, || exchange.ask())
 }
 
 /// Screens on several connections.
