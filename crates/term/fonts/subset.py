@@ -9,29 +9,30 @@ import sys
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
-FONTS = "/usr/share/fonts/truetype"
+DEJAVU = "/usr/share/fonts/truetype/dejavu"
+DROID = "/usr/share/fonts-droid-fallback/truetype/DroidSansFallback.ttf"
 DROPPED = ["GSUB", "GPOS", "GDEF", "MATH", "FFTM", "vhea", "vmtx", "gasp"]
 
 
 def main(twemoji):
-    mono = TTFont(f"{FONTS}/dejavu/DejaVuSansMono.ttf").getBestCmap()
-    braille = range(0x2800, 0x2900)
-    symbols = {c for c in range(0x2000, 0x2C00) if c not in mono and c not in braille}
-    write(f"{FONTS}/dejavu/DejaVuSans.ttf", symbols, "symbols.ttf")
-    write(f"{FONTS}/droid/DroidSansFallbackFull.ttf", cjk(), "cjk.ttf")
+    mono = TTFont(f"{DEJAVU}/DejaVuSansMono.ttf").getBestCmap()
+    hebrew, georgian, braille = range(0x0590, 0x0600), range(0x10A0, 0x1100), range(0x2800, 0x2900)
+    lacking = {*hebrew, *georgian, *range(0x2000, 0x2C00)} - set(mono) - set(braille)
+    write(f"{DEJAVU}/DejaVuSans.ttf", lacking, "symbols.ttf")
+    write(DROID, cjk(), "cjk.ttf")
     write(twemoji, set(range(0x203C, 0xE0000)), "emoji.ttf")
 
 
 def cjk():
-    """Punctuation, kana, full-width forms, and the commonest Han characters: level 1 of GB 2312 and of JIS X 0208."""
-    han = range(0x4E00, 0xA000)
-    chinese = {c for c in han if 0xB0 <= lead(c, "gb2312") <= 0xD7}
-    japanese = {c for c in han if 0xB0 <= lead(c, "euc_jp") <= 0xCF and len(chr(c).encode("euc_jp")) == 2}
-    return set(range(0x3000, 0x3100)) | set(range(0xFF00, 0xFFF0)) | chinese | japanese
+    """Punctuation, kana, Hangul, full-width forms, and the Han characters of GB 2312, JIS X 0208 and level 1 of Big5."""
+    han = {c for c in range(0x4E00, 0xA000) if is_common(chr(c))}
+    hangul = {*range(0x1100, 0x1200), *range(0xAC00, 0xD7A4)}
+    return {*range(0x3000, 0x3400), *range(0xFF00, 0xFFF0)} | han | hangul
 
 
-def lead(c, encoding):
-    return (chr(c).encode(encoding, "ignore") or b"\0")[0]
+def is_common(c):
+    big5 = c.encode("big5", "ignore")
+    return bool(c.encode("gb2312", "ignore")) or len(c.encode("euc_jp", "ignore")) == 2 or b"" < big5 < b"\xc9"
 
 
 def write(source, characters, target):

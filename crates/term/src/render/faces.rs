@@ -189,6 +189,10 @@ mod tests {
         check('日', 2, "cjk");
         check('🦀', 2, "emoji");
         check('⚠', 1, "regular");
-        check('한', 2, "none");
+        check('한', 2, "cjk");
+        check('ᄒ', 2, "cjk");
+        check('鷗', 2, "cjk");
+        check('ש', 1, "symbols");
+        check('ก', 1, "none");
     }
 }
