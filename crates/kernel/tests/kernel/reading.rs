@@ -47,7 +47,11 @@ async fn lines_come_by_number_from_the_end_or_since_a_cursor() {
     assert_eq!(lines(&read(&house, json!({ "offset": 99 })).await), Vec::<String>::new());
     house.pane("a").print(b"ls\r\nfile\r\n");
     let new = read(&house, json!({ "since": rest["next"] })).await;
-    assert_eq!(lines(&new), ["4:ls", "5:file"]);
+    assert_eq!(lines(&new), ["4:$ ls", "5:file"]);
+    assert_eq!(
+        (&new["lines"][0]["continued"], &rest["lines"][1]["open"]),
+        (&json!(true), &json!(true))
+    );
     assert_eq!(lines(&read(&house, json!({ "since": new["next"] })).await), Vec::<String>::new());
 }
 
