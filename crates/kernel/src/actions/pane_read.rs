@@ -47,7 +47,7 @@ pub(super) struct Params {
     /// goes on after this is answered from its beginning, as `continued`, unless nothing but its end was
     /// printed since.
     since: Option<Offset>,
-    /// Only lines that match this regular expression, anywhere in their first 65536 characters.
+    /// Only lines that match this regular expression, anywhere in their first 262144 characters.
     pattern: Option<String>,
     /// Whether the pattern's case does not matter.
     #[serde(default)]

@@ -30,7 +30,7 @@ pub(crate) struct Line {
     pub(crate) n: u64,
     /// What it says.
     pub(crate) text: String,
-    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to 65536.
+    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to 262144.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut: bool,
     /// Whether its beginning was printed before `since`, and more of it after: this is all of it, in place of

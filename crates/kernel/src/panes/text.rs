@@ -16,7 +16,7 @@ use paned_term::lines::{self, Drawing};
 pub(crate) const PIECE: usize = 64 << 10;
 
 /// Characters of a line that anybody looks at. A line that leaves more than that is cut, and said to be.
-pub(crate) const WHOLE: usize = 64 << 10;
+pub(crate) const WHOLE: usize = 256 << 10;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
