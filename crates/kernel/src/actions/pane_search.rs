@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::panes::Pane;
-use crate::panes::pattern::Pattern;
+use crate::panes::pattern::{Asked, Pattern};
 use crate::panes::search::{self, Search, Sizes, Trail};
 use crate::registry::{Action, Context, Kind};
 
@@ -78,13 +78,15 @@ impl Action for PaneSearch {
 
     async fn run(context: Context, params: Params) -> Result<Found, Refusal> {
         let patterns = context.kernel.patterns();
-        let pattern = patterns.get("pattern", &params.pattern, params.ignore_case)?;
+        let asked = Asked::one("pattern", &params.pattern, params.ignore_case);
+        let pattern = patterns.get(asked).await?;
         let outputs = outputs(&context, params.panes.as_deref())?;
         let limit = params.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(2000).min(LONGEST));
         let now = Instant::now();
         let mut hunt = Hunt::new(pattern, outputs, limit, now + patience);
-        if !hunt.go_on(Some(now + SHORT)).map_err(Refusal::internal)? {
+        let is_soon_done = hunt.pattern.is_light();
+        if !is_soon_done || !hunt.go_on(Some(now + SHORT)).map_err(Refusal::internal)? {
             // Away from the other tasks: this may take a while.
             let rest = tokio::task::spawn_blocking(move || hunt.go_on(None).map(|_| hunt));
             hunt = rest.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;

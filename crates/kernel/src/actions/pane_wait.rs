@@ -16,7 +16,7 @@ use super::agent_wait::States;
 use crate::Kernel;
 use crate::agents::Seen;
 use crate::panes::Pane;
-use crate::panes::pattern::{Pattern, pattern};
+use crate::panes::pattern::{Asked, Pattern};
 use crate::panes::reading::{self, Line};
 use crate::panes::text::Text;
 use crate::registry::{Action, Context, Kind};
@@ -108,10 +108,33 @@ impl Action for PaneWait {
 
     async fn run(context: Context, params: Params) -> Result<Waited, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
-        let mut wait = Wait::new(context.kernel, pane, &params)?;
+        let patterns = patterns(&context.kernel, &params).await?;
+        let mut wait = Wait::new(context.kernel, pane, &params, patterns)?;
         let met = wait.run().await?;
         wait.answer(met).await
     }
+}
+
+/// The pattern that is waited for, and the one that ends the wait early.
+async fn patterns(
+    kernel: &Kernel,
+    params: &Params,
+) -> Result<(Option<Arc<Pattern>>, Option<Arc<Pattern>>), Refusal> {
+    let pattern = match &params.pattern {
+        Some(text) => {
+            let asked = Asked::one("pattern", text, params.ignore_case);
+            Some(kernel.patterns().get(asked).await?)
+        }
+        None => None,
+    };
+    let stop = match params.stop.is_empty() {
+        false => {
+            let asked = Asked::any("stop", &params.stop, params.ignore_case);
+            Some(kernel.patterns().get(asked).await?)
+        }
+        true => None,
+    };
+    Ok((pattern, stop))
 }
 
 /// A wait under way.
@@ -120,8 +143,9 @@ struct Wait {
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     stirred: watch::Receiver<u64>,
-    pattern: Option<Pattern>,
-    stop: Vec<Pattern>,
+    pattern: Option<Arc<Pattern>>,
+    /// Any of those that end it early.
+    stop: Option<Arc<Pattern>>,
     exit: bool,
     quiet: Option<Duration>,
     screen: Option<u64>,
@@ -137,8 +161,12 @@ struct Wait {
 }
 
 impl Wait {
-    fn new(kernel: Kernel, pane: Arc<Pane>, params: &Params) -> Result<Self, Refusal> {
-        let read = |text: &String| pattern("pattern", text, params.ignore_case);
+    fn new(
+        kernel: Kernel,
+        pane: Arc<Pane>,
+        params: &Params,
+        (pattern, stop): (Option<Arc<Pattern>>, Option<Arc<Pattern>>),
+    ) -> Result<Self, Refusal> {
         let conditions = params.pattern.is_some() || params.exit || params.quiet_ms.is_some();
         let conditions = conditions || params.agent_state.is_some();
         if !conditions && params.screen_change_since.is_none() {
@@ -157,8 +185,8 @@ impl Wait {
         let now = Instant::now();
         let patience = params.timeout_ms.unwrap_or(30_000).min(LONGEST);
         Ok(Self {
-            pattern: params.pattern.as_ref().map(read).transpose()?,
-            stop: params.stop.iter().map(read).collect::<Result<_, _>>()?,
+            pattern,
+            stop,
             exit: params.exit,
             quiet: params.quiet_ms.map(|millis| Duration::from_millis(millis.clamp(1, LONGEST))),
             screen: params.screen_change_since,
@@ -251,7 +279,7 @@ impl Wait {
     }
 
     fn judge(&self, text: &str) -> Option<Met> {
-        let stopped = self.stop.iter().any(|stop| stop.is_match(text));
+        let stopped = self.stop.as_ref().is_some_and(|stop| stop.is_match(text));
         let matched = self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text));
         if stopped { Some(Met::Stop) } else { matched.then_some(Met::Pattern) }
     }
