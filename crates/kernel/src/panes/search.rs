@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 use paned_model::Time;
-use paned_substrate::Output;
+use paned_substrate::{Output, Stamp};
 use paned_term::lines;
 
 use super::gist::{Gist, Sum};
@@ -23,6 +23,9 @@ use super::text::{PIECE, Text};
 /// How many lines of a part may look like a hit and be none before each is tried in full.
 const FALSE_ALARMS: usize = 32;
 
+/// Of what is no longer there.
+const UNKNOWN: Stamp = Stamp { time: Time(0), until: 0 };
+
 /// One line that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
@@ -30,9 +33,11 @@ pub(crate) struct Hit {
     pub(crate) n: u64,
     /// Where it begins.
     pub(crate) offset: u64,
-    /// When the output around it was printed.
+    /// When its last byte was printed: a prompt may stand there for hours before somebody types.
     pub(crate) time: Time,
     pub(crate) text: String,
+    /// Whether there is more of it than the text shows.
+    pub(crate) cut: bool,
 }
 
 /// How the output is cut up.
@@ -88,6 +93,13 @@ struct Part<'a> {
     bytes: &'a [u8],
     /// Where the first line begins in them.
     first: usize,
+}
+
+impl Trail {
+    /// Whether nothing is left to search, or enough was found.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left.is_none()
+    }
 }
 
 impl Search<'_> {
@@ -203,13 +215,19 @@ impl Search<'_> {
             return Ok(());
         };
         let (mut shown, mut counted) = (Vec::new(), 0);
+        // Most lines are printed together with the one before them.
+        let mut stamp = UNKNOWN;
         for line in found.into_iter().rev().take(self.count - hits.len()).rev() {
             n += memchr_iter(b'\n', &part.bytes[counted..line.start]).count() as u64;
             counted = line.start;
             let offset = part.offset + line.start as u64;
-            let time = self.output.mark(offset)?.map_or(Time(0), |mark| mark.time);
-            let text = self.clean(&part.bytes[line]).text.into_owned();
-            shown.push(Hit { n, offset, time, text });
+            let last = part.offset + line.end.saturating_sub(1).max(line.start) as u64;
+            if stamp.until <= last {
+                stamp = self.output.time(last)?.unwrap_or(UNKNOWN);
+            }
+            let line = self.clean(&part.bytes[line]);
+            let (text, cut, time) = (line.text.into_owned(), line.cut, stamp.time);
+            shown.push(Hit { n, offset, time, text, cut });
         }
         hits.extend(shown.into_iter().rev());
         Ok(())

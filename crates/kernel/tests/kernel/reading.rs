@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use paned_model::{Code, Exit};
+use paned_model::{Code, Exit, Time};
 use serde_json::{Value, json};
 
 use crate::house::{House, code, next};
@@ -127,6 +127,44 @@ async fn a_search_finds_the_newest_first_in_all_panes_one_may_see() {
     assert_eq!((&found["hits"][0]["text"], &found["panes"]), (&json!("no error"), &json!(1)));
     let unknown = house.act("pane:search", json!({ "pattern": "x", "panes": ["z"] })).await;
     assert_eq!(code(unknown).0, Code::NotFound);
+}
+
+/// The hits of a search, as `pane text`.
+async fn search(house: &House, params: Value) -> (Vec<String>, Value) {
+    let found = house.act("pane:search", params).await.unwrap();
+    let text = |hit: &Value, field: &str| hit[field].as_str().unwrap().to_owned();
+    let hits = found["hits"].as_array().unwrap().iter();
+    let hits = hits.map(|hit| format!("{} {}", text(hit, "paneId"), text(hit, "text")));
+    (hits.collect(), found)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_hit_is_the_one_that_was_printed_last() {
+    let house = printing("").await;
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    house.pane("a").print_at(b"zork first\r\n$ ", Time(1000));
+    house.pane("b").print_at(b"zork middle\r\n", Time(2000));
+    house.pane("a").print_at(b"zork newest\r\n", Time(4000));
+    let (hits, found) = search(&house, json!({ "pattern": "zork" })).await;
+    assert_eq!(hits, ["a $ zork newest", "b zork middle", "a zork first"]);
+    let times: Vec<_> = (0..3).map(|at| found["hits"][at]["time"].as_u64().unwrap()).collect();
+    assert_eq!(times, [4000, 2000, 1000]);
+    let (hits, found) = search(&house, json!({ "pattern": "zork", "limit": 1 })).await;
+    assert_eq!((hits, &found["truncated"]), (vec!["a $ zork newest".to_owned()], &json!(true)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_counts_what_it_searched_and_searches_it_once() {
+    let house = printing("zork\r\n").await;
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    let twice = json!({ "pattern": "zork", "panes": ["a", "b", "a"] });
+    let (hits, found) = search(&house, twice).await;
+    assert_eq!((hits, &found["panes"]), (vec!["a zork".to_owned()], &json!(2)));
+    let (hits, found) = search(&house, json!({ "pattern": "zork", "timeoutMs": 0 })).await;
+    assert_eq!((hits, &found["panes"], &found["timedOut"]), (vec![], &json!(0), &json!(true)));
+    let (refused, sentence) =
+        code(house.act("pane:search", json!({ "pattern": "zork", "limit": 0 })).await);
+    assert!(refused == Code::Invalid && sentence.contains("from 1 to 1000"), "{sentence}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use paned_model::Size;
 use paned_model::frame::Ending;
-use paned_substrate::{Gap, Mark};
+use paned_substrate::{Gap, Mark, Stamp};
 use proptest::prelude::*;
 use proptest::sample::select;
 use regex::{Regex, RegexBuilder};
@@ -83,6 +83,18 @@ impl Output for Printed {
         let mark = Mark { offset, lines, time: Time(offset) };
         Ok(self.gap(offset).map_or(Ok(mark), Err))
     }
+
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        let stamp = Stamp { time: time(offset), until: (offset / MARKED + 1) * MARKED };
+        Ok(self.gap(offset).map_or(Ok(stamp), Err))
+    }
+}
+
+/// How much is printed before the time is noted again.
+const MARKED: u64 = 7;
+
+fn time(offset: u64) -> Time {
+    Time(offset / MARKED)
 }
 
 fn find(output: &Printed, text: &str, known: &Known, sizes: Sizes, count: usize) -> Vec<Hit> {
@@ -99,10 +111,12 @@ fn find_slowly(output: &Printed, regex: &Regex, sizes: Sizes, count: usize) -> V
     let (mut offset, mut hits) = (output.first() as usize, Vec::new());
     let before = memchr_iter(b'\n', &output.bytes[..offset]).count() as u64;
     for (n, line) in (before..).zip(lines::split(&output.bytes[offset..])) {
-        let text = lines::clean(&line[..line.len().min(sizes.shown)], sizes.chars).text;
+        let lines::Line { text, cut } =
+            lines::clean(&line[..line.len().min(sizes.shown)], sizes.chars);
         if regex.is_match(&text) {
-            let time = Time(offset as u64 / output.block * output.block);
-            hits.push(Hit { n, offset: offset as u64, time, text: text.into_owned() });
+            let last = (offset + line.len()).saturating_sub(1).max(offset);
+            let (text, time) = (text.into_owned(), time(last as u64));
+            hits.push(Hit { n, offset: offset as u64, time, text, cut });
         }
         offset += line.len() + 1;
     }
