@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pattern::Pattern;
-use super::text::{Place, RawLine, Text};
+use super::text::{Place, RawLine, Text, WHOLE};
 
 /// Characters of a line that are shown; the rest is cut, and said to be.
 pub(crate) const LINE: usize = 2000;
@@ -33,16 +33,22 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A line that was cleaned.
+    /// A line that was cleaned, cut at what is shown of one.
     pub(crate) fn of(n: u64, line: lines::Line<'_>) -> Self {
+        let line = line.cut_at(LINE);
         Self { n, text: line.text.into_owned(), cut: line.cut, matches: None }
     }
 }
 
-/// A line as a person would read it, borrowed where it was printed like that: most lines are looked at and
-/// not picked.
+/// A line as a person would read it, all of it, for patterns to match; [`Line::of`] cuts it at what is shown.
+/// Borrowed where it was printed like that: most lines are looked at and not picked.
+pub(crate) fn whole(raw: RawLine<'_>) -> lines::Line<'_> {
+    raw.clean(WHOLE)
+}
+
+/// What is shown of a line.
 pub(crate) fn clean(raw: RawLine<'_>) -> lines::Line<'_> {
-    lines::clean(raw.bytes, LINE)
+    raw.clean(LINE)
 }
 
 /// What to read.
@@ -86,7 +92,7 @@ pub(crate) fn read(output: &dyn Output, ask: &Ask) -> io::Result<Lines> {
     let from = start(&text, ask, total, output.end())?;
     let mut picked = Picked::new(ask, from.offset);
     text.each(from, |raw| {
-        let line = clean(raw);
+        let line = whole(raw);
         let matches = ask.pattern.as_ref().map(|pattern| pattern.is_match(&line.text));
         if matches == Some(false) && picked.has_no_use_for_context() {
             return picked.pass(raw.next);

@@ -1,13 +1,22 @@
 //! A pane's output as numbered lines: found by number through the tape's index, read in pieces.
+//!
+//! A line that is longer than a piece is drawn from all of its pieces, so that it reads as it would in one.
+
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter};
 use paned_substrate::{Gap, Mark, Output};
+use paned_term::lines::{self, Drawing};
 
-/// How much is read in one go, and the most of one line that is looked at.
+/// How much is read in one go.
 pub(crate) const PIECE: usize = 64 << 10;
+
+/// Characters of a line that anybody looks at. A line that leaves more than that is cut, and said to be.
+pub(crate) const WHOLE: usize = 64 << 10;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +24,50 @@ pub(crate) struct Place {
     pub(crate) offset: u64,
     /// The line's number, counted from 0 at the pane's first line ever.
     pub(crate) n: u64,
+    /// Whether the line may have begun before this, where nothing is kept any more.
+    pub(crate) beheaded: bool,
+}
+
+impl Place {
+    /// Where a line is known to begin.
+    fn new(offset: u64, n: u64) -> Self {
+        Self { offset, n, beheaded: false }
+    }
 }
 
 /// One line as it was printed, without its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawLine<'a> {
     pub(crate) n: u64,
-    pub(crate) bytes: &'a [u8],
+    /// Where it begins.
+    pub(crate) offset: u64,
     /// The offset after it and its end.
     pub(crate) next: u64,
     /// Whether its end was printed too.
     pub(crate) whole: bool,
+    /// Whether its beginning may be missing, because it is no longer kept.
+    pub(crate) beheaded: bool,
+    body: Body<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Body<'a> {
+    /// The bytes, of a line that fits into a piece.
+    Printed(&'a [u8]),
+    /// What is left to read, of one that does not.
+    Drawn(&'a lines::Line<'static>),
+}
+
+impl<'a> RawLine<'a> {
+    /// What a person would read, cut at so many characters, up to [`WHOLE`].
+    pub(crate) fn clean(self, max_chars: usize) -> lines::Line<'a> {
+        match self.body {
+            Body::Printed(bytes) => lines::clean(bytes, max_chars.min(WHOLE)),
+            Body::Drawn(lines::Line { text, cut }) => {
+                lines::Line { text: text.as_ref().into(), cut: *cut }.cut_at(max_chars)
+            }
+        }
+    }
 }
 
 /// The lines of one output.
@@ -42,12 +84,17 @@ impl<'a> Text<'a> {
     /// The first line of which anything is kept.
     pub(crate) fn first(&self) -> io::Result<Place> {
         let mark = self.mark(self.output.first())?;
-        Ok(Place { offset: mark.offset, n: mark.lines })
+        Ok(Place { offset: mark.offset, n: mark.lines, beheaded: 0 < mark.offset })
     }
 
     /// How many lines there are, a last one without its end included.
     pub(crate) fn total(&self) -> io::Result<u64> {
-        let (lines, end) = (self.output.lines(), self.output.end());
+        self.total_until(self.output.end())
+    }
+
+    /// How many lines there are up to an offset, as if the output ended there.
+    pub(crate) fn total_until(&self, end: u64) -> io::Result<u64> {
+        let Some(lines) = self.ends_before(end)? else { return Ok(self.first()?.n) };
         let mut last = [0];
         let open =
             end != 0 && matches!(self.output.read(end - 1, &mut last)?, Ok(1) if last[0] != b'\n');
@@ -56,7 +103,9 @@ impl<'a> Text<'a> {
 
     /// Line ends before an offset; nothing if that is no longer kept.
     pub(crate) fn ends_before(&self, offset: u64) -> io::Result<Option<u64>> {
-        let Ok(mark) = self.output.mark(offset)? else { return Ok(None) };
+        // At the very end, a block that is not begun yet has no mark.
+        let near = if offset < self.output.end() { offset } else { offset.saturating_sub(1) };
+        let Ok(mark) = self.output.mark(near)? else { return Ok(None) };
         let mut bytes = vec![0; usize::try_from(offset - mark.offset).unwrap_or(0)];
         let read = self.output.read(mark.offset, &mut bytes)?.ok();
         let count = |read| memchr_iter(b'\n', &bytes[..read]).count() as u64;
@@ -71,24 +120,24 @@ impl<'a> Text<'a> {
             return Ok(first);
         }
         let near = self.mark_before(first.offset, n)?;
-        self.skip(Place { offset: near.offset, n: near.lines }, n)
+        self.skip(Place::new(near.offset, near.lines), n)
     }
 
     /// The line that an offset is in, and the offset itself as its beginning.
     pub(crate) fn at(&self, offset: u64) -> io::Result<Place> {
-        let first = self.first()?;
-        if offset <= first.offset {
-            return Ok(first);
+        match self.ends_before(offset)? {
+            Some(n) => Ok(Place::new(offset, n)),
+            None => self.first(),
         }
-        let mark = self.mark(offset)?;
-        let mut n = mark.lines;
-        let flow = self.each(Place { offset: mark.offset, n }, |line| {
-            n = line.n;
-            if offset < line.next { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        flow?;
-        let ended = offset == self.output.end() && self.output.lines() == n + 1;
-        Ok(Place { offset, n: if ended { n + 1 } else { n } })
+    }
+
+    /// The beginning of the line that an offset is in, at the offset or before it; of the first one kept when
+    /// the offset is older than that. At the very end, after a line's end, that is where the next one will begin.
+    pub(crate) fn line_at(&self, offset: u64) -> io::Result<Place> {
+        match self.ends_before(offset.min(self.output.end()))? {
+            Some(n) => self.line(n),
+            None => self.first(),
+        }
     }
 
     /// The last mark with fewer lines before it than `n`, found by halving.
@@ -108,15 +157,22 @@ impl<'a> Text<'a> {
         Ok(low)
     }
 
+    /// Goes past line ends up to a number.
     fn skip(&self, from: Place, n: u64) -> io::Result<Place> {
-        let mut place = from;
-        self.each(from, |line| {
-            if n <= line.n {
-                return ControlFlow::Break(());
+        let (mut place, mut at) = (from, from.offset);
+        let mut buffer = vec![0; PIECE];
+        while place.n < n {
+            let read = match self.output.read(at, &mut buffer)? {
+                Ok(0) => return Ok(Place::new(at, place.n)),
+                Ok(read) => read,
+                Err(_) => return self.first(),
+            };
+            let ends = memchr_iter(b'\n', &buffer[..read]).zip(place.n + 1..=n);
+            if let Some((end, n)) = ends.last() {
+                place = Place::new(at + end as u64 + 1, n);
             }
-            place = Place { offset: line.next, n: line.n + u64::from(line.whole) };
-            ControlFlow::Continue(())
-        })?;
+            at += read as u64;
+        }
         Ok(place)
     }
 
@@ -131,29 +187,37 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Visits lines in order, from the beginning of one to the end of the output as it is now. Of a line
-    /// longer than a piece, only the first piece is shown.
+    /// Visits lines in order, from the beginning of one to the end of the output as it is now.
     pub(crate) fn each(
         &self,
         from: Place,
+        visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        self.each_until(from, self.output.end(), visit)
+    }
+
+    /// Visits lines in order, from the beginning of one to an offset, as if the output ended there.
+    pub(crate) fn each_until(
+        &self,
+        from: Place,
+        end: u64,
         mut visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let end = self.output.end();
         let mut buffer = vec![0; PIECE];
         let mut place = from;
         while place.offset < end {
-            let read = match self.output.read(place.offset, &mut buffer)? {
-                Ok(read) => read.min(usize::try_from(end - place.offset).unwrap_or(PIECE)),
-                Err(_) => {
-                    place = self.first()?;
-                    continue;
-                }
+            let Some(read) = self.read(place.offset, end, &mut buffer)? else {
+                place = self.first()?;
+                continue;
             };
             let at_end = place.offset + read as u64 == end;
             match visit_piece(place, &buffer[..read], at_end, &mut visit) {
                 ControlFlow::Break(()) => return Ok(()),
                 ControlFlow::Continue(next) if next.offset == place.offset => {
-                    place = self.after_long_line(place, &buffer[..read], &mut visit)?;
+                    match self.visit_long(place, end, &mut buffer, &mut visit)? {
+                        ControlFlow::Break(()) => return Ok(()),
+                        ControlFlow::Continue(next) => place = next,
+                    }
                 }
                 ControlFlow::Continue(next) => place = next,
             }
@@ -161,31 +225,35 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// A line that fills the piece: shows what is there of it and finds its end.
-    fn after_long_line(
+    /// Reads a piece, up to an end; nothing if the ring was faster.
+    fn read(&self, from: u64, end: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let wanted = buffer.len().min(usize::try_from(end - from).unwrap_or(PIECE));
+        Ok(self.output.read(from, &mut buffer[..wanted])?.ok())
+    }
+
+    /// Draws and visits a line that fills more than a piece. Answers where to go on.
+    fn visit_long(
         &self,
         place: Place,
-        shown: &[u8],
+        end: u64,
+        buffer: &mut [u8],
         visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
-    ) -> io::Result<Place> {
-        let mut offset = place.offset + shown.len() as u64;
-        let mut buffer = vec![0; PIECE];
-        let mut whole = false;
-        while !whole {
-            match self.output.read(offset, &mut buffer)? {
-                Ok(0) => break,
-                Ok(read) => {
-                    let end = memchr(b'\n', &buffer[..read]);
-                    whole = end.is_some();
-                    offset += end.map_or(read, |end| end + 1) as u64;
-                }
-                Err(_) => return self.first(),
-            }
+    ) -> io::Result<ControlFlow<(), Place>> {
+        let mut drawing = Drawing::new(WHOLE);
+        let (mut next, mut whole) = (place.offset, false);
+        while !whole && next < end {
+            let Some(read) = self.read(next, end, buffer)? else {
+                return self.first().map(ControlFlow::Continue);
+            };
+            let line_end = memchr(b'\n', &buffer[..read]);
+            drawing.feed(&buffer[..line_end.unwrap_or(read)]);
+            next += line_end.map_or(read, |at| at + 1) as u64;
+            whole = line_end.is_some();
         }
-        let line = RawLine { n: place.n, bytes: shown, next: offset, whole };
-        let over = visit(line).is_break();
-        let end = if over { u64::MAX } else { offset };
-        Ok(Place { offset: end, n: place.n + 1 })
+        let line = drawing.finish();
+        let (Place { offset, n, beheaded }, body) = (place, Body::Drawn(&line));
+        let flow = visit(RawLine { n, offset, next, whole, beheaded, body });
+        Ok(flow.map_continue(|()| Place::new(next, n + u64::from(whole))))
     }
 }
 
@@ -203,9 +271,10 @@ fn visit_piece(
             None if at_end => (bytes, &[][..], false),
             None => break,
         };
-        let next = place.offset + (bytes.len() - rest.len()) as u64;
-        visit(RawLine { n: place.n, bytes: line, next, whole })?;
-        place = Place { offset: next, n: place.n + u64::from(whole) };
+        let Place { offset, n, beheaded } = place;
+        let next = offset + (bytes.len() - rest.len()) as u64;
+        visit(RawLine { n, offset, next, whole, beheaded, body: Body::Printed(line) })?;
+        place = Place::new(next, n + u64::from(whole));
         bytes = rest;
     }
     ControlFlow::Continue(place)

@@ -5,7 +5,7 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::steps::{self, Erase, Step};
-use super::{kinds, plain, widest};
+use super::{effort, kinds, plain, widest};
 
 /// The text so far.
 #[derive(Default)]
@@ -17,22 +17,22 @@ struct Flow {
     /// Where the next character goes.
     col: usize,
     saved: usize,
-    /// How wide it may get by jumping over columns.
-    widest: usize,
+    /// How many cells a row would have filled so far, if not less.
+    spent: usize,
 }
 
 /// What is left to read of a line; nothing if that takes a row of cells to know.
 pub(super) fn draw(raw: &[u8]) -> Option<String> {
     let text = Vec::with_capacity(raw.len());
-    let mut flow = Flow { text, widest: widest(raw), ..Flow::default() };
-    steps::steps(raw).try_for_each(|step| flow.take(step))?;
+    let mut flow = Flow { text, ..Flow::default() };
+    steps::steps(raw).try_for_each(|(step, end)| flow.take(step, end))?;
     String::from_utf8(flow.text).ok()
 }
 
 impl Flow {
-    fn take(&mut self, step: Step<'_>) -> Option<()> {
+    fn take(&mut self, step: Step<'_>, end: usize) -> Option<()> {
         match step {
-            Step::Print(bytes) => return self.print(bytes),
+            Step::Print(bytes) => return self.print(bytes, end - bytes.len()),
             Step::Tab => self.col = (self.col / 8 + 1) * 8,
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
@@ -51,16 +51,24 @@ impl Flow {
         Some(())
     }
 
-    fn print(&mut self, bytes: &[u8]) -> Option<()> {
-        let gap = self.col.checked_sub(self.end).filter(|_| self.col <= self.widest)?;
+    /// Prints what begins after so many bytes. What would be too much for a row is left to it to cut.
+    fn print(&mut self, bytes: &[u8], start: usize) -> Option<()> {
+        let gap = self.col.checked_sub(self.end).filter(|_| self.col < widest(start))?;
+        self.spent += gap;
+        if effort(start) < self.spent + 2 {
+            return None;
+        }
         self.text.resize(self.text.len() + gap, b' ');
         self.text.extend_from_slice(bytes);
-        self.col += cols(bytes)?;
+        let cols = cols(bytes)?;
+        self.spent += cols;
+        self.col += cols;
         self.end = self.col;
         Some(())
     }
 
     fn clear(&mut self) {
+        self.spent += self.end;
         self.text.clear();
         self.end = 0;
     }

@@ -3,6 +3,7 @@
 //! A line stands alone: what an earlier one left behind (an open string, a mode, a cursor in another row)
 //! is not known here. Moves between rows are left out, so every line is one row of unlimited width.
 
+mod drawing;
 mod flow;
 mod row;
 mod steps;
@@ -16,8 +17,7 @@ use std::iter;
 use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
-use row::Row;
-
+pub use drawing::Drawing;
 pub use stretch::are_plain;
 
 /// What [`kinds`] finds: control characters.
@@ -34,6 +34,25 @@ pub struct Line<'a> {
     pub cut: bool,
 }
 
+impl Line<'_> {
+    /// The same, cut at so many characters.
+    #[must_use]
+    pub fn cut_at(self, max_chars: usize) -> Self {
+        if self.text.len() <= max_chars {
+            return self;
+        }
+        let Some((end, _)) = self.text.char_indices().nth(max_chars) else {
+            return self;
+        };
+        let text = match self.text {
+            Cow::Borrowed(text) => text[..end].into(),
+            // Copied, so that a short text does not hold on to the memory of a long one.
+            Cow::Owned(text) => text[..end].to_owned().into(),
+        };
+        Self { text, cut: true }
+    }
+}
+
 /// One line of raw output (without its `\n`) as a person would read it, cut at so many characters.
 ///
 /// Plain text is not copied. Printed blanks stay; those that were only moved over or erased go from the end.
@@ -44,8 +63,14 @@ pub fn clean(raw: &[u8], max_chars: usize) -> Line<'_> {
     let line = plain(raw)
         .map(|text| whole(text.into()))
         .or_else(|| flow::draw(raw).map(|text| whole(text.into())))
-        .unwrap_or_else(|| Row::draw(raw, max_chars));
-    cut(line, max_chars)
+        .unwrap_or_else(|| draw(raw, max_chars));
+    line.cut_at(max_chars)
+}
+
+fn draw(raw: &[u8], max_chars: usize) -> Line<'static> {
+    let mut drawing = Drawing::new(max_chars);
+    drawing.feed(raw);
+    drawing.finish()
 }
 
 /// The lines of some output, without their `\n`. What follows the last one is a line too, if there is any.
@@ -94,23 +119,13 @@ fn starts_with_mark(text: &str) -> bool {
     text.chars().next().is_some_and(|c| c.width() == Some(0))
 }
 
-/// How many columns a line can take: tabs at every eighth, and more than any terminal has. Beyond that it
-/// is out to cost much, and is cut.
-fn widest(raw: &[u8]) -> usize {
-    8 * raw.len() + 1024
+/// How many columns a line can take after so many bytes: tabs at every eighth, and more than any terminal
+/// has. Beyond that it is out to cost much, and is cut.
+fn widest(read: usize) -> usize {
+    8 * read + 1024
 }
 
-fn cut(line: Line<'_>, max_chars: usize) -> Line<'_> {
-    if line.text.len() <= max_chars {
-        return line;
-    }
-    let Some((end, _)) = line.text.char_indices().nth(max_chars) else {
-        return line;
-    };
-    let text = match line.text {
-        Cow::Borrowed(text) => text[..end].into(),
-        // Copied, so that a short text does not hold on to the memory of a long one.
-        Cow::Owned(text) => text[..end].to_owned().into(),
-    };
-    Line { text, cut: true }
+/// How many cells can be filled or moved in a line after so many bytes.
+fn effort(read: usize) -> usize {
+    32 * widest(read)
 }

@@ -1,16 +1,16 @@
 //! One row of cells, for lines that print over what they printed.
 //!
-//! Wide characters and marks do what they do on [`Screen`](crate::Screen). Time and memory stay within a
-//! multiple of the line's length, whatever the line says: what would cost more is left out, and the line is
-//! called cut.
+//! Wide characters and marks do what they do on [`Screen`](crate::Screen). Time stays within a multiple of the
+//! line's length, and memory within one of what is asked for too, whatever the line says: what would cost more
+//! is left out, and the line is called cut. How much that is depends on what was read before, and not on what
+//! follows, so that a line can come in pieces.
+
+use std::mem;
 
 use unicode_width::UnicodeWidthChar;
 
-use super::steps::{self, Erase, Step};
-use super::{Line, widest};
-
-/// How many cells can be filled or moved per column.
-const EFFORT: usize = 32;
+use super::steps::{Erase, Step};
+use super::{Line, effort, widest};
 
 /// However little is looked at, this many columns are kept, because what is deleted pulls others in.
 const MIN_COLS: usize = 4096;
@@ -19,32 +19,40 @@ const MIN_COLS: usize = 4096;
 const NO_MARKS: usize = 0;
 
 /// A row that is being drawn.
-#[derive(Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     cells: Vec<Cell>,
     /// The marks of cells that have some, from 1 on; [`NO_MARKS`] stays empty.
     marks: Vec<String>,
+    /// How many bytes of marks there are, those of cells that are gone included.
+    marked: usize,
+    /// How many bytes of the line were read when the marks of cells that are gone went.
+    swept: usize,
     col: usize,
     saved: usize,
-    /// The column from which on nothing is kept.
+    /// How many columns are kept at most, however long the line is.
+    most: usize,
+    /// The column from which on nothing is kept. Grows with the line until something stands there.
     edge: usize,
-    /// Whether something stands there.
-    overflows: bool,
-    /// Whether some of that should stand before it by now.
+    /// The column after the last thing that stands there; 0 if nothing does.
+    beyond: usize,
+    /// Whether some of that should stand before it by now, or a mark is missing.
     has_lost: bool,
-    /// How many more cells can be filled or moved.
-    effort: usize,
+    /// How many bytes of the line were read.
+    read: usize,
+    /// How many cells were filled or moved.
+    spent: usize,
     is_exhausted: bool,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     kind: Kind,
     /// Which marks are on it.
     marks: usize,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     /// Erased, or never printed on.
     #[default]
@@ -56,23 +64,34 @@ enum Kind {
 }
 
 impl Row {
-    /// Draws a line, of which only so many characters will be looked at.
-    pub(super) fn draw(raw: &[u8], max_chars: usize) -> Line<'static> {
-        // A character takes two columns at most.
-        let asked = max_chars.saturating_mul(2).max(MIN_COLS);
-        let mut row = Self {
-            edge: asked.min(widest(raw)),
-            effort: EFFORT * widest(raw),
+    /// A row of which only so many characters will be looked at.
+    pub(super) fn new(max_chars: usize) -> Self {
+        Self {
+            cells: Vec::new(),
             marks: vec![String::new()],
-            ..Self::default()
-        };
-        steps::steps(raw).for_each(|step| row.take(step));
-        row.finish()
+            marked: 0,
+            swept: 0,
+            col: 0,
+            saved: 0,
+            // A character takes two columns at most.
+            most: max_chars.saturating_mul(2).max(MIN_COLS),
+            edge: 0,
+            beyond: 0,
+            has_lost: false,
+            read: 0,
+            spent: 0,
+            is_exhausted: false,
+        }
     }
 
-    fn take(&mut self, step: Step<'_>) {
+    /// Takes a step that ends after so many bytes of the line.
+    pub(super) fn take(&mut self, step: Step<'_>, end: usize) {
+        if let Step::Print(bytes) = step {
+            return self.print(bytes, end);
+        }
+        self.read = end;
         match step {
-            Step::Print(bytes) => self.print(bytes),
+            Step::Print(_) => {}
             Step::Tab => self.col = (self.col / 8 + 1) * 8,
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
@@ -85,10 +104,15 @@ impl Row {
         }
     }
 
-    fn print(&mut self, bytes: &[u8]) {
+    fn print(&mut self, bytes: &[u8], end: usize) {
+        self.read = end - bytes.len();
         for chunk in bytes.utf8_chunks() {
-            chunk.valid().chars().for_each(|c| self.print_char(c));
+            for c in chunk.valid().chars() {
+                self.read += c.len_utf8();
+                self.print_char(c);
+            }
             if !chunk.invalid().is_empty() {
+                self.read += chunk.invalid().len();
                 self.print_char(char::REPLACEMENT_CHARACTER);
             }
         }
@@ -140,26 +164,64 @@ impl Row {
         if cell.kind == Kind::Blank {
             cell.kind = Kind::Narrow(' ');
         }
+        if !self.has_room_for_marks() {
+            self.has_lost = true;
+            return;
+        }
+        let cell = &mut self.cells[col];
         if cell.marks == NO_MARKS {
             cell.marks = self.marks.len();
             self.marks.push(String::new());
         }
         self.marks[cell.marks].push(mark);
+        self.marked += mark.len_utf8();
+    }
+
+    /// Whether another mark can be kept, once those of cells that are gone have gone too.
+    fn has_room_for_marks(&mut self) -> bool {
+        let most = self.most.saturating_mul(8).min(widest(self.read));
+        if self.marked < most {
+            return true;
+        }
+        // Not before half as much was read again, so that it costs little per byte.
+        if self.read - self.swept < most / 2 {
+            return false;
+        }
+        self.swept = self.read;
+        let mut marks = vec![String::new()];
+        for cell in self.cells.iter_mut().filter(|cell| cell.marks != NO_MARKS) {
+            marks.push(mem::take(&mut self.marks[cell.marks]));
+            cell.marks = marks.len() - 1;
+        }
+        self.marked = marks.iter().map(String::len).sum();
+        self.marks = marks;
+        self.marked < most
     }
 
     fn erase(&mut self, what: Erase) {
         match what {
+            Erase::All => self.clear(),
+            Erase::Right if self.col == 0 => self.clear(),
             Erase::Right => {
                 self.cells.truncate(self.col);
-                self.overflows &= self.edge < self.col;
+                self.beyond = if self.edge < self.col { self.beyond.min(self.col) } else { 0 };
+            }
+            Erase::Left if self.cells.len().max(self.beyond) <= self.col + 1 => {
+                // It costs what it costs to erase them one by one.
+                self.spent += self.cells.len();
+                self.clear();
             }
             Erase::Left => self.fill(0, self.col + 1),
-            Erase::All => {
-                self.cells.clear();
-                (self.overflows, self.has_lost) = (false, false);
-            }
             Erase::Cells(count) => self.fill(self.col, self.col + count),
         }
+    }
+
+    /// Nothing is left, and nothing is missed.
+    fn clear(&mut self) {
+        self.cells.clear();
+        self.marks.truncate(1);
+        (self.marked, self.beyond) = (0, 0);
+        (self.has_lost, self.is_exhausted) = (false, false);
     }
 
     fn fill(&mut self, from: usize, to: usize) {
@@ -171,49 +233,65 @@ impl Row {
 
     fn delete(&mut self, count: usize) {
         let (from, len) = (self.col, self.cells.len());
-        self.has_lost |= self.overflows && from < self.edge;
+        self.has_lost |= 0 < self.beyond && from < self.edge;
         if from < len && self.affords(len - from) {
             self.cells.drain(from..len.min(from + count));
         }
     }
 
     fn insert(&mut self, count: usize) {
+        self.stretch();
         let (from, len) = (self.col, self.cells.len());
         let count = count.min(self.edge - from.min(self.edge));
         if from < len && self.affords(len - from + count) {
             self.cells.splice(from..from, std::iter::repeat_n(Cell::default(), count));
-            self.overflows |= self.edge < self.cells.len();
-            self.cells.truncate(self.edge);
+            if self.edge < self.cells.len() {
+                self.beyond = self.beyond.max(self.cells.len());
+                self.cells.truncate(self.edge);
+            }
         }
     }
 
     /// Makes sure that there is a cell at a column. Answers whether there is.
     fn reach(&mut self, col: usize) -> bool {
+        if col < self.cells.len() {
+            return true;
+        }
+        self.stretch();
         if self.edge <= col {
-            self.overflows = true;
+            self.beyond = self.beyond.max(col + 1);
             return false;
         }
-        let missing = (col + 1).saturating_sub(self.cells.len());
-        if 0 < missing && !self.affords(missing) {
+        let missing = col + 1 - self.cells.len();
+        if !self.affords(missing) {
             return false;
         }
-        self.cells.resize(self.cells.len() + missing, Cell::default());
+        self.cells.resize(col + 1, Cell::default());
         true
     }
 
-    fn affords(&mut self, cells: usize) -> bool {
-        let left = self.effort.checked_sub(cells);
-        self.is_exhausted |= left.is_none();
-        self.effort = left.unwrap_or(self.effort);
-        left.is_some()
+    /// Keeps as many columns as the line is long enough for by now. Not once something is beyond them: where
+    /// that stands must not look blank.
+    fn stretch(&mut self) {
+        if self.beyond == 0 {
+            self.edge = widest(self.read).min(self.most);
+        }
     }
 
-    fn finish(mut self) -> Line<'static> {
-        if self.overflows {
+    fn affords(&mut self, cells: usize) -> bool {
+        let affords = self.spent + cells <= effort(self.read);
+        self.is_exhausted |= !affords;
+        self.spent += if affords { cells } else { 0 };
+        affords
+    }
+
+    pub(super) fn finish(mut self) -> Line<'static> {
+        if 0 < self.beyond {
             // Something stands after these blanks.
             self.cells.resize(self.edge, Cell { kind: Kind::Narrow(' '), marks: NO_MARKS });
         }
-        Line { text: self.text().into(), cut: self.overflows || self.has_lost || self.is_exhausted }
+        let cut = 0 < self.beyond || self.has_lost || self.is_exhausted;
+        Line { text: self.text().into(), cut }
     }
 
     fn text(&self) -> String {

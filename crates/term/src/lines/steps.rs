@@ -41,101 +41,192 @@ pub(super) enum Erase {
     Cells(usize),
 }
 
-/// The steps of a line.
-pub(super) fn steps(raw: &[u8]) -> impl Iterator<Item = Step<'_>> {
-    let mut rest = raw;
+/// Reads steps from a line that comes in pieces, wherever they are cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reader {
+    state: State,
+    /// How many bytes were read.
+    taken: usize,
+}
+
+/// What the last piece was in the middle of.
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    #[default]
+    Text,
+    /// After an ESC.
+    Escape,
+    /// After an ESC and bytes that say of which kind the last one is.
+    Kind,
+    Csi(Params),
+    Osc,
+    /// A string that only ESC, CAN and SUB end.
+    Other,
+}
+
+/// What is known of the parameters of a sequence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Params {
+    /// The first one.
+    number: u16,
+    /// Whether that one is over.
+    has_more: bool,
+    /// Whether they are those of some private sequence.
+    is_private: bool,
+}
+
+/// The steps of a line, each with how many bytes were read then.
+pub(super) fn steps(raw: &[u8]) -> impl Iterator<Item = (Step<'_>, usize)> {
+    let (mut reader, mut rest) = (Reader::default(), raw);
     iter::from_fn(move || {
-        loop {
-            let (step, tail) = read(rest)?;
-            rest = tail;
-            if step.is_some() {
-                return step;
-            }
-        }
+        let step = reader.next(&mut rest)?;
+        Some((step, reader.taken))
     })
 }
 
 /// A step that was read, if it was one, and the bytes after it.
 type Read<'a> = (Option<Step<'a>>, &'a [u8]);
 
-fn read(bytes: &[u8]) -> Option<Read<'_>> {
-    let (&first, rest) = bytes.split_first()?;
-    Some(match first {
-        ESC => escape(rest),
-        b'\r' => (Some(Step::To(0)), rest),
-        b'\t' => (Some(Step::Tab), rest),
-        0x08 => (Some(Step::Left(1)), rest),
-        ..0x20 => (None, rest),
-        0x20.. => {
-            let end = find(bytes, |byte| byte < 0x20);
-            (Some(Step::Print(&bytes[..end])), &bytes[end..])
-        }
-    })
-}
+impl Reader {
+    /// How many bytes were read so far.
+    pub(super) fn taken(&self) -> usize {
+        self.taken
+    }
 
-/// What follows an ESC. One that is cut short by another control is over.
-fn escape(rest: &[u8]) -> Read<'_> {
-    match rest {
-        [b'[', body @ ..] => csi(body),
-        [b']', body @ ..] => string(body, true),
-        // `k` is a title, as programs in screen and tmux write it.
-        [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => string(body, false),
-        [b'7', tail @ ..] => (Some(Step::Save), tail),
-        [b'8', tail @ ..] => (Some(Step::Restore), tail),
-        _ => {
-            let end = find(rest, |byte| !(0x20..0x30).contains(&byte));
-            let has_last = matches!(rest.get(end), Some(0x30..0x7f));
-            (None, &rest[end + usize::from(has_last)..])
+    /// Goes past bytes that somebody else has read.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.taken += count;
+    }
+
+    /// The next step; nothing when the piece has no more.
+    pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Step<'a>> {
+        while !bytes.is_empty() {
+            let (step, rest) = self.read(bytes);
+            self.taken += bytes.len() - rest.len();
+            *bytes = rest;
+            if step.is_some() {
+                return step;
+            }
         }
+        None
+    }
+
+    fn read<'a>(&mut self, bytes: &'a [u8]) -> Read<'a> {
+        match self.state {
+            State::Text => self.text(bytes),
+            State::Escape => self.escape(bytes),
+            State::Kind => self.kind(bytes),
+            State::Csi(params) => self.csi(params, bytes),
+            State::Osc => self.string(bytes, true),
+            State::Other => self.string(bytes, false),
+        }
+    }
+
+    fn text<'a>(&mut self, bytes: &'a [u8]) -> Read<'a> {
+        let Some((&first, rest)) = bytes.split_first() else { return (None, bytes) };
+        match first {
+            ESC => self.escape(rest),
+            b'\r' => (Some(Step::To(0)), rest),
+            b'\t' => (Some(Step::Tab), rest),
+            0x08 => (Some(Step::Left(1)), rest),
+            ..0x20 => (None, rest),
+            0x20.. => {
+                let end = find(bytes, |byte| byte < 0x20);
+                (Some(Step::Print(&bytes[..end])), &bytes[end..])
+            }
+        }
+    }
+
+    /// What follows an ESC. One that is cut short by another control is over.
+    fn escape<'a>(&mut self, bytes: &'a [u8]) -> Read<'a> {
+        self.state = State::Text;
+        match bytes {
+            [] => {
+                self.state = State::Escape;
+                (None, bytes)
+            }
+            [b'[', body @ ..] => self.csi(Params::default(), body),
+            [b']', body @ ..] => self.string(body, true),
+            // `k` is a title, as programs in screen and tmux write it.
+            [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => self.string(body, false),
+            [b'7', tail @ ..] => (Some(Step::Save), tail),
+            [b'8', tail @ ..] => (Some(Step::Restore), tail),
+            _ => self.kind(bytes),
+        }
+    }
+
+    fn kind<'a>(&mut self, bytes: &'a [u8]) -> Read<'a> {
+        let end = find(bytes, |byte| !(0x20..0x30).contains(&byte));
+        let has_last = matches!(bytes.get(end), Some(0x30..0x7f));
+        self.state = if end == bytes.len() { State::Kind } else { State::Text };
+        (None, &bytes[end + usize::from(has_last)..])
+    }
+
+    fn csi<'a>(&mut self, params: Params, body: &'a [u8]) -> Read<'a> {
+        let end = find(body, |byte| matches!(byte, 0x40..0x7f | CAN | SUB | ESC));
+        self.state = State::Text;
+        match body.get(end) {
+            None => {
+                self.state = State::Csi(params.and(body));
+                (None, &body[end..])
+            }
+            Some(&ESC) => (None, &body[end..]),
+            Some(&last) => (meaning(params, &body[..end], last), &body[end + 1..]),
+        }
+    }
+
+    /// Skips a string. The ESC that ends it, and perhaps the `\` after that, is read as a sequence of its own.
+    fn string<'a>(&mut self, body: &'a [u8], is_osc: bool) -> Read<'a> {
+        let end = find(body, |byte| matches!(byte, ESC | CAN | SUB) || is_osc && byte == BEL);
+        self.state = match body.get(end) {
+            Some(_) => State::Text,
+            None if is_osc => State::Osc,
+            None => State::Other,
+        };
+        let has_last = body.get(end).is_some_and(|&byte| byte != ESC);
+        (None, &body[end + usize::from(has_last)..])
     }
 }
 
-fn csi(body: &[u8]) -> Read<'_> {
-    let end = find(body, |byte| matches!(byte, 0x40..0x7f | CAN | SUB | ESC));
-    match body.get(end) {
-        Some(&ESC) | None => (None, &body[end..]),
-        Some(&last) => (meaning(&body[..end], last), &body[end + 1..]),
+impl Params {
+    /// These, and some more of them.
+    fn and(mut self, more: &[u8]) -> Self {
+        for &byte in more {
+            self.is_private |= !matches!(byte, b'0'..=b';');
+            self.has_more |= !byte.is_ascii_digit();
+            if !self.has_more {
+                let digit = u16::from(byte - b'0');
+                self.number = self.number.saturating_mul(10).saturating_add(digit);
+            }
+        }
+        self
     }
 }
 
-fn meaning(params: &[u8], last: u8) -> Option<Step<'static>> {
+fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
     // Most sequences are colours, whose parameters nobody reads.
-    let count = || number(params).map(|number| number.max(1));
+    let number = || {
+        let params = params.and(more);
+        (!params.is_private).then_some(usize::from(params.number))
+    };
+    let count = || number().map(|number| number.max(1));
     Some(match last {
         b'C' | b'a' => Step::Right(count()?),
         b'D' => Step::Left(count()?),
         b'G' | b'`' => Step::To(count()? - 1),
         // To the row, erasing the screen is what erasing the line is.
-        b'K' | b'J' => Step::Erase(erased(number(params)?)?),
+        b'K' | b'J' => Step::Erase(erased(number()?)?),
         b'X' => Step::Erase(Erase::Cells(count()?)),
         b'P' => Step::Delete(count()?),
         b'@' => Step::Insert(count()?),
-        b's' => number(params).map(|_| Step::Save)?,
-        b'u' => number(params).map(|_| Step::Restore)?,
+        b's' => number().map(|_| Step::Save)?,
+        b'u' => number().map(|_| Step::Restore)?,
         _ => return None,
     })
 }
 
 fn erased(number: usize) -> Option<Erase> {
     [Erase::Right, Erase::Left, Erase::All].get(number).copied()
-}
-
-/// The first parameter; nothing if these are the parameters of some private sequence.
-fn number(params: &[u8]) -> Option<usize> {
-    if params.iter().any(|byte| !matches!(byte, b'0'..=b';')) {
-        return None;
-    }
-    let digits = params.iter().take_while(|byte| byte.is_ascii_digit());
-    let number = digits
-        .fold(0, |sum: u16, digit| sum.saturating_mul(10).saturating_add(u16::from(digit - b'0')));
-    Some(number.into())
-}
-
-/// Skips a string. The ESC that ends it, and perhaps the `\` after that, is read as a sequence of its own.
-fn string(body: &[u8], is_osc: bool) -> Read<'_> {
-    let end = find(body, |byte| matches!(byte, ESC | CAN | SUB) || is_osc && byte == BEL);
-    let has_last = body.get(end).is_some_and(|&byte| byte != ESC);
-    (None, &body[end + usize::from(has_last)..])
 }
 
 /// Where the first such byte is, or the end.

@@ -178,6 +178,118 @@ fn any_line() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 0..60).prop_map(|steps| steps.concat())
 }
 
+/// Bytes of which many are out to cost much, or to be more than is kept.
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let odd = select(vec![
+        &b"\xc3"[..],
+        b"\xa9",
+        b"\xe6\x97",
+        b"\xf0\x9f",
+        b"\xff",
+        b"\x1b",
+        b"\x1b[",
+        b"3",
+        b";",
+        b"?",
+        b"m",
+        b"\x1b]0;t",
+        b"\x07",
+        b"\x1b\\",
+        b"\x1bPq",
+        b"\x18",
+        b"\x1b(",
+        b"\0",
+        b"\x1b[65535G",
+        b"\x1b[9999C",
+        b"\x1b[2000@",
+        b"\x1b[1K",
+        b"\x1b[2K",
+        b"\x1b7",
+        b"\x1b8",
+    ]);
+    let odd = odd.prop_map(<[u8]>::to_vec);
+    let marks = (1_usize..3000).prop_map(|count| "\u{301}".repeat(count).into_bytes());
+    let text = (1_usize..3000).prop_map(|count| "x日".repeat(count).into_bytes());
+    let line = any_line().prop_map(String::into_bytes);
+    let part = prop_oneof![20 => odd, 4 => line, 1 => marks, 2 => text];
+    prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn pieces_are_cut_anywhere() {
+    for raw in [
+        "caf\u{e9} 日本語 👩",
+        "\x1b[31mred\x1b[0m",
+        "10%\r20%\x1b[K\r30%",
+        "abcd\x08\x08XY",
+        "\x1b]0;title\x1b\\a\x1b]0;b\x07c",
+        "a\x1b(Bb\x1b[?25lc\x1b[12;3Dd",
+    ] {
+        let expect = clean(raw.as_bytes(), usize::MAX);
+        for at in 0..=raw.len() {
+            let (left, right) = raw.as_bytes().split_at(at);
+            let mut drawing = Drawing::new(usize::MAX);
+            drawing.feed(left);
+            assert_eq!(drawing.line(), clean(left, usize::MAX), "{raw:?} up to {at}");
+            drawing.feed(right);
+            assert_eq!(drawing.finish(), expect, "{raw:?} at {at}");
+        }
+    }
+}
+
+#[test]
+fn however_long_a_line_is_its_drawing_stays_small() {
+    let mut drawing = Drawing::new(1 << 16);
+    for number in 0..20_000 {
+        drawing.feed(format!("\r{}e\u{301}\x1b[31m{number}%", "#".repeat(number % 90)).as_bytes());
+    }
+    let line = drawing.line();
+    assert!(!line.cut && line.text.starts_with("###") && line.text.contains("19999%"), "{line:?}");
+    drawing.feed(&b"x".repeat(1 << 18));
+    let line = drawing.line();
+    assert!(line.cut);
+    assert_eq!(line.text.chars().count(), 1 << 16);
+    drawing.feed(b"\r\x1b[KREADY");
+    assert_eq!(drawing.finish(), Line { text: "READY".into(), cut: false });
+}
+
+#[test]
+fn marks_are_kept_up_to_a_bound() {
+    let mut drawing = Drawing::new(10);
+    for _ in 0..1000 {
+        drawing.feed("e".as_bytes());
+        drawing.feed("\u{301}".repeat(1000).as_bytes());
+        drawing.feed(b"\r");
+    }
+    // Those of a cell that was printed on again take no room for long.
+    drawing.feed("o\u{302}x".as_bytes());
+    assert_eq!(drawing.line(), Line { text: "o\u{302}x".into(), cut: false });
+    drawing.feed("\u{301}".repeat(1 << 20).as_bytes());
+    assert!(drawing.line().cut);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_drawing_reads_as_all_pieces_in_one(
+        raw in any_bytes(),
+        cuts in prop::collection::vec(0_usize..100_000, 0..6),
+        max_chars in select(vec![0, 5, 40, 3000, 1 << 16, usize::MAX]),
+    ) {
+        let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut % (raw.len() + 1)).collect();
+        cuts.sort_unstable();
+        let (mut drawing, mut from) = (Drawing::new(max_chars), 0);
+        for cut in cuts {
+            drawing.feed(&raw[from..cut]);
+            prop_assert_eq!(drawing.line(), clean(&raw[..cut], max_chars));
+            from = cut;
+        }
+        drawing.feed(&raw[from..]);
+        prop_assert_eq!(drawing.finish(), clean(&raw, max_chars));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
