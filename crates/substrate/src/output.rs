@@ -33,11 +33,14 @@ pub trait Output: Debug + Send + Sync {
     /// # Errors
     /// When the disk refuses.
     fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>>;
-    /// When the byte at an offset was printed.
+    /// When the byte at an offset was printed; as the nearest mark says, where nothing better is known.
     ///
     /// # Errors
     /// When the disk refuses.
-    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>>;
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        let mark = self.mark(offset)?;
+        Ok(mark.map(|mark| Stamp { time: mark.time, until: offset + 1 }))
+    }
 }
 
 /// A place in a pane's output where it is known how many lines came before.

@@ -147,10 +147,23 @@ async fn the_newest_hit_is_the_one_that_was_printed_last() {
     house.pane("a").print_at(b"zork newest\r\n", Time(4000));
     let (hits, found) = search(&house, json!({ "pattern": "zork" })).await;
     assert_eq!(hits, ["a $ zork newest", "b zork middle", "a zork first"]);
-    let times: Vec<_> = (0..3).map(|at| found["hits"][at]["time"].as_u64().unwrap()).collect();
-    assert_eq!(times, [4000, 2000, 1000]);
+    let times: Vec<_> = (0..3).map(|at| found["hits"][at]["time"].clone()).collect();
+    assert_eq!(times, [json!(Time(4000)), json!(Time(2000)), json!(Time(1000))]);
     let (hits, found) = search(&house, json!({ "pattern": "zork", "limit": 1 })).await;
     assert_eq!((hits, &found["truncated"]), (vec!["a $ zork newest".to_owned()], &json!(true)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_sees_all_of_a_line_and_says_when_it_shows_less() {
+    let text =
+        format!("{}zork\r\nzork\r\n{}\rzork\x1b[K\r\n", "x".repeat(5000), "50%\r".repeat(50_000));
+    let house = printing(&text).await;
+    let found = house.act("pane:search", json!({ "pattern": "zork$" })).await.unwrap();
+    let hits = found["hits"].as_array().unwrap();
+    let hits: Vec<_> = hits.iter().map(|hit| (&hit["n"], hit.get("cut").is_some())).collect();
+    assert_eq!(hits, [(&json!(2), false), (&json!(1), false), (&json!(0), true)]);
+    assert_eq!(found["hits"][0]["text"], "zork");
+    assert_eq!(found["hits"][2]["text"], "x".repeat(2000));
 }
 
 #[tokio::test(start_paused = true)]
