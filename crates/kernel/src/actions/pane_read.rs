@@ -11,14 +11,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::panes::pattern::pattern;
-use crate::panes::reading::{self, Ask, Line, Lines, Start};
-use crate::panes::text::Text;
+use crate::panes::reading::{self, Ask, Line, Lines, Lost, Reading, Start};
+use crate::panes::{Pane, drawn};
 use crate::registry::{Action, Context, Kind};
 
 const LINES: usize = 500;
-const MOST_LINES: usize = 10_000;
+/// How many lines one answer has at most.
+pub(super) const MOST_LINES: usize = 10_000;
 const BYTES: usize = 64 << 10;
 const MOST_BYTES: usize = 1 << 20;
+/// How many cells the rows above a screen take at most while they are drawn.
+const MOST_CELLS: usize = 4 << 20;
 
 pub(super) struct PaneRead;
 
@@ -31,24 +34,29 @@ pub(super) struct Params {
     #[serde(default)]
     view: View,
     /// Where to begin: the number of a line, counted from 0 at the pane's first line ever; for `raw`, of
-    /// a byte.
+    /// a byte; for `rendered`, of a row, counted from 0 at the top of what the terminal has.
     offset: Option<u64>,
-    /// How many lines at most (500 when left out, up to 10000); for `raw`, bytes (65536, up to 1 MiB).
+    /// How many lines, or matches, at most, up to 10000: 500 when left out, or what `tail` says; for `raw`,
+    /// bytes, up to 1048576: 65536 when left out, or what `tail` says. 0 is for the numbers alone.
+    #[schemars(range(max = 1_048_576))]
     limit: Option<usize>,
-    /// Only the last so many lines; for `raw`, bytes.
+    /// Only the last so many lines, or matches; for `raw`, bytes. Where that is more than the limit, or than
+    /// 1 MiB of text, the last of them are answered, and `truncated` says so.
     tail: Option<u64>,
-    /// Only what was printed after this: `next` of an earlier answer.
+    /// Only what was printed after this: `next` of an earlier answer. Lines are answered whole: the line that
+    /// goes on after this is answered from its beginning, as `continued`, unless nothing but its end was
+    /// printed since.
     since: Option<Offset>,
-    /// Only lines that match this regular expression.
+    /// Only lines that match this regular expression, anywhere in their first 65536 characters.
     pattern: Option<String>,
     /// Whether the pattern's case does not matter.
     #[serde(default)]
     ignore_case: bool,
-    /// So many lines before each match, too.
+    /// So many lines before each match, too. With `since`, also such as were printed before it.
     #[serde(default)]
     #[schemars(range(max = 100))]
     before: usize,
-    /// So many lines after each match, too.
+    /// So many lines after each match, too. With `since`, also those of a match before it.
     #[serde(default)]
     #[schemars(range(max = 100))]
     after: usize,
@@ -62,7 +70,8 @@ enum View {
     Lines,
     /// Exactly the bytes.
     Raw,
-    /// What the terminal shows now.
+    /// The rows that the terminal shows now, below those that scrolled off its top, as far as half a MiB of
+    /// output has them: the last ones, when neither `offset` nor `tail` is given.
     Rendered,
 }
 
@@ -79,12 +88,15 @@ pub(super) struct Read {
     base64: Option<String>,
     /// Where the next call goes on, as its `since`.
     next: Offset,
-    /// Lines printed so far; for `raw`, bytes.
+    /// Lines printed so far; for `raw`, bytes; for `rendered`, rows there are.
     total: u64,
     /// How many of them are no longer kept.
     dropped: u64,
     /// Whether there was more than the limit lets through.
     truncated: bool,
+    /// What was printed after `since` and is no longer kept, by its offsets in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<Lost>,
 }
 
 impl Action for PaneRead {
@@ -101,12 +113,13 @@ impl Action for PaneRead {
     }
 
     async fn run(context: Context, params: Params) -> Result<Read, Refusal> {
-        let output = context.kernel.panes().get(&params.pane_id)?.readable()?;
+        let pane = context.kernel.panes().get(&params.pane_id)?;
+        let output = pane.readable()?;
         params.check()?;
         match params.view {
             View::Lines => lines(output, &params).await,
             View::Raw => raw(output.as_ref(), &params).map_err(Refusal::internal),
-            View::Rendered => rendered(&context, output.as_ref(), &params).await,
+            View::Rendered => rendered(&context, pane, output, &params).await,
         }
     }
 }
@@ -120,35 +133,59 @@ impl Params {
         if 100 < self.before.max(self.after) {
             return Err(Refusal::invalid("`before` and `after` go up to 100"));
         }
+        if 0 < self.before.max(self.after) && self.pattern.is_none() {
+            return Err(Refusal::invalid("`before` and `after` go with a `pattern`"));
+        }
         if self.view != View::Lines && self.pattern.is_some() {
             return Err(Refusal::invalid("`pattern` goes with the view `lines`"));
         }
-        Ok(())
+        if self.view == View::Rendered && self.since.is_some() {
+            return Err(Refusal::invalid(
+                "`since` goes with the views `lines` and `raw`: rows of a screen change in place",
+            ));
+        }
+        match self.view {
+            View::Lines | View::Rendered => check_limit(self.limit, MOST_LINES, "lines"),
+            View::Raw => check_limit(self.limit, MOST_BYTES, "bytes"),
+        }
     }
 
+    /// How much to answer at most.
     fn limit(&self, usual: usize, most: usize) -> usize {
-        self.limit.unwrap_or(usual).clamp(1, most)
+        self.limit.unwrap_or(if self.tail.is_some() { most } else { usual })
     }
+
+    /// How many of the last ones are asked for.
+    fn tail(&self) -> Option<usize> {
+        self.tail.map(|tail| usize::try_from(tail).unwrap_or(usize::MAX))
+    }
+}
+
+/// Refuses a limit that nothing keeps to.
+pub(super) fn check_limit(limit: Option<usize>, most: usize, what: &str) -> Result<(), Refusal> {
+    if limit.is_some_and(|limit| most < limit) {
+        return Err(Refusal::invalid(format!("`limit` goes up to {most} {what}")));
+    }
+    Ok(())
 }
 
 /// Lines as a person would read them.
 async fn lines(output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal> {
     let regex = |text: &String| pattern("pattern", text, params.ignore_case);
-    let limit = params.limit(LINES, MOST_LINES);
-    let count = |tail: u64| usize::try_from(tail).unwrap_or(MOST_LINES).min(limit);
     let ask = Ask {
-        start: match (params.since, params.tail, params.offset) {
-            (Some(Offset(since)), _, _) => Start::Offset(since),
-            (_, Some(tail), _) => Start::Tail(count(tail)),
+        start: match (params.since, params.tail(), params.offset) {
+            (Some(Offset(since)), _, _) => Start::Since(since),
+            (_, Some(tail), _) => Start::Tail(tail),
             (_, _, offset) => Start::Line(offset.unwrap_or(0)),
         },
-        limit,
+        limit: params.limit(LINES, MOST_LINES),
         pattern: params.pattern.as_ref().map(regex).transpose()?,
         before: params.before,
         after: params.after,
     };
-    if ask.pattern.is_none() {
-        return reading::read(output.as_ref(), &ask).map(Read::from).map_err(Refusal::internal);
+    let reading = Reading::new(output.as_ref(), &ask).map_err(Refusal::internal)?;
+    if reading.is_short().map_err(Refusal::internal)? {
+        return reading.run().map(Read::from).map_err(Refusal::internal);
     }
     // Away from the other tasks: looking at every line may take a while.
     let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), &ask));
@@ -157,8 +194,8 @@ async fn lines(output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal
 
 impl From<Lines> for Read {
     fn from(read: Lines) -> Self {
-        let Lines { lines, next, total, dropped, truncated } = read;
-        Self { lines: Some(lines), raw: None, base64: None, next, total, dropped, truncated }
+        let Lines { lines, next, total, dropped, truncated, gap } = read;
+        Self { lines: Some(lines), raw: None, base64: None, next, total, dropped, truncated, gap }
     }
 }
 
@@ -168,7 +205,7 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<Read> {
     let limit = params.limit(BYTES, MOST_BYTES) as u64;
     let asked = match (params.since, params.tail, params.offset) {
         (Some(Offset(since)), _, _) => since,
-        (_, Some(tail), _) => end.saturating_sub(tail),
+        (_, Some(tail), _) => end.saturating_sub(tail.min(limit)),
         (_, _, offset) => offset.unwrap_or(first),
     };
     let mut from = asked.clamp(first, end);
@@ -180,25 +217,65 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<Read> {
         }
     };
     bytes.truncate(read);
-    let next = from + read as u64;
-    let (raw, base64) = match String::from_utf8(bytes) {
+    let is_cut = from + (read as u64) < end;
+    let (bytes, text) = as_text(bytes, is_cut);
+    let next = from + bytes as u64;
+    let (raw, base64) = match text {
         Ok(text) => (Some(text), None),
-        Err(error) => (None, Some(BASE64_STANDARD.encode(error.as_bytes()))),
+        Err(bytes) => (None, Some(BASE64_STANDARD.encode(bytes))),
     };
-    let (next, total, dropped, truncated) = (Offset(next), end, output.first(), next < end);
-    Ok(Read { lines: None, raw, base64, next, total, dropped, truncated })
+    let truncated = match params.tail {
+        Some(tail) => limit < tail.min(end - first) || next < end,
+        None => next < end,
+    };
+    let gap = params.since.and_then(|Offset(since)| Lost::between(since, from));
+    let (total, dropped, next) = (end.max(next), output.first(), Offset(next));
+    Ok(Read { lines: None, raw, base64, next, total, dropped, truncated, gap })
 }
 
-/// The rows of the terminal, numbered from the top.
+/// How many of the bytes are answered, and they as text if they are some. A character that only the limit cuts is
+/// left to the next answer, so that text stays text; unless nothing would be left of this one.
+fn as_text(bytes: Vec<u8>, is_cut: bool) -> (usize, Result<String, Vec<u8>>) {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return (text.len(), Ok(text)),
+        Err(error) => error,
+    };
+    let whole = error.utf8_error().valid_up_to();
+    let ends_cut = is_cut && error.utf8_error().error_len().is_none();
+    let mut bytes = error.into_bytes();
+    if !ends_cut || whole == 0 {
+        return (bytes.len(), Err(bytes));
+    }
+    bytes.truncate(whole);
+    (whole, String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes))
+}
+
+/// The rows of the terminal, numbered from the top of what it has.
 async fn rendered(
     context: &Context,
-    output: &dyn Output,
+    pane: Arc<Pane>,
+    output: Arc<dyn Output>,
     params: &Params,
 ) -> Result<Read, Refusal> {
-    let next = Offset(output.end());
+    let before = output.end();
     let view = context.kernel.view(&params.pane_id, &context.caller).await?;
-    let rows = (0..).zip(view.rows);
-    let lines = rows.map(|(n, text)| Line { n, text, cut: false, matches: None });
-    let total = Text::new(output).total().map_err(Refusal::internal)?;
-    Ok(Read { lines: Some(lines.collect()), next, total, ..Read::default() })
+    let known = pane.known(output.as_ref());
+    let most = MOST_LINES.min(MOST_CELLS / usize::from(known.size.cols).max(1));
+    let drawn = tokio::task::spawn_blocking(move || drawn(output.as_ref(), &known, most));
+    let drawn = drawn.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
+    // The screen is better known than what is above it; where it has moved on meanwhile, both must still fit.
+    let screen = if before == drawn.end { view.rows } else { drawn.rows };
+    let rows: Vec<String> = drawn.above.into_iter().chain(screen).collect();
+    let limit = params.limit(LINES, MOST_LINES);
+    let total = rows.len();
+    let from = match (params.offset, params.tail()) {
+        (Some(offset), _) => usize::try_from(offset).unwrap_or(total).min(total),
+        (None, tail) => total - tail.unwrap_or(total).min(limit).min(total),
+    };
+    let asked = params.tail().unwrap_or(total).min(total);
+    let truncated = if params.offset.is_some() { limit < total - from } else { limit < asked };
+    let shown = (0..).zip(rows).skip(from).take(limit);
+    let lines = shown.map(|(n, text)| Line { n, text, ..Line::default() }).collect();
+    let (next, total) = (Offset(drawn.end), total as u64);
+    Ok(Read { lines: Some(lines), next, total, truncated, ..Read::default() })
 }

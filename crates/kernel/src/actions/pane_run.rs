@@ -8,12 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pane_new;
-use super::pane_read::Read;
-use crate::panes::reading;
+use super::pane_read::{MOST_LINES, Read, check_limit};
+use crate::panes::reading::{self, Lines};
 use crate::registry::{Action, Context, Kind};
 
 const LINES: usize = 500;
-const MOST_LINES: usize = 10_000;
 
 pub(super) struct PaneRun;
 
@@ -35,14 +34,15 @@ pub(super) struct Params {
     size: Option<Size>,
     /// End it after so many seconds.
     timeout_seconds: Option<NonZeroU32>,
-    /// How many lines of output to answer at most, the last ones (500 when left out, up to 10000).
+    /// How many lines of output to answer at most, the last ones: up to 10000, 500 when left out.
+    #[schemars(range(max = 10_000))]
     limit: Option<usize>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ran {
-    /// The pane, which stays readable until it is removed: `pane:read` has the rest of the output.
+    /// The pane, which stays readable until it is removed: `pane:read` has all of its output.
     pane_id: PaneId,
     /// The code it returned, if it ended by itself.
     exit_code: Option<u8>,
@@ -53,6 +53,9 @@ pub(super) struct Ran {
     timed_out: bool,
     /// How long it ran, in milliseconds.
     duration_ms: u64,
+    /// The number of the first line in `output`. Where that is `truncated`, those before it are read by
+    /// `pane:read` with `offset` 0 and on, up to this.
+    first: u64,
     /// The last lines it printed.
     output: Read,
 }
@@ -69,6 +72,7 @@ impl Action for PaneRun {
 
     async fn run(context: Context, params: Params) -> Result<Ran, Refusal> {
         let argv = argv(params.argv, params.command)?;
+        check_limit(params.limit, MOST_LINES, "lines")?;
         let new = pane_new::Params {
             argv: Some(argv),
             id: params.id,
@@ -80,21 +84,22 @@ impl Action for PaneRun {
         };
         let pane = pane_new::create(&context, new).await?;
         pane.ended().await;
-        let limit = params.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
+        let limit = params.limit.unwrap_or(LINES);
         let output = reading::last(pane.readable()?.as_ref(), limit).map_err(Refusal::internal)?;
-        Ok(Ran::new(pane.info(), output.into()))
+        Ok(Ran::new(pane.info(), output))
     }
 }
 
 impl Ran {
-    fn new(pane: PaneInfo, output: Read) -> Self {
+    fn new(pane: PaneInfo, output: Lines) -> Self {
         Self {
             pane_id: pane.id,
             exit_code: pane.exit_code,
             exit_signal: pane.exit_signal,
             timed_out: pane.timed_out,
             duration_ms: pane.ended_at.map_or(0, |at| at.since(pane.created_at)),
-            output,
+            first: output.lines.first().map_or(output.total, |line| line.n),
+            output: output.into(),
         }
     }
 }

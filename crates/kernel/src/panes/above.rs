@@ -10,12 +10,27 @@ use super::lens::Known;
 /// How much of the output is drawn for them at most. What scrolled off before that is not found.
 const REACH: u64 = 512 << 10;
 
-/// Up to so many rows above the screen, oldest first. The alternate screen has none.
+/// A screen and what is above it.
+pub(crate) struct Drawn {
+    /// The rows above it, oldest first. The alternate screen has none.
+    pub(crate) above: Vec<String>,
+    /// Its own rows.
+    pub(crate) rows: Vec<String>,
+    /// Where the output ended then.
+    pub(crate) end: u64,
+}
+
+/// Up to so many rows above the screen, oldest first.
 pub(crate) fn above(output: &dyn Output, known: &Known, rows: usize) -> io::Result<Vec<String>> {
+    drawn(output, known, rows).map(|drawn| drawn.above)
+}
+
+/// The screen with up to so many rows above it.
+pub(crate) fn drawn(output: &dyn Output, known: &Known, rows: usize) -> io::Result<Drawn> {
     let mut at = output.first().max(output.end().saturating_sub(REACH));
     loop {
         match draw(output, known, rows, at)? {
-            Ok(rows) => return Ok(rows),
+            Ok(drawn) => return Ok(drawn),
             // The ring was faster: begin anew with what is kept.
             Err(first) => at = first,
         }
@@ -28,7 +43,7 @@ fn draw(
     known: &Known,
     rows: usize,
     from: u64,
-) -> io::Result<Result<Vec<String>, u64>> {
+) -> io::Result<Result<Drawn, u64>> {
     let mut bytes = vec![0; usize::try_from(output.end().saturating_sub(from)).unwrap_or(0)];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -47,5 +62,6 @@ fn draw(
     }
     screen.feed(shown);
     screen.settle();
-    Ok(Ok(screen.history()))
+    let end = from + filled as u64;
+    Ok(Ok(Drawn { above: screen.history(), rows: screen.view().rows, end }))
 }

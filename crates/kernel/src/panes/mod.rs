@@ -14,6 +14,7 @@ pub(crate) mod origin;
 pub(crate) mod pane;
 pub(crate) mod pattern;
 mod patterns;
+mod picked;
 pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod search;
@@ -22,7 +23,7 @@ pub(crate) mod task;
 pub(crate) mod text;
 pub(crate) mod throttle;
 
-pub(crate) use above::above;
+pub(crate) use above::{above, drawn};
 pub(crate) use pane::Pane;
 pub(crate) use patterns::Patterns;
 pub(crate) use record::Record;

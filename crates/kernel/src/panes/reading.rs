@@ -1,6 +1,11 @@
 //! Reading lines: from a place on, up to a limit, picked by a pattern with some context.
+//!
+//! Lines are read whole. A cursor in the middle of one leads to that line once more, from its beginning, when
+//! more of it was printed: only so nothing is lost of it, and nothing is half a character or half a sequence.
 
-use std::collections::VecDeque;
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::ops::ControlFlow;
 
@@ -11,22 +16,33 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pattern::Pattern;
+use super::picked::Picked;
 use super::text::{Place, RawLine, Text, WHOLE};
 
 /// Characters of a line that are shown; the rest is cut, and said to be.
 pub(crate) const LINE: usize = 2000;
-/// Bytes of text after which an answer is full.
-const FULL: usize = 1 << 20;
+/// What is read within a moment, in bytes.
+const LITTLE: u64 = 1 << 20;
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Line {
     /// Its number.
     pub(crate) n: u64,
     /// What it says.
     pub(crate) text: String,
-    /// Whether it is longer than the 2000 characters that are shown.
+    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to 65536.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut: bool,
+    /// Whether its beginning was printed before `since`, and more of it after: this is all of it, in place of
+    /// what an earlier answer had of the line of this number.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) continued: bool,
+    /// Whether its end was not printed yet, so that there may be more of it later.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) open: bool,
+    /// Whether its beginning may be missing, because it is no longer kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) beheaded: bool,
     /// Whether it is here because the pattern matches, and not as context of a match.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub(crate) matches: Option<bool>,
@@ -36,7 +52,12 @@ impl Line {
     /// A line that was cleaned, cut at what is shown of one.
     pub(crate) fn of(n: u64, line: lines::Line<'_>) -> Self {
         let line = line.cut_at(LINE);
-        Self { n, text: line.text.into_owned(), cut: line.cut, matches: None }
+        Self { n, text: line.text.into_owned(), cut: line.cut, ..Self::default() }
+    }
+
+    /// A line that was cleaned, with all that is known of it.
+    pub(crate) fn shown(raw: RawLine<'_>, line: lines::Line<'_>) -> Self {
+        Self { open: !raw.whole, beheaded: raw.beheaded, ..Self::of(raw.n, line) }
     }
 }
 
@@ -66,10 +87,26 @@ pub(crate) struct Ask {
 pub(crate) enum Start {
     /// At a line's number.
     Line(u64),
-    /// At an offset, in the middle of a line if it is.
-    Offset(u64),
+    /// With what was printed after an offset.
+    Since(u64),
     /// So many lines, or matches, before the end.
     Tail(usize),
+}
+
+/// Output that nobody can read any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Lost {
+    /// Where it began.
+    pub(crate) from: Offset,
+    /// Where it ended, and what is kept begins.
+    pub(crate) to: Offset,
+}
+
+impl Lost {
+    /// What was lost between two offsets, if anything was.
+    pub(crate) fn between(from: u64, to: u64) -> Option<Self> {
+        (from < to).then_some(Self { from: Offset(from), to: Offset(to) })
+    }
 }
 
 /// What was read.
@@ -83,140 +120,138 @@ pub(crate) struct Lines {
     pub(crate) dropped: u64,
     /// Whether there was more than the limit lets through.
     pub(crate) truncated: bool,
+    /// What was lost since the cursor.
+    pub(crate) gap: Option<Lost>,
 }
 
 /// Reads lines.
 pub(crate) fn read(output: &dyn Output, ask: &Ask) -> io::Result<Lines> {
-    let text = Text::new(output);
-    let total = text.total()?;
-    let from = start(&text, ask, total, output.end())?;
-    let mut picked = Picked::new(ask, from.offset);
-    text.each(from, |raw| {
-        let line = whole(raw);
-        let matches = ask.pattern.as_ref().map(|pattern| pattern.is_match(&line.text));
-        if matches == Some(false) && picked.has_no_use_for_context() {
-            return picked.pass(raw.next);
-        }
-        picked.add(Line { matches, ..Line::of(raw.n, line) }, raw.next)
-    })?;
-    let (next, truncated) = (Offset(picked.next), picked.full);
-    Ok(Lines { lines: picked.lines, next, total, dropped: text.first()?.n, truncated })
+    Reading::new(output, ask)?.run()
 }
 
 /// The last lines of an output.
 pub(crate) fn last(output: &dyn Output, limit: usize) -> io::Result<Lines> {
-    let ask = Ask { start: Start::Tail(limit), limit, pattern: None, before: 0, after: 0 };
-    read(output, &ask)
+    let start = Start::Tail(usize::MAX);
+    read(output, &Ask { start, limit, pattern: None, before: 0, after: 0 })
 }
 
-fn start(text: &Text<'_>, ask: &Ask, total: u64, end: u64) -> io::Result<Place> {
-    match ask.start {
-        Start::Offset(offset) => text.at(offset.min(end)),
-        Start::Line(n) => text.line(n),
-        // The last matches are found by looking at all of them.
-        Start::Tail(_) if ask.pattern.is_some() => text.first(),
-        Start::Tail(count) => text.line(total.saturating_sub(count as u64)),
-    }
+/// A reading that is about to begin. Where the output ends is settled, however much is printed meanwhile.
+pub(crate) struct Reading<'a> {
+    output: &'a dyn Output,
+    ask: &'a Ask,
+    end: u64,
+    total: u64,
+    /// Where the first line is that is looked at.
+    from: Place,
+    /// Where what was not given before begins; what is before it is at most context.
+    new: u64,
+    /// Where the lines that have nothing new end.
+    given: u64,
 }
 
-/// The lines that were picked, up to the limit.
-struct Picked {
-    lines: Vec<Line>,
-    /// Lines that become context should the next one match.
-    recent: VecDeque<Line>,
-    context: (usize, usize),
-    /// How many lines of context are still owed to the last match.
-    owed: usize,
-    matches: usize,
-    limit: usize,
-    /// Keep only the last so many matches.
-    tail: Option<usize>,
-    size: usize,
-    next: u64,
-    full: bool,
-}
-
-impl Picked {
-    fn new(ask: &Ask, from: u64) -> Self {
-        let tail = match ask.start {
-            Start::Tail(count) if ask.pattern.is_some() => Some(count.clamp(1, ask.limit)),
-            Start::Tail(_) | Start::Line(_) | Start::Offset(_) => None,
+impl<'a> Reading<'a> {
+    pub(crate) fn new(output: &'a dyn Output, ask: &'a Ask) -> io::Result<Self> {
+        let (text, end) = (Text::new(output), output.end());
+        let total = text.total_until(end)?;
+        let from = match ask.start {
+            Start::Since(since) => text.line_at(since.min(end))?,
+            Start::Line(n) => text.line(n)?,
+            // The last matches are found by looking at all of them.
+            Start::Tail(_) if ask.pattern.is_some() => text.first()?,
+            Start::Tail(count) => text.line(total.saturating_sub(count.min(ask.limit) as u64))?,
         };
-        Self {
-            lines: Vec::new(),
-            recent: VecDeque::new(),
-            context: (ask.before, ask.after),
-            owed: 0,
-            matches: 0,
-            limit: ask.limit,
-            tail,
-            size: 0,
-            next: from,
-            full: false,
+        let new = from.offset.min(end);
+        let mut reading = Self { output, ask, end, total, from, new, given: 0 };
+        if let Start::Since(since) = ask.start {
+            reading.go_back(since.min(end))?;
         }
+        Ok(reading)
     }
 
-    /// Whether a line that does not match is of no use, not even beside one that does.
-    fn has_no_use_for_context(&self) -> bool {
-        self.owed == 0 && self.context.0 == 0
-    }
-
-    /// Goes past a line.
-    fn pass(&mut self, next: u64) -> ControlFlow<()> {
-        self.next = next;
-        ControlFlow::Continue(())
-    }
-
-    fn add(&mut self, line: Line, next: u64) -> ControlFlow<()> {
-        let counts = line.matches != Some(false);
-        let over = counts && self.tail.is_none() && self.limit <= self.matches;
-        if over || FULL < self.size {
-            self.full = true;
-            return ControlFlow::Break(());
+    /// Begins as far before a cursor as there can be context of what comes after it.
+    fn go_back(&mut self, since: u64) -> io::Result<()> {
+        self.new = since;
+        self.given = match self.from.offset < since {
+            true => self.after_line_end(since)?,
+            false => since,
+        };
+        let context = (self.ask.before + self.ask.after) as u64;
+        if self.ask.pattern.is_some() && 0 < context {
+            self.from = Text::new(self.output).line(self.from.n.saturating_sub(context))?;
         }
-        self.next = next;
-        match line.matches {
-            Some(false) if 0 < self.owed => {
-                self.owed -= 1;
-                self.push(line);
+        Ok(())
+    }
+
+    /// The offset after the end of a line, if nothing else of it follows an offset; else that offset.
+    fn after_line_end(&self, offset: u64) -> io::Result<u64> {
+        let mut bytes = [0; 64];
+        let wanted = bytes.len().min(usize::try_from(self.end - offset).unwrap_or(bytes.len()));
+        let Ok(read) = self.output.read(offset, &mut bytes[..wanted])? else { return Ok(offset) };
+        let returns = bytes[..read].iter().take_while(|&&byte| byte == b'\r').count() as u64;
+        Ok(match bytes[..read].get(returns as usize) {
+            Some(b'\n') => offset + returns + 1,
+            None if offset + returns == self.end => self.end,
+            Some(_) | None => offset,
+        })
+    }
+
+    /// Whether it takes no more than a moment.
+    pub(crate) fn is_short(&self) -> io::Result<bool> {
+        let reach = self.from.offset + LITTLE;
+        if self.end <= reach {
+            return Ok(true);
+        }
+        if self.ask.pattern.is_some() {
+            return Ok(false);
+        }
+        let mark = self.output.mark(reach)?;
+        Ok(mark.is_ok_and(|mark| self.ask.limit as u64 <= mark.lines.saturating_sub(self.from.n)))
+    }
+
+    /// Reads.
+    pub(crate) fn run(self) -> io::Result<Lines> {
+        let text = Text::new(self.output);
+        let mut picked = Picked::new(self.ask, self.new);
+        let (mut expected, mut gap) = (None, None);
+        text.each_until(self.from, self.end, |raw| {
+            match expected.replace(raw.next) {
+                None if matches!(self.ask.start, Start::Since(_)) => {
+                    gap = Lost::between(self.new, raw.offset);
+                }
+                // The ring was faster. The next reading says what it took.
+                Some(expected) if expected < raw.offset && !self.is_tail() => return picked.stop(),
+                None | Some(_) => {}
             }
-            Some(false) => self.remember(line),
-            Some(true) | None => self.pick(line),
+            self.look(raw, &mut picked)
+        })?;
+        let (next, dropped) = (Offset(picked.next), text.first()?.n);
+        let truncated = picked.is_full || self.hides_more(&picked, dropped);
+        let (lines, total) = (picked.lines.into(), self.total);
+        Ok(Lines { lines, next, total, dropped, truncated, gap })
+    }
+
+    fn look(&self, raw: RawLine<'_>, picked: &mut Picked) -> ControlFlow<()> {
+        let line = whole(raw);
+        let matches = self.ask.pattern.as_ref().map(|pattern| pattern.is_match(&line.text));
+        let is_new = self.given < raw.next;
+        if matches == Some(false) && is_new && picked.has_no_use_for_context() {
+            return picked.pass(raw.next);
         }
-        ControlFlow::Continue(())
+        let continued = is_new && raw.offset < self.new;
+        let line = Line { matches, continued, ..Line::shown(raw, line) };
+        if is_new { picked.add(line, raw.next) } else { picked.recall(line, raw.next) }
     }
 
-    fn pick(&mut self, line: Line) {
-        self.matches += 1;
-        let context: Vec<Line> = self.recent.drain(..).collect();
-        context.into_iter().for_each(|line| self.push(line));
-        self.push(line);
-        self.owed = self.context.1;
-        if self.tail.is_some_and(|tail| tail < self.matches) {
-            self.forget_oldest();
-        }
+    fn is_tail(&self) -> bool {
+        matches!(self.ask.start, Start::Tail(_))
     }
 
-    fn push(&mut self, line: Line) {
-        self.size += line.text.len() + 24;
-        self.lines.push(line);
-    }
-
-    fn remember(&mut self, line: Line) {
-        self.recent.push_back(line);
-        if self.context.0 < self.recent.len() {
-            self.recent.pop_front();
-        }
-    }
-
-    /// The oldest match goes, with its context.
-    fn forget_oldest(&mut self) {
-        self.matches -= 1;
-        let is_match = |line: &Line| line.matches == Some(true);
-        let first = self.lines.iter().position(is_match).unwrap_or(0);
-        let after = self.lines[first + 1..].iter().position(is_match).map(|at| first + 1 + at);
-        let keep =
-            after.map_or(self.lines.len(), |at| at.saturating_sub(self.context.0).max(first + 1));
-        self.lines.drain(..keep).for_each(|line| self.size -= line.text.len() + 24);
+    /// Whether more of the last lines, or matches, were asked for than the limit lets through, and are there.
+    fn hides_more(&self, picked: &Picked, dropped: u64) -> bool {
+        let are_there = match self.ask.pattern {
+            Some(_) => picked.has_forgotten,
+            None => dropped < self.from.n,
+        };
+        are_there && matches!(self.ask.start, Start::Tail(count) if self.ask.limit < count)
     }
 }

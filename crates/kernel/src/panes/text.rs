@@ -3,7 +3,7 @@
 //! A line that is longer than a piece is drawn from all of its pieces, so that it reads as it would in one.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -87,12 +87,7 @@ impl<'a> Text<'a> {
         Ok(Place { offset: mark.offset, n: mark.lines, beheaded: 0 < mark.offset })
     }
 
-    /// How many lines there are, a last one without its end included.
-    pub(crate) fn total(&self) -> io::Result<u64> {
-        self.total_until(self.output.end())
-    }
-
-    /// How many lines there are up to an offset, as if the output ended there.
+    /// How many lines there are up to an offset, a last one without its end included.
     pub(crate) fn total_until(&self, end: u64) -> io::Result<u64> {
         let Some(lines) = self.ends_before(end)? else { return Ok(self.first()?.n) };
         let mut last = [0];

@@ -47,7 +47,11 @@ async fn lines_come_by_number_from_the_end_or_since_a_cursor() {
     assert_eq!(lines(&read(&house, json!({ "offset": 99 })).await), Vec::<String>::new());
     house.pane("a").print(b"ls\r\nfile\r\n");
     let new = read(&house, json!({ "since": rest["next"] })).await;
-    assert_eq!(lines(&new), ["4:ls", "5:file"]);
+    assert_eq!(lines(&new), ["4:$ ls", "5:file"]);
+    assert_eq!(
+        (&new["lines"][0]["continued"], &rest["lines"][1]["open"]),
+        (&json!(true), &json!(true))
+    );
     assert_eq!(lines(&read(&house, json!({ "since": new["next"] })).await), Vec::<String>::new());
 }
 
@@ -94,13 +98,119 @@ async fn long_lines_are_cut_and_said_to_be() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rendered_rows_come_with_those_above_the_screen() {
+    let text: String = (0..1000).map(|n| format!("\x1b[1mrow {n}\x1b[m\r\n")).collect();
+    let house = printing(&format!("{text}$ ")).await;
+    let rendered = async |mut params: Value| {
+        params["view"] = json!("rendered");
+        let answer = read(&house, params).await;
+        assert_eq!((&answer["total"], &answer["dropped"]), (&json!(1001), &json!(0)));
+        (lines(&answer), answer["truncated"].as_bool().unwrap())
+    };
+    let (last, truncated) = rendered(json!({})).await;
+    assert_eq!((last.len(), &last[0][..], &last[499][..]), (500, "501:row 501", "1000:$"));
+    assert!(truncated);
+    assert_eq!(
+        rendered(json!({ "tail": 2 })).await,
+        (vec!["999:row 999".into(), "1000:$".into()], false)
+    );
+    let some = rendered(json!({ "offset": 3, "limit": 2 })).await;
+    assert_eq!(some, (vec!["3:row 3".into(), "4:row 4".into()], true));
+    let rest = rendered(json!({ "offset": 1000, "limit": 2 })).await;
+    assert_eq!(rest, (vec!["1000:$".into()], false));
+    assert_eq!(rendered(json!({ "tail": 9, "limit": 1 })).await, (vec!["1000:$".into()], true));
+    house.pane("a").print(b"\x1b[?1049h\x1b[Hmenu");
+    let menu = read(&house, json!({ "view": "rendered" })).await;
+    assert_eq!((&lines(&menu)[0][..], &menu["total"]), ("0:menu", &json!(24)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_of_text_stay_text() {
+    let house = printing("né日本語x").await;
+    let (mut pages, mut next) = (Vec::new(), json!(0));
+    loop {
+        let page = read(&house, json!({ "view": "raw", "since": next, "limit": 4 })).await;
+        pages.push(page["raw"].as_str().unwrap().to_owned());
+        next = page["next"].clone();
+        if page["truncated"] == false {
+            break;
+        }
+    }
+    assert_eq!(pages, ["né", "日", "本", "語x"]);
+    // Too little for a character, in the middle of one, and one that is not printed yet.
+    house.pane("a").print(b"\xe6\x97");
+    for (params, expect) in [
+        (json!({ "view": "raw", "offset": 3, "limit": 2 }), "5pc="),
+        (json!({ "view": "raw", "offset": 4, "limit": 2 }), "l6U="),
+        (json!({ "view": "raw", "tail": 3 }), "eOaX"),
+    ] {
+        assert_eq!(read(&house, params).await["base64"], expect);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_bytes_are_the_last_ones() {
+    let house = printing(&format!("{}end", "x".repeat(100_000))).await;
+    let tail = read(&house, json!({ "view": "raw", "tail": 90_000 })).await;
+    assert_eq!((tail["raw"].as_str().unwrap().len(), &tail["truncated"]), (90_000, &json!(false)));
+    let tail = read(&house, json!({ "view": "raw", "tail": 90_000, "limit": 3 })).await;
+    assert_eq!((&tail["raw"], &tail["truncated"]), (&json!("end"), &json!(true)));
+    assert_eq!(tail["next"], tail["total"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_of_nothing_gives_the_numbers_alone() {
+    let house = printing("a\r\nb\r\n").await;
+    for (mut params, next, truncated) in [
+        (json!({}), 0, true),
+        (json!({ "tail": 0 }), 6, false),
+        (json!({ "tail": 1 }), 6, true),
+        (json!({ "tail": 0, "pattern": "a" }), 6, false),
+        (json!({ "pattern": "b" }), 3, true),
+        (json!({ "since": 6 }), 6, false),
+    ] {
+        params["limit"] = json!(0);
+        let answer = read(&house, params.clone()).await;
+        assert_eq!(lines(&answer), Vec::<String>::new());
+        assert_eq!(
+            (&answer["next"], &answer["truncated"]),
+            (&json!(next), &json!(truncated)),
+            "{params}"
+        );
+        assert_eq!(answer["total"], 2);
+    }
+    let tail = read(&house, json!({ "tail": 0, "pattern": "a" })).await;
+    assert_eq!(lines(&tail), Vec::<String>::new());
+    let raw = read(&house, json!({ "view": "raw", "limit": 0 })).await;
+    assert_eq!(
+        (&raw["raw"], &raw["next"], &raw["truncated"]),
+        (&json!(""), &json!(0), &json!(true))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tail_is_as_long_as_asked_without_a_limit() {
+    let house = printing(&"x\n".repeat(3000)).await;
+    let tail = read(&house, json!({ "tail": 2000 })).await;
+    assert_eq!((lines(&tail).len(), &tail["truncated"]), (2000, &json!(false)));
+    let tail = read(&house, json!({ "tail": 2000, "limit": 10 })).await;
+    assert_eq!((&lines(&tail)[0][..], &tail["truncated"]), ("2990:x", &json!(true)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_makes_no_sense_is_refused() {
     let house = printing("x").await;
     for (params, sentence) in [
         (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "not several"),
         (json!({ "paneId": "a", "pattern": "(" }), "`pattern` is no pattern"),
         (json!({ "paneId": "a", "pattern": "x", "view": "raw" }), "goes with the view"),
-        (json!({ "paneId": "a", "before": 101 }), "up to 100"),
+        (json!({ "paneId": "a", "pattern": "x", "before": 101 }), "up to 100"),
+        (json!({ "paneId": "a", "before": 1 }), "go with a `pattern`"),
+        (json!({ "paneId": "a", "after": 1 }), "go with a `pattern`"),
+        (json!({ "paneId": "a", "limit": 10_001 }), "up to 10000 lines"),
+        (json!({ "paneId": "a", "limit": 2_000_000, "view": "raw" }), "up to 1048576 bytes"),
+        (json!({ "paneId": "a", "since": 0, "view": "rendered" }), "`since` goes with"),
+        (json!({ "paneId": "a", "pattern": "x", "view": "rendered" }), "goes with the view"),
     ] {
         let (refused, got) = code(house.act("pane:read", params).await);
         assert!(refused == Code::Invalid && got.contains(sentence), "{got}");
@@ -312,6 +422,28 @@ async fn a_run_answers_when_it_is_over() {
     let ran = tokio::join!(run, happening).0.unwrap();
     assert_eq!((&ran["paneId"], &ran["exitCode"]), (&json!("r"), &json!(2)));
     assert_eq!(ran["output"]["lines"], json!([{ "n": 0, "text": "built" }]));
+    assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(0), &json!(false)));
     assert_eq!(house.pane("r").order.argv, ["/bin/sh", "-c", "make"]);
     assert_eq!(code(house.act("pane:run", json!({})).await).0, Code::Invalid);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_says_where_the_rest_of_its_output_is() {
+    let house = House::new().await;
+    let run = house.act("pane:run", json!({ "id": "r", "command": "seq 0 99", "limit": 10 }));
+    let happening = async {
+        next(&mut house.feed("pane:created")).await;
+        house.pane("r").print((0..100).map(|n| format!("{n}\r\n")).collect::<String>().as_bytes());
+        house.pane("r").exit(Exit::Code(0));
+    };
+    let ran = tokio::join!(run, happening).0.unwrap();
+    assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(90), &json!(true)));
+    let last = lines(&ran["output"]);
+    assert_eq!((last.len(), &last[0][..], &last[9][..]), (10, "90:90", "99:99"));
+    let rest = json!({ "paneId": "r", "offset": 0, "limit": ran["first"] });
+    let rest = lines(&house.act("pane:read", rest).await.unwrap());
+    assert_eq!((rest.len(), &rest[89][..]), (90, "89:89"));
+    let (refused, sentence) =
+        code(house.act("pane:run", json!({ "command": "x", "limit": 10_001 })).await);
+    assert!(refused == Code::Invalid && sentence.contains("10000"), "{sentence}");
 }

@@ -7,17 +7,18 @@ use proptest::sample::select;
 
 use super::*;
 
-const BLOCK: u64 = 4096;
+pub(in crate::panes) const BLOCK: u64 = 4096;
 
 /// What was printed, of which the oldest blocks are gone.
 #[derive(Debug)]
-struct Printed {
-    bytes: Vec<u8>,
-    first: u64,
+pub(in crate::panes) struct Printed {
+    pub(in crate::panes) bytes: Vec<u8>,
+    pub(in crate::panes) first: u64,
 }
 
 impl Printed {
-    fn new(bytes: impl Into<Vec<u8>>, gone: u64) -> Self {
+    /// So many blocks are gone.
+    pub(in crate::panes) fn new(bytes: impl Into<Vec<u8>>, gone: u64) -> Self {
         let bytes = bytes.into();
         let first = (gone * BLOCK).min(bytes.len() as u64 / BLOCK * BLOCK);
         Self { bytes, first }
@@ -158,7 +159,7 @@ fn the_first_line_that_is_kept_may_lack_its_beginning() {
 fn an_output_that_ends_with_a_block_is_counted_right() {
     let output = Printed::new("x\n".repeat(2 * BLOCK as usize), 1);
     let text = Text::new(&output);
-    assert_eq!(text.total().unwrap(), 2 * BLOCK);
+    assert_eq!(text.total_until(output.end()).unwrap(), 2 * BLOCK);
     let expect = Place::new(output.end(), 2 * BLOCK);
     assert_eq!(text.line_at(output.end()).unwrap(), expect);
     assert_eq!(text.at(output.end()).unwrap(), expect);

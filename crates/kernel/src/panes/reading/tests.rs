@@ -1,0 +1,306 @@
+//! The laws of reading: however often one asks, with a cursor, nothing is lost and nothing is garbled.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::super::pattern::pattern;
+use super::super::text::tests::{BLOCK, Printed};
+use super::*;
+
+fn ask(start: Start) -> Ask {
+    Ask { start, limit: 1000, pattern: None, before: 0, after: 0 }
+}
+
+/// An ask with a pattern and its context.
+fn picky(start: Start, text: &str, before: usize, after: usize) -> Ask {
+    let pattern = Some(pattern("pattern", text, false).unwrap());
+    Ask { pattern, before, after, ..ask(start) }
+}
+
+/// Lines as `n:text`, with `+` for one that is continued, `|` for one that is open, `^` for one without its
+/// beginning, and `-` in place of `:` for context.
+fn shown(read: &Lines) -> Vec<String> {
+    let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
+    let show = |line: &Line| {
+        let colon = if line.matches == Some(false) { "-" } else { ":" };
+        let (head, more) = (mark(line.beheaded, "^"), mark(line.continued, "+"));
+        format!("{}{colon}{head}{more}{}{}", line.n, line.text, mark(line.open, "|"))
+    };
+    read.lines.iter().map(show).collect()
+}
+
+/// What is read after some bytes, by the cursor of what was read before them.
+#[track_caller]
+fn check(before: &[u8], more: &[u8], expect: &[&str]) {
+    let first = Printed::new(before, 0);
+    let next = read(&first, &ask(Start::Line(0))).unwrap().next.0;
+    assert_eq!(next, before.len() as u64);
+    let output = Printed::new([before, more].concat(), 0);
+    let read = read(&output, &ask(Start::Since(next))).unwrap();
+    assert_eq!(shown(&read), expect);
+    assert_eq!((read.next.0, read.truncated, read.gap), (output.end(), false, None));
+}
+
+#[test]
+fn a_line_that_goes_on_is_given_whole() {
+    check(b"caf\xc3", b"\xa9\n", &["0:+café"]);
+    check(b"\x1b[3", b"1mred\n", &["0:+red"]);
+    check(b"abcd", b"\x08\x08XY\n", &["0:+abXY"]);
+    check(b"error: dis", b"k full\nnext", &["0:+error: disk full", "1:next|"]);
+    check(b"10%\r", b"20%", &["0:+20%|"]);
+    check(b"a\nb", b"c", &["1:+bc|"]);
+}
+
+#[test]
+fn the_end_of_a_line_is_no_line() {
+    check(b"line\r", b"\n", &[]);
+    check(b"line", b"\r\n", &[]);
+    check(b"line", b"\r", &[]);
+    check(b"line", b"\r\r\nnext\r\n", &["1:next"]);
+    check(b"line", b"\n\n", &["1:"]);
+    check(b"line\n", b"\n", &["1:"]);
+    check(b"line\n", b"", &[]);
+    check(b"", b"\r\n", &["0:"]);
+}
+
+#[test]
+fn a_pattern_matches_a_line_that_goes_on_as_a_whole() {
+    let output = Printed::new("a\nerror: disk full\nb\n", 0);
+    let ask = picky(Start::Since(12), "disk", 1, 1);
+    assert_eq!(shown(&read(&output, &ask).unwrap()), ["0-a", "1:+error: disk full", "2-b"]);
+    // It matched before, and nothing of it is new.
+    let ask = picky(Start::Since(18), "disk", 1, 1);
+    assert_eq!(shown(&read(&output, &ask).unwrap()), ["2-b"]);
+}
+
+#[test]
+fn what_is_beyond_what_is_shown_is_matched_all_the_same() {
+    let output = Printed::new(format!("{}READY\n", ".".repeat(60_000)), 0);
+    let read = read(&output, &picky(Start::Line(0), "READY$", 0, 0)).unwrap();
+    let line = &read.lines[0];
+    assert!(line.cut && line.text == ".".repeat(LINE), "{}", line.text.len());
+}
+
+#[test]
+fn a_tail_is_the_newest_of_what_fits() {
+    let line = |n: usize| format!("{n} {}\n", "x".repeat(1900));
+    let output = Printed::new((0..2000).map(line).collect::<String>(), 0);
+    for mut ask in [ask(Start::Tail(1500)), picky(Start::Tail(1500), "x", 1, 0)] {
+        ask.limit = 5000;
+        let read = read(&output, &ask).unwrap();
+        let (first, last) = (read.lines[0].n, read.lines.last().unwrap().n);
+        assert!(last == 1999 && 1400 < first && first < 1500, "{first} to {last}");
+        assert!(read.truncated && read.next.0 == output.end());
+    }
+}
+
+#[test]
+fn a_limit_that_cuts_a_tail_is_said() {
+    let output = Printed::new("a\n".repeat(20), 0);
+    for (tail, limit, (count, truncated)) in [
+        (5, 5, (5, false)),
+        (20, 5, (5, true)),
+        (99, 20, (20, false)),
+        (99, 19, (19, true)),
+        (0, 5, (0, false)),
+    ] {
+        for ask in [ask(Start::Tail(tail)), picky(Start::Tail(tail), "a", 0, 2)] {
+            let read = read(&output, &Ask { limit, ..ask }).unwrap();
+            assert_eq!((read.lines.len(), read.truncated), (count, truncated), "{tail} {limit}");
+            assert_eq!(read.next.0, output.end());
+        }
+    }
+}
+
+/// A program that prints while it is read, a line with every reading.
+#[derive(Debug)]
+struct Flooding(Printed, std::sync::atomic::AtomicU64);
+
+impl Output for Flooding {
+    fn first(&self) -> u64 {
+        0
+    }
+    fn end(&self) -> u64 {
+        self.1.load(std::sync::atomic::Ordering::Relaxed)
+    }
+    fn lines(&self) -> u64 {
+        self.end() / 2
+    }
+    fn taken(&self) -> u64 {
+        0
+    }
+    fn size(&self) -> paned_model::Size {
+        paned_model::Size::default()
+    }
+    fn ending(&self) -> Option<paned_model::frame::Ending> {
+        None
+    }
+    fn read(
+        &self,
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<Result<usize, paned_substrate::Gap>> {
+        self.1.fetch_add(200, std::sync::atomic::Ordering::Relaxed);
+        let wanted = buffer.len().min((self.end() - offset) as usize);
+        self.0.read(offset, &mut buffer[..wanted])
+    }
+    fn mark(&self, offset: u64) -> io::Result<Result<paned_substrate::Mark, paned_substrate::Gap>> {
+        self.0.mark(offset)
+    }
+}
+
+#[test]
+fn a_tail_of_what_is_being_printed_is_as_long_as_asked() {
+    let output = Flooding(Printed::new("a\n".repeat(50_000), 0), 20_000.into());
+    for ask in [ask(Start::Tail(5)), picky(Start::Tail(5), "a", 0, 0)] {
+        let before = output.end();
+        let read = read(&output, &ask).unwrap();
+        assert_eq!(read.lines.len(), 5);
+        assert_eq!((read.next.0, read.lines[4].n + 1), (before, before / 2));
+    }
+}
+
+#[test]
+fn what_fell_off_is_a_number() {
+    let output = Printed::new("0123456\n".repeat(2000), 1);
+    let lost = |to: u64| Lost::between(100, to);
+    let fallen = read(&output, &ask(Start::Since(100))).unwrap();
+    assert_eq!((fallen.gap, fallen.dropped), (lost(BLOCK), BLOCK / 8));
+    assert_eq!(shown(&fallen)[..2], ["512:^0123456", "513:0123456"]);
+    let kept = read(&output, &ask(Start::Since(BLOCK + 3))).unwrap();
+    assert_eq!((kept.gap, &shown(&kept)[0][..]), (None, "512:^+0123456"));
+    let first = read(&output, &ask(Start::Line(0))).unwrap();
+    assert_eq!((first.gap, &shown(&first)[0][..]), (None, "512:^0123456"));
+    let context = read(&output, &picky(Start::Since(100), "0", 2, 2)).unwrap();
+    assert_eq!(context.gap, lost(BLOCK));
+}
+
+#[test]
+fn a_match_that_is_forgotten_is_still_context() {
+    let output = Printed::new("a\nhit\nhit\nb\n", 0);
+    let last = |before, after| {
+        shown(&read(&output, &picky(Start::Tail(1), "hit", before, after)).unwrap())
+    };
+    assert_eq!(last(1, 1), ["1-hit", "2:hit", "3-b"]);
+    assert_eq!(last(2, 0), ["0-a", "1-hit", "2:hit"]);
+    assert_eq!(last(0, 0), ["2:hit"]);
+}
+
+/// Output of few different lines, with what a terminal resolves.
+fn any_output() -> impl Strategy<Value = Vec<u8>> {
+    let part = select(vec![
+        &b"a"[..],
+        b"b",
+        "é".as_bytes(),
+        b"\n",
+        b"\n",
+        b"\r\n",
+        b"\r\n",
+        b"\r",
+        b"\x08",
+        b"\x1b[31m",
+        b"\x1b[K",
+        b"\x1b]0;t\x07",
+    ]);
+    prop::collection::vec(part, 0..80).prop_map(|parts| parts.concat())
+}
+
+/// Lines that match `x`, and others.
+fn any_lines() -> impl Strategy<Value = String> {
+    let line = select(vec!["x\n", "a\r\n", "b\n", "\n"]);
+    prop::collection::vec(line, 0..60).prop_map(|lines| lines.concat())
+}
+
+/// What is asked for: the matches of which nothing is left out, and what is around them.
+fn expected(output: &str, count: usize, before: usize, after: usize) -> Vec<String> {
+    let lines: Vec<_> = output.lines().collect();
+    let hits = (0..lines.len()).filter(|&n| lines[n] == "x");
+    let skipped = hits.clone().count().saturating_sub(count);
+    let hits: Vec<_> = hits.skip(skipped).collect();
+    let is_near = |n: usize, hit: usize| n <= hit + after && hit <= n + before;
+    let near = (0..lines.len()).filter(|&n| hits.iter().any(|&hit| is_near(n, hit)));
+    near.map(|n| format!("{n}{}{}", if hits.contains(&n) { ":" } else { "-" }, lines[n])).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn whoever_reads_on_has_what_whoever_reads_once_has(
+        bytes in any_output(),
+        cuts in prop::collection::vec(0_usize..200, 0..8),
+        limit in 1_usize..4,
+    ) {
+        let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+        cuts.push(bytes.len());
+        cuts.sort_unstable();
+        let (mut next, mut known, mut new) = (0, BTreeMap::new(), Vec::new());
+        for cut in cuts {
+            let output = Printed::new(&bytes[..cut], 0);
+            loop {
+                let page = read(&output, &Ask { limit, ..ask(Start::Since(next)) }).unwrap();
+                prop_assert!(page.lines.len() <= limit && page.gap.is_none());
+                new.extend(page.lines.iter().filter(|line| !line.continued).map(|line| line.n));
+                known.extend(page.lines.into_iter().map(|line| (line.n, line.text)));
+                next = page.next.0;
+                if !page.truncated {
+                    break;
+                }
+            }
+            prop_assert_eq!(next, cut as u64);
+        }
+        let all = read(&Printed::new(bytes, 0), &ask(Start::Line(0))).unwrap();
+        let all: BTreeMap<_, _> = all.lines.into_iter().map(|line| (line.n, line.text)).collect();
+        prop_assert!(new.is_sorted_by(|a, b| a < b), "{:?}", new);
+        prop_assert_eq!(known, all);
+    }
+
+    #[test]
+    fn pages_joined_are_what_one_page_is(
+        output in any_lines(),
+        (before, after) in (0_usize..4, 0_usize..4),
+        limit in 1_usize..4,
+        tail in 0_usize..5,
+    ) {
+        let printed = Printed::new(output.as_bytes(), 0);
+        let all = expected(&output, usize::MAX, before, after);
+        prop_assert_eq!(&shown(&read(&printed, &picky(Start::Line(0), "x", before, after)).unwrap()), &all);
+        let (mut pages, mut next) = (Vec::new(), 0);
+        loop {
+            let ask = Ask { limit, ..picky(Start::Since(next), "x", before, after) };
+            let page = read(&printed, &ask).unwrap();
+            pages.extend(shown(&page));
+            next = page.next.0;
+            if !page.truncated {
+                break;
+            }
+        }
+        prop_assert_eq!(pages, all);
+        let last = read(&printed, &picky(Start::Tail(tail), "x", before, after)).unwrap();
+        prop_assert_eq!(shown(&last), expected(&output, tail, before, after));
+    }
+
+    #[test]
+    fn whoever_follows_a_pattern_misses_no_match_and_no_context(
+        bytes in any_output(),
+        cuts in prop::collection::vec(0_usize..200, 0..8),
+        (before, after) in (0_usize..3, 0_usize..3),
+    ) {
+        let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+        cuts.push(bytes.len());
+        cuts.sort_unstable();
+        let (mut next, mut known) = (0, BTreeMap::new());
+        for cut in cuts {
+            let page = read(&Printed::new(&bytes[..cut], 0), &picky(Start::Since(next), "aa|é", before, after));
+            let page = page.unwrap();
+            known.extend(page.lines.into_iter().map(|line| (line.n, line.text)));
+            next = page.next.0;
+        }
+        let all = read(&Printed::new(bytes, 0), &picky(Start::Line(0), "aa|é", before, after)).unwrap();
+        for line in all.lines {
+            prop_assert_eq!(known.get(&line.n), Some(&line.text), "line {}", line.n);
+        }
+    }
+}
