@@ -333,7 +333,7 @@ async fn a_wait_is_met_by_new_output_only() {
     let met =
         wait(&house, params, async || house.pane("a").print(b"building\r\nready on 80")).await;
     assert_eq!((&met["met"], &met["timedOut"]), (&json!("pattern"), &json!(false)));
-    assert_eq!(met["evidence"], json!([{ "n": 2, "text": "ready on 80" }]));
+    assert_eq!(met["evidence"], json!([{ "n": 2, "text": "ready on 80", "open": true }]));
     assert_eq!(met["tail"][0]["text"], "ready");
     let missed = house
         .act("pane:wait", json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 100 }))
@@ -366,6 +366,140 @@ async fn a_wait_ends_early_at_a_stop_at_the_end_and_in_silence() {
     assert!(late["why"].to_string().contains("not running any more"));
     let nothing = house.act("pane:wait", json!({ "paneId": "a" })).await;
     assert!(code(nothing).1.contains("say what to wait for"));
+}
+
+/// Waits for a pattern for a moment.
+async fn wait_for(house: &House, pattern: &str, since: Option<&Value>) -> Value {
+    let mut params = json!({ "paneId": "a", "pattern": pattern, "timeoutMs": 100 });
+    if let Some(since) = since {
+        params["since"] = since.clone();
+    }
+    house.act("pane:wait", params).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_wait_goes_on_after_the_line_that_met_the_last() {
+    let house = printing("ready\nstep1\nstep2\n").await;
+    let mut next = json!(0);
+    for (n, (text, expect)) in [("ready", 6), ("step", 12), ("step", 18)].into_iter().enumerate() {
+        let met = wait_for(&house, text, Some(&next)).await;
+        let evidence = met["evidence"].as_array().unwrap();
+        assert_eq!((&met["met"], evidence.len()), (&json!("pattern"), 1), "{met}");
+        assert_eq!((&evidence[0]["n"], &met["next"]), (&json!(n), &json!(expect)));
+        next = met["next"].clone();
+    }
+    let stop = json!({ "paneId": "a", "pattern": "never", "stop": ["^step"], "since": 0 });
+    assert_eq!(house.act("pane:wait", stop).await.unwrap()["next"], 12);
+    let missed = wait_for(&house, "step", Some(&next)).await;
+    assert_eq!((&missed["met"], &missed["next"]), (&json!(null), &json!(18)));
+}
+
+/// What was printed, what a wait is for, what is printed then, and whether that meets it.
+#[tokio::test(start_paused = true)]
+async fn a_line_that_goes_on_is_judged_as_a_whole_and_only_if_it_says_something_new() {
+    for (before, pattern, after, expect) in [
+        (">>> hel", "hello", "lo", true),
+        ("Progress: ", "^error", "error: 0", false),
+        ("Progress: ", "^Progress: error", "error: 0", true),
+        ("ready", "ready", "\r\n", false),
+        ("ready", "ready", "\r\nready", true),
+        ("ready", "^ready$", "\rready", false),
+        ("50%", "^100%", "\r100%", true),
+        ("ready", "^$", "\r\n", false),
+        ("ready\r\n", "^$", "\r\n", true),
+        ("\x1b[3", "^ready", "1mready", true),
+        ("r\u{c3}", "^ré", "\u{a9}", true),
+    ] {
+        let house = printing("").await;
+        let raw =
+            |text: &str| -> Vec<u8> { text.chars().map(|c| u8::try_from(c).unwrap()).collect() };
+        house.pane("a").print(&raw(before));
+        let params = json!({ "paneId": "a", "pattern": pattern, "timeoutMs": 1000 });
+        let met = wait(&house, params, async || house.pane("a").print(&raw(after))).await;
+        assert_eq!(met["met"] == "pattern", expect, "{before:?} {pattern} {after:?}: {met}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_without_end_is_seen_however_long_it_is() {
+    let house = printing("").await;
+    let params = json!({ "paneId": "a", "pattern": "^100% done$", "timeoutMs": 5000 });
+    let met = wait(&house, params, async || {
+        for n in 0..20_000 {
+            house.pane("a").print(format!("\r{}% done", n / 200).as_bytes());
+            if n % 1000 == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        house.pane("a").print(b"\r100% done");
+    })
+    .await;
+    assert_eq!(
+        (&met["met"], &met["evidence"][0]["text"]),
+        (&json!("pattern"), &json!("100% done"))
+    );
+    // And in one piece, by whoever comes late.
+    assert_eq!(wait_for(&house, "^100% done$", Some(&json!(0))).await["met"], "pattern");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_not_met_says_why() {
+    let house = printing("ready\r\n$ ").await;
+    let why = async |params: Value| {
+        let mut asked = json!({ "paneId": "a", "timeoutMs": 100 });
+        asked.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+        house.act("pane:wait", asked).await.unwrap()["why"].to_string()
+    };
+    let now = why(json!({ "pattern": "ready" })).await;
+    assert!(now.contains("nothing new was printed\""), "{now}");
+    assert!(now.contains("line 0 matches, but was printed before this call; `since` 0"), "{now}");
+    let since = why(json!({ "pattern": "ready", "since": 7 })).await;
+    assert!(since.contains("2 bytes were printed since the given place, and no new"), "{since}");
+    assert!(since.contains("before the given `since`; `since` 0 would count it"), "{since}");
+    let nowhere = why(json!({ "pattern": "never", "since": 0 })).await;
+    assert!(!nowhere.contains("matches,") && !nowhere.contains("screen"), "{nowhere}");
+    let exit = why(json!({ "exit": true, "since": 0 })).await;
+    assert_eq!(
+        exit,
+        r#"["the program is still running","9 bytes were printed since the given place"]"#
+    );
+    let quiet = why(json!({ "quietMs": 5000 })).await;
+    assert!(quiet.contains("100 ms ago, and 5000 ms of silence"), "{quiet}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn stops_are_bounded_and_enough_to_wait_for() {
+    let house = printing("").await;
+    let refused = async |params: Value| {
+        let mut asked = json!({ "paneId": "a", "timeoutMs": 100 });
+        asked.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+        code(house.act("pane:wait", asked).await)
+    };
+    for (params, expect, part) in [
+        (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` takes up to 32"),
+        (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "`stop[2]` is no pattern"),
+        (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "`pattern` is no pattern"),
+        (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` is at least 1"),
+        (json!({ "stop": [] }), Code::Invalid, "say what to wait for"),
+    ] {
+        let (refused, sentence) = refused(params).await;
+        assert!(refused == expect && sentence.contains(part), "{sentence}");
+    }
+    let alone = json!({ "paneId": "a", "stop": ["fail", "panic"] });
+    let met = wait(&house, alone, async || house.pane("a").print(b"a panic\r\n")).await;
+    assert_eq!(met["met"], "stop");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_has_ended_is_quiet() {
+    let house = printing("last words").await;
+    let quiet = json!({ "paneId": "a", "quietMs": 5000 });
+    let start = tokio::time::Instant::now();
+    let met = wait(&house, quiet.clone(), async || house.pane("a").exit(Exit::Code(0))).await;
+    assert_eq!((&met["met"], start.elapsed().as_millis()), (&json!("quiet"), 50));
+    assert_eq!(house.act("pane:wait", quiet).await.unwrap()["met"], "quiet");
+    let both = json!({ "paneId": "a", "quietMs": 5000, "exit": true });
+    assert_eq!(house.act("pane:wait", both).await.unwrap()["met"], "exit");
 }
 
 #[tokio::test(start_paused = true)]
