@@ -123,6 +123,10 @@ fn line_numbers_stay_true_after_the_ring_dropped_old_lines_and_a_restart() {
         assert_eq!(some["lines"][1], json!({ "n": 900_001, "text": "line 900001 of many" }));
         let oldest = on_a(&server, "pane:read", json!({ "offset": 0, "limit": 2 }));
         assert_eq!(oldest["lines"][1]["text"], format!("line {} of many", dropped + 1));
+        assert_eq!(oldest["lines"][0]["beheaded"], true);
+        let fallen = on_a(&server, "pane:read", json!({ "since": 7, "limit": 1 }));
+        let lost = (fallen["gap"]["from"].as_u64(), fallen["gap"]["to"].as_u64().unwrap());
+        assert!(lost.0 == Some(7) && 1 << 20 < lost.1, "{fallen}");
         let hit = server.act("pane:search", json!({ "pattern": "line 1000777 of" }));
         assert_eq!(hit["hits"][0]["n"], 1_000_777);
         server.kill();
@@ -190,6 +194,30 @@ fn what_is_typed_after_a_prompt_is_one_line_with_it() {
         met = on_a(&server, "pane:wait", since);
         assert_eq!(met["met"], "pattern", "{pattern}: {met}");
     }
+}
+
+#[test]
+fn a_line_of_any_length_reads_as_it_ends() {
+    let server = Server::start();
+    let bar =
+        "i=0; while [ $i -lt 9000 ]; do printf '\\r%s of 9000 done' $i; i=$((i + 1)); done; echo";
+    let dots = "head -c 80000 /dev/zero | tr '\\0' .; echo READY";
+    server
+        .act("pane:new", script("a", &format!("{bar}; {dots}; printf 'the e'; read x; exec cat")));
+    wait_for(&server, "^the e$");
+    let read = on_a(&server, "pane:read", json!({}));
+    assert_eq!(read["lines"][0], json!({ "n": 0, "text": "8999 of 9000 done" }));
+    assert_eq!(read["lines"][2], json!({ "n": 2, "text": "the e", "open": true }));
+    let ready = on_a(&server, "pane:read", json!({ "pattern": "READY" }));
+    assert_eq!((&ready["lines"][0]["n"], &ready["lines"][0]["cut"]), (&json!(1), &json!(true)));
+    on_a(&server, "pane:write", json!({ "text": "nd\r" }));
+    wait_for(&server, "^the end$");
+    let more = on_a(&server, "pane:read", json!({ "since": read["next"] }));
+    let line = &more["lines"][0];
+    assert_eq!(
+        (&line["n"], &line["text"], &line["continued"]),
+        (&json!(2), &json!("the end"), &json!(true))
+    );
 }
 
 #[test]

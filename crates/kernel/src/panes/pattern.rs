@@ -74,6 +74,7 @@ impl Pattern {
 }
 
 /// Reads a pattern.
+#[cfg(test)]
 pub(crate) fn pattern(
     field: &'static str,
     text: &str,

@@ -8,6 +8,7 @@ mod tests;
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use paned_model::Offset;
 use paned_substrate::Output;
@@ -30,7 +31,7 @@ pub(crate) struct Line {
     pub(crate) n: u64,
     /// What it says.
     pub(crate) text: String,
-    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to 65536.
+    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to 262144.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut: bool,
     /// Whether its beginning was printed before `since`, and more of it after: this is all of it, in place of
@@ -67,17 +68,12 @@ pub(crate) fn whole(raw: RawLine<'_>) -> lines::Line<'_> {
     raw.clean(WHOLE)
 }
 
-/// What is shown of a line.
-pub(crate) fn clean(raw: RawLine<'_>) -> lines::Line<'_> {
-    raw.clean(LINE)
-}
-
 /// What to read.
 pub(crate) struct Ask {
     pub(crate) start: Start,
     /// How many lines, or matches, at most.
     pub(crate) limit: usize,
-    pub(crate) pattern: Option<Pattern>,
+    pub(crate) pattern: Option<Arc<Pattern>>,
     pub(crate) before: usize,
     pub(crate) after: usize,
 }
@@ -197,6 +193,10 @@ impl<'a> Reading<'a> {
 
     /// Whether it takes no more than a moment.
     pub(crate) fn is_short(&self) -> io::Result<bool> {
+        // A hard one may take a second for a single line.
+        if self.ask.pattern.as_ref().is_some_and(|pattern| !pattern.is_light()) {
+            return Ok(false);
+        }
         let reach = self.from.offset + LITTLE;
         if self.end <= reach {
             return Ok(true);

@@ -4,7 +4,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::steps::{self, Erase, Step};
+use super::steps::{self, Erase, Step, back_by_tabs};
 use super::{effort, kinds, plain, widest};
 
 /// The text so far.
@@ -33,7 +33,8 @@ impl Flow {
     fn take(&mut self, step: Step<'_>, end: usize) -> Option<()> {
         match step {
             Step::Print(bytes) => return self.print(bytes, end - bytes.len()),
-            Step::Tab => self.col = (self.col / 8 + 1) * 8,
+            Step::Tabs(count) => self.col = (self.col / 8 + count) * 8,
+            Step::BackTabs(count) => self.col = back_by_tabs(self.col, count),
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
             Step::To(col) => self.col = col,
@@ -45,6 +46,10 @@ impl Flow {
             Step::Erase(Erase::Right | Erase::Cells(_)) | Step::Delete(_) | Step::Insert(_) => {
                 return (self.end <= self.col).then_some(());
             }
+            Step::Repeat(_) => return None,
+            Step::Away if self.end == 0 => self.col = 0,
+            Step::Away if self.col < self.end => return None,
+            Step::Away => self.col += usize::from(self.col == self.end),
             Step::Save => self.saved = self.col,
             Step::Restore => self.col = self.saved,
         }

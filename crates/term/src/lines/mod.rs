@@ -1,7 +1,8 @@
 //! Lines of raw output as a person would read them.
 //!
 //! A line stands alone: what an earlier one left behind (an open string, a mode, a cursor in another row)
-//! is not known here. Moves between rows are left out, so every line is one row of unlimited width.
+//! is not known here. Rows are not told apart, so every line is one row of unlimited width; what a move to another
+//! row separates is kept apart by a blank.
 
 mod drawing;
 mod flow;

@@ -9,7 +9,7 @@ use std::mem;
 
 use unicode_width::UnicodeWidthChar;
 
-use super::steps::{Erase, Step};
+use super::steps::{Erase, Step, back_by_tabs};
 use super::{Line, effort, widest};
 
 /// However little is looked at, this many columns are kept, because what is deleted pulls others in.
@@ -30,6 +30,8 @@ pub(super) struct Row {
     swept: usize,
     col: usize,
     saved: usize,
+    /// The last character that was printed, wherever it is now.
+    last: Option<char>,
     /// How many columns are kept at most, however long the line is.
     most: usize,
     /// The column from which on nothing is kept. Grows with the line until something stands there.
@@ -73,6 +75,7 @@ impl Row {
             swept: 0,
             col: 0,
             saved: 0,
+            last: None,
             // A character takes two columns at most.
             most: max_chars.saturating_mul(2).max(MIN_COLS),
             edge: 0,
@@ -92,7 +95,10 @@ impl Row {
         self.read = end;
         match step {
             Step::Print(_) => {}
-            Step::Tab => self.col = (self.col / 8 + 1) * 8,
+            Step::Tabs(count) => self.col = (self.col / 8 + count) * 8,
+            Step::BackTabs(count) => self.col = back_by_tabs(self.col, count),
+            Step::Repeat(count) => self.repeat(count),
+            Step::Away => self.leave(),
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
             Step::To(col) => self.col = col,
@@ -119,6 +125,7 @@ impl Row {
     }
 
     fn print_char(&mut self, c: char) {
+        self.last = Some(c);
         match c.width() {
             None => {}
             Some(0) => self.mark(c),
@@ -128,6 +135,29 @@ impl Row {
                 self.put(Kind::Spacer);
             }
         }
+    }
+
+    fn repeat(&mut self, count: usize) {
+        let Some(last) = self.last else { return };
+        if self.affords(count) {
+            (0..count).for_each(|_| self.print_char(last));
+        } else {
+            self.col += count * last.width().unwrap_or(0);
+        }
+    }
+
+    /// What follows stands apart from what is here. Where nothing is, no column is known to keep.
+    fn leave(&mut self) {
+        if self.cells.is_empty() && self.beyond == 0 {
+            self.col = 0;
+            return;
+        }
+        let follows = match self.col.checked_sub(1).map(|before| self.cells.get(before)) {
+            Some(Some(cell)) => cell.kind != Kind::Blank,
+            Some(None) => self.beyond == self.col,
+            None => false,
+        };
+        self.col += usize::from(follows);
     }
 
     /// Puts something into the cell here, and goes to the next. Half a wide character does not remain.

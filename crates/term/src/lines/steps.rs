@@ -3,6 +3,8 @@
 use std::iter;
 
 const BEL: u8 = 0x07;
+const VT: u8 = 0x0b;
+const FF: u8 = 0x0c;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
@@ -12,8 +14,12 @@ const ESC: u8 = 0x1b;
 pub(super) enum Step<'a> {
     /// Text, if need be with broken characters and such as draw nothing, but none below U+0020.
     Print(&'a [u8]),
-    /// To the next eighth column.
-    Tab,
+    /// So many times to the next eighth column.
+    Tabs(usize),
+    /// So many times to the eighth column before.
+    BackTabs(usize),
+    /// The last character so many times again.
+    Repeat(usize),
     Left(usize),
     Right(usize),
     /// To a column, from 0.
@@ -23,6 +29,8 @@ pub(super) enum Step<'a> {
     Delete(usize),
     /// Put blanks in; what stands here moves right.
     Insert(usize),
+    /// To another row: what follows does not belong to what is here.
+    Away,
     /// Remember the column.
     Save,
     /// Back to the column remembered.
@@ -127,8 +135,9 @@ impl Reader {
         match first {
             ESC => self.escape(rest),
             b'\r' => (Some(Step::To(0)), rest),
-            b'\t' => (Some(Step::Tab), rest),
+            b'\t' => (Some(Step::Tabs(1)), rest),
             0x08 => (Some(Step::Left(1)), rest),
+            VT | FF => (Some(Step::Away), rest),
             ..0x20 => (None, rest),
             0x20.. => {
                 let end = find(bytes, |byte| byte < 0x20);
@@ -151,6 +160,7 @@ impl Reader {
             [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => self.string(body, false),
             [b'7', tail @ ..] => (Some(Step::Save), tail),
             [b'8', tail @ ..] => (Some(Step::Restore), tail),
+            [b'D' | b'E' | b'M', tail @ ..] => (Some(Step::Away), tail),
             _ => self.kind(bytes),
         }
     }
@@ -216,6 +226,10 @@ fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
         b'G' | b'`' => Step::To(count()? - 1),
         // To the row, erasing the screen is what erasing the line is.
         b'K' | b'J' => Step::Erase(erased(number()?)?),
+        b'A' | b'B' | b'E' | b'F' | b'H' | b'd' | b'e' | b'f' => number().map(|_| Step::Away)?,
+        b'I' => Step::Tabs(count()?),
+        b'Z' => Step::BackTabs(count()?),
+        b'b' => Step::Repeat(count()?),
         b'X' => Step::Erase(Erase::Cells(count()?)),
         b'P' => Step::Delete(count()?),
         b'@' => Step::Insert(count()?),
@@ -227,6 +241,11 @@ fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
 
 fn erased(number: usize) -> Option<Erase> {
     [Erase::Right, Erase::Left, Erase::All].get(number).copied()
+}
+
+/// The column so many eighths before one, which is none itself if it lies between two.
+pub(super) fn back_by_tabs(col: usize, count: usize) -> usize {
+    col.div_ceil(8).saturating_sub(count) * 8
 }
 
 /// Where the first such byte is, or the end.

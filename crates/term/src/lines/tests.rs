@@ -52,7 +52,7 @@ fn escape_sequences_go() {
     check("a\x1bPq#0;\x07x\x1b\\b\x1b_G\x1b\\c\x1bXs\x18d", "abcd");
     check("\x1bktitle\x1b\\a", "a");
     check("a\x1b(Bb\x1b=c\x1b[?25ld\x1b[>4;1me\x1b[2 qf", "abcdef");
-    check("a\x1b[3;4Hb\x1b[2Ac\x1b[6n", "abc");
+    check("a\x1b[6nb", "ab");
 }
 
 #[test]
@@ -85,6 +85,26 @@ fn moves_leave_blanks_and_tabs_go_to_eighths() {
     check("a\tb\t\tc", "a       b               c");
     check("abcdef\x1b[3Dx\x1b[Ky", "abcxy");
     check("abc\x1b[1G\x1b[99D\x1b[2Cx", "abx");
+}
+
+#[test]
+fn what_stands_in_other_rows_stands_apart() {
+    check("a\x1b[3;4Hb\x1b[2Ac\x0bd\x1bMe", "a b c d e");
+    check("one \x1b[H\x1b[5Htwo", "one  two");
+    check("one\x1b[2J\x1b[Htwo", "two");
+    check("\x1b[2J\x1b[H\x1b[5;5Htwo\x1b[1H", "two");
+    check("abc\x08\x1b[Bd", "abcd");
+    check("\x1b[2A\r\x1b[Kfoo", "foo");
+    check("a\x1b[?5Hb\x1b[>1Ac", "abc");
+}
+
+#[test]
+fn characters_are_repeated_and_tabs_counted() {
+    check("x\x1b[3by", "xxxxy");
+    check("日\x1b[b!", "日日!");
+    check("\x1b[3bx", "x");
+    check("a\x1b[2Ib\x1b[Zc\x1b[2Zd", "a       d       c");
+    check("ab\x1b[9Zc", "cb");
 }
 
 #[test]
@@ -150,7 +170,8 @@ fn what_was_pushed_too_far_and_pulled_back_is_missed() {
 #[test]
 fn a_line_costs_no_more_than_its_length_allows() {
     let long = "x".repeat(1 << 15);
-    let attacks = ["\x1b[65535@", "\x1b[P", "\x1b[1K", "\x1b[65535Cx\r\x1b[K", "\x1b[999Cx"];
+    let attacks =
+        ["\x1b[65535@", "\x1b[P", "\x1b[1K", "\x1b[65535Cx\r\x1b[K", "\x1b[999Cx", "\r\x1b[65535b"];
     for attack in attacks {
         let line = clean(format!("{long}\r{}", attack.repeat(1 << 13)).as_bytes(), usize::MAX)
             .text
@@ -172,7 +193,7 @@ fn any_line() -> impl Strategy<Value = String> {
     let text =
         select(vec!["a", "bc ", "  ", "日", "本語", "e\u{301}", "\u{302}", "👩\u{200d}", "ß"]);
     let control = select(vec!["\r", "\x08", "\t", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[1;31m"]);
-    let edit = (1..9, select(vec!["C", "D", "G", "P", "@", "X"]));
+    let edit = (1..9, select(vec!["C", "D", "G", "P", "@", "X", "I", "Z", "b"]));
     let edit = edit.prop_map(|(count, last)| format!("\x1b[{count}{last}"));
     let step = prop_oneof![3 => text.prop_map(str::to_owned), 1 => control.prop_map(str::to_owned), 1 => edit];
     prop::collection::vec(step, 0..60).prop_map(|steps| steps.concat())
@@ -206,6 +227,11 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
         b"\x1b[2K",
         b"\x1b7",
         b"\x1b8",
+        b"\x1b[H",
+        b"\x1b[5A",
+        b"\x1b[60000b",
+        b"\x1b[3b",
+        b"\x1b[Z",
     ]);
     let odd = odd.prop_map(<[u8]>::to_vec);
     let marks = (1_usize..3000).prop_map(|count| "\u{301}".repeat(count).into_bytes());

@@ -16,7 +16,7 @@ fn ask(start: Start) -> Ask {
 /// An ask with a pattern and its context.
 fn picky(start: Start, text: &str, before: usize, after: usize) -> Ask {
     let pattern = Some(pattern("pattern", text, false).unwrap());
-    Ask { pattern, before, after, ..ask(start) }
+    Ask { pattern: pattern.map(Into::into), before, after, ..ask(start) }
 }
 
 /// Lines as `n:text`, with `+` for one that is continued, `|` for one that is open, `^` for one without its
@@ -77,7 +77,7 @@ fn a_pattern_matches_a_line_that_goes_on_as_a_whole() {
 
 #[test]
 fn what_is_beyond_what_is_shown_is_matched_all_the_same() {
-    let output = Printed::new(format!("{}READY\n", ".".repeat(60_000)), 0);
+    let output = Printed::new(format!("{}READY\n", ".".repeat(80_000)), 0);
     let read = read(&output, &picky(Start::Line(0), "READY$", 0, 0)).unwrap();
     let line = &read.lines[0];
     assert!(line.cut && line.text == ".".repeat(LINE), "{}", line.text.len());

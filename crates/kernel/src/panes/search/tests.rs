@@ -305,7 +305,7 @@ proptest! {
         let output = Printed::new(&output, first, 4096);
         let regex = RegexBuilder::new(text).build().unwrap();
         let (lines, mut slowly) = (Text::new(&output), Vec::new());
-        lines.each(lines.first().unwrap(), |raw| {
+        lines.each_until(lines.first().unwrap(), output.end(), |raw| {
             let line = reading::whole(raw);
             let matches = regex.is_match(&line.text);
             let shown = line.cut_at(LINE);
