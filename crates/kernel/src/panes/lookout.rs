@@ -22,6 +22,9 @@ use super::text::{PIECE, Place, Text, WHOLE};
 /// How many pieces are looked at in one go.
 const PIECES: usize = 16;
 
+/// A line that says more than this, in bytes, is no longer looked at in no time.
+const WIDE: usize = 16 << 10;
+
 /// What to look out for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
@@ -86,6 +89,8 @@ pub(crate) struct Lookout {
     at: u64,
     /// Whether it is known what that line said before.
     has_begun: bool,
+    /// Whether there is a lot to read in it.
+    is_wide: bool,
 }
 
 /// A line whose end was not seen yet.
@@ -116,7 +121,7 @@ impl Lookout {
         let at = cursor.min(output.end());
         let line = Open::at(Text::new(output.as_ref()).line_at(at)?);
         let (at, has_begun) = (at.max(line.start), at <= line.start);
-        Ok(Self { output, tail, wanted, line, at, has_begun })
+        Ok(Self { output, tail, wanted, line, at, has_begun, is_wide: false })
     }
 
     /// Learns what the line says that the cursor is in.
@@ -141,7 +146,8 @@ impl Lookout {
     /// Whether the next look takes no time to speak of.
     pub(crate) fn is_soon_done(&self) -> bool {
         let from = if self.has_begun { self.at } else { self.line.start };
-        self.wanted.is_light() && self.output.end().saturating_sub(from) <= PIECE as u64
+        let is_easy = self.wanted.is_light() && !self.is_wide;
+        is_easy && self.output.end().saturating_sub(from) <= PIECE as u64
     }
 
     /// Looks at what is new.
@@ -202,6 +208,7 @@ impl Lookout {
             return Ok(None);
         };
         self.at = told.at;
+        self.is_wide = WIDE < told.line.text.len();
         Ok(self.judge(&told.line, None))
     }
 
