@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use paned_e2e::{Server, script};
-use paned_model::Code;
+use paned_model::{Code, Time};
 use serde_json::{Value, json};
 
 /// An action on the pane `a`.
@@ -131,6 +131,68 @@ fn line_numbers_stay_true_after_the_ring_dropped_old_lines_and_a_restart() {
         assert_eq!(hit["hits"][0]["n"], 1_000_777);
         server.kill();
         server.start_again();
+    }
+}
+
+#[test]
+fn a_search_tells_what_was_printed_last_also_after_a_restart() {
+    let mut server = Server::start();
+    server.act("pane:new", script("a", "echo zork first; read go; echo zork NEWEST; exec cat"));
+    wait_for(&server, "^zork first$");
+    // Later than what it follows by more than the clock of a tape tells apart.
+    server
+        .act("pane:new", script("b", "sleep 0.3; echo zork middle; sleep 0.3; echo go; exec cat"));
+    let go = json!({ "paneId": "b", "pattern": "^go$", "since": 0 });
+    assert_eq!(server.act("pane:wait", go)["met"], "pattern");
+    on_a(&server, "pane:keys", json!({ "keys": ["enter"] }));
+    wait_for(&server, "^zork NEWEST$");
+    for _ in 0..2 {
+        let found = server.act("pane:search", json!({ "pattern": "^zork" }));
+        let hits: Vec<_> = found["hits"].as_array().unwrap().iter().collect();
+        let texts: Vec<_> = hits.iter().map(|hit| hit["text"].as_str().unwrap()).collect();
+        assert_eq!(texts, ["zork NEWEST", "zork middle", "zork first"]);
+        let times: Vec<Time> =
+            hits.iter().map(|hit| serde_json::from_value(hit["time"].clone()).unwrap()).collect();
+        let apart: Vec<u64> = times.windows(2).map(|two| two[0].since(two[1])).collect();
+        assert!(apart.iter().all(|millis| (200..60_000).contains(millis)), "{apart:?}");
+        let found = server.act("pane:search", json!({ "pattern": "^zork", "limit": 1 }));
+        assert_eq!(found["hits"][0]["text"], "zork NEWEST");
+        server.kill();
+        server.start_again();
+    }
+}
+
+#[test]
+fn a_wait_sees_a_bar_that_is_longer_than_any_line_and_what_comes_after_it() {
+    let server = Server::start();
+    let bar = "seq -f '%.0f of 20000 done' 0 20000 | tr '\\n' '\\r'; read go; printf '\\nstep 1\\nstep 2\\n'; exec cat";
+    server.act("pane:new", script("a", bar));
+    let met = wait_for(&server, "^20000 of 20000 done$");
+    assert_eq!(met["evidence"][0]["n"], 0, "{met}");
+    let search = server.act("pane:search", json!({ "pattern": "^20000 of" }));
+    assert_eq!(search["hits"][0]["text"], "20000 of 20000 done");
+    on_a(&server, "pane:keys", json!({ "keys": ["enter"] }));
+    let mut next = met["next"].clone();
+    for step in ["step 1", "step 2"] {
+        let met = on_a(&server, "pane:wait", json!({ "pattern": "^step", "since": next }));
+        assert_eq!(met["evidence"][0]["text"], step, "{met}");
+        next = met["next"].clone();
+    }
+}
+
+#[test]
+fn what_is_typed_after_a_prompt_is_one_line_with_it() {
+    let server = Server::start();
+    server.act(
+        "pane:new",
+        json!({ "id": "a", "argv": ["python3", "-q", "-i"], "env": { "PYTHON_BASIC_REPL": "1" } }),
+    );
+    let mut met = wait_for(&server, "^>>> ");
+    for (typed, pattern) in [("prin", "prin$"), ("t(1+1)", r"^>>> print\(1\+1\)$"), ("\r", "^2$")] {
+        on_a(&server, "pane:write", json!({ "text": typed }));
+        let since = json!({ "pattern": pattern, "since": met["next"] });
+        met = on_a(&server, "pane:wait", since);
+        assert_eq!(met["met"], "pattern", "{pattern}: {met}");
     }
 }
 

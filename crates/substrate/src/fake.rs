@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order, Output,
-    Resizing, State, Typed,
+    Resizing, Stamp, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -30,6 +30,8 @@ pub struct FakePane {
 #[derive(Debug, Default)]
 struct Inner {
     printed: Vec<u8>,
+    /// From which offsets on it was printed when.
+    times: Vec<(u64, Time)>,
     typed: Vec<u8>,
     /// How often somebody has typed.
     hands: u64,
@@ -90,6 +92,15 @@ impl FakePane {
         let mut inner = self.lock();
         inner.printed.extend_from_slice(bytes);
         inner.tell(Fact::Wrote);
+    }
+
+    /// The program prints at a time of the test's choice; what has none is as old as the pane.
+    pub fn print_at(&self, bytes: &[u8], time: Time) {
+        let mut inner = self.lock();
+        let from = inner.printed.len() as u64;
+        inner.times.push((from, time));
+        drop(inner);
+        self.print(bytes);
     }
 
     /// The program ends by itself.
@@ -272,5 +283,13 @@ impl Output for FakePane {
 
     fn mark(&self, _: u64) -> io::Result<Result<Mark, Gap>> {
         Ok(Ok(Mark { offset: 0, lines: 0, time: Time(1) }))
+    }
+
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        let inner = self.lock();
+        let later = inner.times.partition_point(|(from, _)| *from <= offset);
+        let time = later.checked_sub(1).map_or(Time(1), |at| inner.times[at].1);
+        let until = inner.times.get(later).map_or(u64::MAX, |(from, _)| *from);
+        Ok(Ok(Stamp { time, until }))
     }
 }

@@ -24,7 +24,7 @@ use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub use output::{Gap, Mark, Output};
+pub use output::{Gap, Mark, Output, Stamp};
 pub use sessions::Substrate;
 
 /// A future that can be sent anywhere.

@@ -7,7 +7,7 @@ use paned_keeper::tape::Reader;
 use paned_model::frame::Ending;
 use paned_model::{Size, Time};
 
-pub use paned_keeper::tape::Gap;
+pub use paned_keeper::tape::{Gap, Stamp};
 
 /// A pane's output. Reading never slows the pane; what was overwritten is told as a [`Gap`].
 pub trait Output: Debug + Send + Sync {
@@ -33,6 +33,14 @@ pub trait Output: Debug + Send + Sync {
     /// # Errors
     /// When the disk refuses.
     fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>>;
+    /// When the byte at an offset was printed; as the nearest mark says, where nothing better is known.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        let mark = self.mark(offset)?;
+        Ok(mark.map(|mark| Stamp { time: mark.time, until: offset + 1 }))
+    }
 }
 
 /// A place in a pane's output where it is known how many lines came before.
@@ -78,5 +86,9 @@ impl Output for Reader {
     fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
         let mark = Self::mark(self, offset)?;
         Ok(mark.map(|(offset, lines, time)| Mark { offset, lines, time }))
+    }
+
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        Self::time(self, offset)
     }
 }

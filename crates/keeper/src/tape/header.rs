@@ -42,6 +42,10 @@ pub(super) enum Word {
     Ending = 17,
     /// Not zero while the disk is full and the program is made to wait.
     Stalled = 18,
+    /// How many marks of time were made.
+    Times = 24,
+    /// How many of them there is room for; zero on a tape without any.
+    TimesRoom = 25,
 }
 
 const KILLED: u64 = 1 << 16;

@@ -4,6 +4,7 @@
 //! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`)
 //! index   16 per block what the pane had printed before each 4 KiB block: lines, and the time
 //! data    capacity     byte `offset` stands at `offset % capacity`
+//! times   16 per mark  when what was printed (see `times`); not there on older tapes
 //! ```
 //!
 //! One writer (the keeper), any number of readers, no lock: the writer announces what it will overwrite
@@ -13,12 +14,14 @@
 
 mod header;
 mod reader;
+mod times;
 mod writer;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use reader::{Gap, Reader};
+pub use times::Stamp;
 pub use writer::Writer;
 
 /// How many bytes of output one index entry covers. Old output is dropped in whole blocks.
@@ -90,6 +93,11 @@ impl Geometry {
 
     fn file_len(self) -> u64 {
         self.data_from() + self.capacity()
+    }
+
+    /// Where the block after the one around this offset begins.
+    fn next_block(offset: u64) -> u64 {
+        (offset / BLOCK + 1) * BLOCK
     }
 
     /// The first offset still kept once bytes up to `end` have been written.

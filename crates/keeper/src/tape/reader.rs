@@ -22,9 +22,9 @@ pub struct Gap {
 /// A tape, open for reading. Never slows the writer; what was overwritten is told as a [`Gap`].
 #[derive(Debug)]
 pub struct Reader {
-    file: File,
-    header: Header,
-    geometry: Geometry,
+    pub(super) file: File,
+    pub(super) header: Header,
+    pub(super) geometry: Geometry,
 }
 
 impl Reader {

@@ -10,6 +10,7 @@ use paned_model::frame::Ending;
 use paned_model::{Size, Time};
 
 use super::header::{Header, Word};
+use super::times::Times;
 use super::{BLOCK, ENTRY, Geometry};
 
 /// The one writer of a tape.
@@ -20,6 +21,7 @@ pub struct Writer {
     geometry: Geometry,
     end: u64,
     lines: u64,
+    times: Times,
 }
 
 impl Writer {
@@ -36,7 +38,8 @@ impl Writer {
         file.write_all_at(&[0; super::header::LEN as usize], 0)?;
         let header = Header::map(&file, true)?;
         header.found(geometry.blocks, started);
-        Ok(Self { file, header, geometry, end: 0, lines: 0 })
+        let times = Times::found(&header, geometry);
+        Ok(Self { file, header, geometry, end: 0, lines: 0, times })
     }
 
     /// Appends the beginning of what the program printed and answers how much of it. When the disk
@@ -58,6 +61,8 @@ impl Writer {
         fence(Ordering::SeqCst);
         self.write_data(bytes)?;
         let lines = self.write_index(bytes, now)?;
+        // Before its bytes are there for anybody, so that none has an older one's time.
+        self.times.note((&self.file, &self.header), self.geometry, (self.end, now))?;
         self.header.set(Word::Stalled, 0);
         self.header.set(Word::Lines, lines);
         self.header.set(Word::End, end);

@@ -10,7 +10,8 @@ use paned_substrate::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::panes::pattern::pattern;
+use crate::Kernel;
+use crate::panes::pattern::Asked;
 use crate::panes::reading::{self, Ask, Line, Lines, Lost, Reading, Start};
 use crate::panes::{Pane, drawn};
 use crate::registry::{Action, Context, Kind};
@@ -117,7 +118,7 @@ impl Action for PaneRead {
         let output = pane.readable()?;
         params.check()?;
         match params.view {
-            View::Lines => lines(output, &params).await,
+            View::Lines => lines(&context.kernel, output, &params).await,
             View::Raw => raw(output.as_ref(), &params).map_err(Refusal::internal),
             View::Rendered => rendered(&context, pane, output, &params).await,
         }
@@ -170,8 +171,14 @@ pub(super) fn check_limit(limit: Option<usize>, most: usize, what: &str) -> Resu
 }
 
 /// Lines as a person would read them.
-async fn lines(output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal> {
-    let regex = |text: &String| pattern("pattern", text, params.ignore_case);
+async fn lines(kernel: &Kernel, output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal> {
+    let pattern = match &params.pattern {
+        Some(text) => {
+            let asked = Asked::one("pattern", text, params.ignore_case);
+            Some(kernel.patterns().get(asked).await?)
+        }
+        None => None,
+    };
     let ask = Ask {
         start: match (params.since, params.tail(), params.offset) {
             (Some(Offset(since)), _, _) => Start::Since(since),
@@ -179,7 +186,7 @@ async fn lines(output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal
             (_, _, offset) => Start::Line(offset.unwrap_or(0)),
         },
         limit: params.limit(LINES, MOST_LINES),
-        pattern: params.pattern.as_ref().map(regex).transpose()?,
+        pattern,
         before: params.before,
         after: params.after,
     };

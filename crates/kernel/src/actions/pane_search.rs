@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::panes::Pane;
-use crate::panes::pattern::Pattern;
+use crate::panes::pattern::{Asked, Pattern};
 use crate::panes::search::{self, Search, Sizes, Trail};
 use crate::registry::{Action, Context, Kind};
 
@@ -34,6 +34,7 @@ pub(super) struct Params {
     /// Only in these panes; in all when left out, ended ones too.
     panes: Option<Vec<PaneId>>,
     /// How many hits at most, the newest first (100 when left out, up to 1000).
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
     /// How long to search at most, in milliseconds (2000 when left out, up to 10000).
     timeout_ms: Option<u64>,
@@ -44,7 +45,7 @@ pub(super) struct Params {
 pub(super) struct Found {
     /// The hits, newest first.
     hits: Vec<Hit>,
-    /// How many panes were searched.
+    /// How many panes were searched: all of them, unless time ran out.
     panes: usize,
     /// Whether there were more hits than the limit lets through.
     truncated: bool,
@@ -61,10 +62,13 @@ struct Hit {
     n: u64,
     /// Where the line begins in the pane's output.
     offset: Offset,
-    /// When the output around it was printed.
+    /// When the last of the line was printed, to a tenth of a second.
     time: Time,
     /// What the line says.
     text: String,
+    /// Whether it is longer than the 2000 characters that are shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cut: bool,
 }
 
 impl Action for PaneSearch {
@@ -78,13 +82,18 @@ impl Action for PaneSearch {
 
     async fn run(context: Context, params: Params) -> Result<Found, Refusal> {
         let patterns = context.kernel.patterns();
-        let pattern = patterns.get("pattern", &params.pattern, params.ignore_case)?;
+        let asked = Asked::one("pattern", &params.pattern, params.ignore_case);
+        let pattern = patterns.get(asked).await?;
         let outputs = outputs(&context, params.panes.as_deref())?;
-        let limit = params.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
+        if params.limit == Some(0) {
+            return Err(Refusal::invalid(format!("`limit` is from 1 to {MOST_HITS}")));
+        }
+        let limit = params.limit.unwrap_or(HITS).min(MOST_HITS);
         let patience = Duration::from_millis(params.timeout_ms.unwrap_or(2000).min(LONGEST));
         let now = Instant::now();
         let mut hunt = Hunt::new(pattern, outputs, limit, now + patience);
-        if !hunt.go_on(Some(now + SHORT)).map_err(Refusal::internal)? {
+        let is_soon_done = hunt.pattern.is_light();
+        if !is_soon_done || !hunt.go_on(Some(now + SHORT)).map_err(Refusal::internal)? {
             // Away from the other tasks: this may take a while.
             let rest = tokio::task::spawn_blocking(move || hunt.go_on(None).map(|_| hunt));
             hunt = rest.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
@@ -109,7 +118,9 @@ fn outputs(context: &Context, asked: Option<&[PaneId]>) -> Result<Outputs, Refus
         let output = pane.readable()?;
         Ok((pane, output))
     };
-    asked.iter().map(one).collect()
+    // A pane that is named twice is searched once.
+    let names = asked.iter().enumerate().filter(|(at, id)| !asked[..*at].contains(id));
+    names.map(|(_, id)| one(id)).collect()
 }
 
 /// A search of many panes, one after the other.
@@ -118,8 +129,9 @@ struct Hunt {
     outputs: Outputs,
     limit: usize,
     until: Instant,
-    /// How many panes are done.
+    /// How many panes are done with, and how many of them were searched to their end.
     done: usize,
+    searched: usize,
     /// How far the search of the next one has come.
     trail: Option<Trail>,
     buffer: Vec<u8>,
@@ -131,8 +143,19 @@ struct Hunt {
 impl Hunt {
     fn new(pattern: Arc<Pattern>, outputs: Outputs, limit: usize, until: Instant) -> Self {
         let (trail, buffer, hits) = (None, Vec::new(), Vec::new());
-        let (done, truncated, timed_out) = (0, false, false);
-        Self { pattern, outputs, limit, until, done, trail, buffer, hits, truncated, timed_out }
+        Self {
+            pattern,
+            outputs,
+            limit,
+            until,
+            done: 0,
+            searched: 0,
+            trail,
+            buffer,
+            hits,
+            truncated: false,
+            timed_out: false,
+        }
     }
 
     /// Goes on until it is over, or until a pause is due. Answers whether it is over.
@@ -158,6 +181,7 @@ impl Hunt {
                 self.trail = Some(trail);
                 return Ok(false);
             }
+            self.searched += usize::from(trail.is_over());
             self.truncated |= self.limit < trail.hits.len();
             let shown = trail.hits.into_iter().take(self.limit);
             self.hits.extend(shown.map(|hit| Hit::of(&pane.id, hit)));
@@ -168,17 +192,18 @@ impl Hunt {
 
     /// What was found, the newest first.
     fn found(mut self) -> Found {
-        self.hits.sort_by_key(|hit| Reverse((hit.time, hit.n)));
+        // Those of one pane are in order, and stay so where its clock does not tell them apart.
+        self.hits.sort_by_key(|hit| Reverse(hit.time));
         let truncated = self.truncated || self.limit < self.hits.len();
         self.hits.truncate(self.limit);
         let (hits, timed_out) = (self.hits, self.timed_out);
-        Found { hits, panes: self.outputs.len(), truncated, timed_out }
+        Found { hits, panes: self.searched, truncated, timed_out }
     }
 }
 
 impl Hit {
     fn of(pane: &PaneId, hit: search::Hit) -> Self {
-        let search::Hit { n, offset, time, text } = hit;
-        Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text }
+        let search::Hit { n, offset, time, text, cut } = hit;
+        Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text, cut }
     }
 }

@@ -1,6 +1,5 @@
 //! `pane:wait`
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,14 +15,16 @@ use super::agent_wait::States;
 use crate::Kernel;
 use crate::agents::Seen;
 use crate::panes::Pane;
-use crate::panes::pattern::{Pattern, pattern};
+use crate::panes::lookout::{Look, Lookout, Sign, Wanted};
+use crate::panes::pattern::Asked;
 use crate::panes::reading::{self, Line};
-use crate::panes::text::Text;
+use crate::panes::search::{self, Search, Sizes};
 use crate::registry::{Action, Context, Kind};
 
 const TAIL: usize = 10;
-const EVIDENCE: usize = 20;
 const LONGEST: u64 = 24 * 60 * 60 * 1000;
+/// How long an explanation may search for what matches in older output.
+const EXPLAIN: Duration = Duration::from_millis(100);
 
 pub(super) struct PaneWait;
 
@@ -32,9 +33,12 @@ pub(super) struct PaneWait;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Until a new line matches this regular expression, also one that is not ended yet.
+    /// Until a new line matches this regular expression, also one that is not ended yet. It is tried on whole lines, as
+    /// they read when it is looked: up to 262144 characters. A line that was begun before `since` counts once it says
+    /// something else than it did there; its end alone is nothing new.
     pattern: Option<String>,
-    /// Patterns that end the wait early: signs that what is waited for will not come.
+    /// Patterns that end the wait early: signs that what is waited for will not come. Up to 32, of 4000 characters in
+    /// all.
     #[serde(default)]
     stop: Vec<String>,
     /// Whether the case of the patterns does not matter.
@@ -43,7 +47,7 @@ pub(super) struct Params {
     /// Until the program ends.
     #[serde(default)]
     exit: bool,
-    /// Until nothing was printed for so many milliseconds.
+    /// Until nothing was printed for so many milliseconds, from the call on. A program that has ended is quiet.
     #[schemars(range(min = 1))]
     quiet_ms: Option<u64>,
     /// Until the screen is another than the one of this revision.
@@ -81,11 +85,11 @@ pub(super) struct Waited {
     met: Option<Met>,
     /// Whether time ran out.
     timed_out: bool,
-    /// The lines that matched.
+    /// The line that matched, when one did: the first, even if more came with it. `next` is after it.
     evidence: Vec<Line>,
     /// The last lines there are.
     tail: Vec<Line>,
-    /// Where the next call goes on, as its `since`.
+    /// Where the next call goes on, as its `since`: after the line that matched, or after all that was looked at.
     next: Offset,
     /// The pane as it is now.
     pane: PaneInfo,
@@ -108,9 +112,41 @@ impl Action for PaneWait {
 
     async fn run(context: Context, params: Params) -> Result<Waited, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
+        params.check()?;
         let mut wait = Wait::new(context.kernel, pane, &params)?;
+        wait.look_out(&params).await?;
         let met = wait.run().await?;
         wait.answer(met).await
+    }
+}
+
+impl Params {
+    fn check(&self) -> Result<(), Refusal> {
+        let printed = self.pattern.is_some() || !self.stop.is_empty() || self.quiet_ms.is_some();
+        let seen = self.screen_change_since.is_some() || self.agent_state.is_some();
+        if !printed && !seen && !self.exit {
+            return Err(Refusal::invalid(
+                "say what to wait for: `pattern`, `stop`, `exit`, `quietMs`, `screenChangeSince` or `agentState`",
+            ));
+        }
+        if self.quiet_ms == Some(0) {
+            return Err(Refusal::invalid("`quietMs` is at least 1"));
+        }
+        Ok(())
+    }
+
+    /// The patterns to look out for.
+    async fn wanted(&self, kernel: &Kernel) -> Result<Wanted, Refusal> {
+        let mut wanted = Wanted::default();
+        if let Some(text) = &self.pattern {
+            let asked = Asked::one("pattern", text, self.ignore_case);
+            wanted.pattern = Some(kernel.patterns().get(asked).await?);
+        }
+        if !self.stop.is_empty() {
+            let asked = Asked::any("stop", &self.stop, self.ignore_case);
+            wanted.stop = Some(kernel.patterns().get(asked).await?);
+        }
+        Ok(wanted)
     }
 }
 
@@ -120,17 +156,19 @@ struct Wait {
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     stirred: watch::Receiver<u64>,
-    pattern: Option<Pattern>,
-    stop: Vec<Pattern>,
+    wanted: Wanted,
+    /// Who looks at lines, if anybody wants them to be looked at.
+    lookout: Option<Lookout>,
     exit: bool,
     quiet: Option<Duration>,
     screen: Option<u64>,
     states: Option<States>,
     /// News of its agent.
     judged: Option<watch::Receiver<Seen>>,
-    /// Everything before this was looked at, but for a line that is not ended.
-    looked: u64,
+    since: Option<Offset>,
     from: u64,
+    /// Where the output ended when it was last looked at.
+    end: u64,
     printed_at: Instant,
     until: Instant,
     evidence: Vec<Line>,
@@ -138,14 +176,6 @@ struct Wait {
 
 impl Wait {
     fn new(kernel: Kernel, pane: Arc<Pane>, params: &Params) -> Result<Self, Refusal> {
-        let read = |text: &String| pattern("pattern", text, params.ignore_case);
-        let conditions = params.pattern.is_some() || params.exit || params.quiet_ms.is_some();
-        let conditions = conditions || params.agent_state.is_some();
-        if !conditions && params.screen_change_since.is_none() {
-            return Err(Refusal::invalid(
-                "say what to wait for: `pattern`, `exit`, `quietMs`, `screenChangeSince` or `agentState`",
-            ));
-        }
         if params.agent_state.is_some() {
             kernel.agents().profiles();
             agent(&pane)?;
@@ -153,19 +183,20 @@ impl Wait {
         let judged = kernel.agents().listener(&pane.id).map(|agent| agent.seen());
         let stirred = pane.watch();
         let output = pane.readable()?;
-        let from = params.since.map_or(output.end(), |since| since.0.min(output.end()));
+        let end = output.end();
         let now = Instant::now();
         let patience = params.timeout_ms.unwrap_or(30_000).min(LONGEST);
         Ok(Self {
-            pattern: params.pattern.as_ref().map(read).transpose()?,
-            stop: params.stop.iter().map(read).collect::<Result<_, _>>()?,
+            wanted: Wanted::default(),
+            lookout: None,
             exit: params.exit,
-            quiet: params.quiet_ms.map(|millis| Duration::from_millis(millis.clamp(1, LONGEST))),
+            quiet: params.quiet_ms.map(|millis| Duration::from_millis(millis.min(LONGEST))),
             screen: params.screen_change_since,
             states: params.agent_state.clone(),
             judged: judged.filter(|_| params.agent_state.is_some()),
-            looked: from,
-            from,
+            since: params.since,
+            from: params.since.map_or(end, |since| since.0.min(end)),
+            end,
             printed_at: now,
             until: now + Duration::from_millis(patience),
             evidence: Vec::new(),
@@ -174,6 +205,17 @@ impl Wait {
             output,
             stirred,
         })
+    }
+
+    /// Looks out for patterns, from the call on, however long it takes to make them.
+    async fn look_out(&mut self, params: &Params) -> Result<(), Refusal> {
+        self.wanted = params.wanted(&self.kernel).await?;
+        if !self.wanted.is_nothing() {
+            let (output, tail) = (self.output.clone(), self.pane.tail.get());
+            let lookout = Lookout::new(output, tail, self.wanted.clone(), self.from);
+            self.lookout = Some(lookout.map_err(Refusal::internal)?);
+        }
+        Ok(())
     }
 
     /// Waits; nothing is polled: every look is after news or at a deadline.
@@ -186,31 +228,45 @@ impl Wait {
                 return Ok(Some(met));
             }
             if over {
-                return Ok(self.exit.then_some(Met::Exit));
+                return Ok(self.at_the_end());
             }
+            let now = Instant::now();
             let quiet_at = self.quiet.map(|quiet| self.printed_at + quiet);
+            if quiet_at.is_some_and(|quiet_at| quiet_at <= now) {
+                return Ok(Some(Met::Quiet));
+            }
+            if self.until <= now {
+                return Ok(None);
+            }
             let deadline = quiet_at.map_or(self.until, |quiet_at| quiet_at.min(self.until));
             tokio::select! {
                 changed = self.stirred.changed() => {
                     if changed.is_err() { return Ok(None) }
                 }
                 () = news(&mut self.judged) => {}
-                () = sleep_until(deadline) => {
-                    let quiet = quiet_at.is_some_and(|quiet_at| quiet_at <= Instant::now());
-                    return Ok(quiet.then_some(Met::Quiet));
-                }
+                () = sleep_until(deadline) => {}
             }
         }
     }
 
+    /// What a program's end is, to whom waits for nothing else.
+    fn at_the_end(&self) -> Option<Met> {
+        let quiet = self.quiet.map(|_| Met::Quiet);
+        if self.exit { Some(Met::Exit) } else { quiet }
+    }
+
     async fn look(&mut self) -> Result<Option<Met>, Refusal> {
+        let end = self.output.end();
+        if end != self.end {
+            (self.end, self.printed_at) = (end, Instant::now());
+        }
         let does = self.does();
         if let (Some(states), Some(does)) = (&self.states, does)
             && states.hold(does)
         {
             return Ok(Some(Met::AgentState));
         }
-        if let Some(met) = self.look_at_lines().map_err(Refusal::internal)? {
+        if let Some(met) = self.look_at_lines().await? {
             return Ok(Some(met));
         }
         let Some(since) = self.screen else { return Ok(None) };
@@ -225,39 +281,40 @@ impl Wait {
         Some(if state.status().is_live() { judged } else { AgentState::Exited })
     }
 
-    fn look_at_lines(&mut self) -> std::io::Result<Option<Met>> {
-        let end = self.output.end();
-        if end == self.looked {
-            return Ok(None);
+    /// Looks at lines until there are no more, or no more time. A lot of them, or hard ones, away from the other tasks.
+    async fn look_at_lines(&mut self) -> Result<Option<Met>, Refusal> {
+        while let Some(mut lookout) = self.lookout.take() {
+            let look = if lookout.is_soon_done() {
+                lookout.look()
+            } else {
+                let look = move || (lookout.look(), lookout);
+                let (look, back) = self.kernel.patterns().away(look).await?;
+                lookout = back;
+                look
+            };
+            self.lookout = Some(lookout);
+            match look.map_err(Refusal::internal)? {
+                Look::Seen(sighting) => {
+                    self.evidence.push(sighting.line);
+                    return Ok(Some(match sighting.sign {
+                        Sign::Pattern => Met::Pattern,
+                        Sign::Stop => Met::Stop,
+                    }));
+                }
+                Look::More if Instant::now() < self.until => {}
+                Look::More | Look::Nothing => break,
+            }
         }
-        self.printed_at = Instant::now();
-        let output = self.output.clone();
-        let text = Text::new(output.as_ref());
-        let (mut met, mut looked) = (None, self.looked);
-        text.each(text.at(self.looked)?, |raw| {
-            let line = reading::clean(raw);
-            let hit = self.judge(&line.text);
-            if hit.is_some() && self.evidence.len() < EVIDENCE {
-                self.evidence.push(Line::of(raw.n, line));
-            }
-            met = met.or(hit);
-            if raw.whole {
-                looked = raw.next;
-            }
-            if met.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        self.looked = looked;
-        Ok(met)
+        Ok(None)
     }
 
-    fn judge(&self, text: &str) -> Option<Met> {
-        let stopped = self.stop.iter().any(|stop| stop.is_match(text));
-        let matched = self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text));
-        if stopped { Some(Met::Stop) } else { matched.then_some(Met::Pattern) }
+    /// Everything before this was looked at, or is the line that matched.
+    fn next(&self) -> u64 {
+        self.lookout.as_ref().map_or(self.end, Lookout::at)
     }
 
     async fn answer(self, met: Option<Met>) -> Result<Waited, Refusal> {
-        let next = Offset(self.output.end());
+        let next = Offset(self.next());
         let tail = reading::last(self.output.as_ref(), TAIL).map_err(Refusal::internal)?.lines;
         let why = if met.is_none() { self.explain().await? } else { Vec::new() };
         let pane = self.pane.info();
@@ -271,24 +328,62 @@ impl Wait {
         let status = self.pane.lock().status();
         if !status.is_live() {
             why.push(format!("the program is not running any more ({status})"));
+        } else if self.exit {
+            why.push("the program is still running".to_owned());
         }
-        let new = self.output.end() - self.from;
-        why.push(match new {
-            0 => "nothing new was printed".to_owned(),
-            bytes => format!("{bytes} new bytes were printed, and no new line matched"),
+        let since = self.since.map_or("", |_| " since the given place");
+        why.push(match self.next().saturating_sub(self.from) {
+            0 => format!("nothing new was printed{since}"),
+            bytes if self.wanted.is_nothing() => format!("{bytes} bytes were printed{since}"),
+            bytes => format!("{bytes} bytes were printed{since}, and no new line matched"),
         });
-        let Some(pattern) = self.pattern.clone() else { return Ok(why) };
+        if let Some(quiet) = self.quiet {
+            let (last, quiet) = (self.printed_at.elapsed().as_millis(), quiet.as_millis());
+            why.push(format!(
+                "the last of it came {last} ms ago, and {quiet} ms of silence were asked for"
+            ));
+        }
+        if let (Some(_), Some(does)) = (&self.states, self.does()) {
+            why.push(format!("its agent is {does}"));
+        }
+        self.explain_patterns(&mut why).await?;
+        Ok(why)
+    }
+
+    /// Where the pattern is, if not in what is new.
+    async fn explain_patterns(&self, why: &mut Vec<String>) -> Result<(), Refusal> {
+        let Some(pattern) = &self.wanted.pattern else { return Ok(()) };
         let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
         if view.rows.iter().any(|row| pattern.is_match(row)) {
-            why.push(
-                "the pattern is on the screen already; only new output counts, so give `since`"
-                    .into(),
-            );
+            why.push("the pattern is on the screen already, and only new output counts".to_owned());
+        }
+        if let Some(hit) = self.older().await? {
+            let before = self.since.map_or("this call", |_| "the given `since`");
+            why.push(format!(
+                "line {} matches, but was printed before {before}; `since` {} would count it",
+                hit.n, hit.offset
+            ));
         }
         if view.modes.alternate_screen {
             why.push("the program draws a full screen; wait for `screenChangeSince` and read `pane:screen`".into());
         }
-        Ok(why)
+        Ok(())
+    }
+
+    /// The newest line of all that matches, of those that can be found in a moment.
+    async fn older(&self) -> Result<Option<search::Hit>, Refusal> {
+        let Some(pattern) = self.wanted.pattern.clone() else { return Ok(None) };
+        let (pane, output) = (self.pane.clone(), self.output.clone());
+        let search = move || {
+            let until = std::time::Instant::now() + EXPLAIN;
+            let (output, pattern, known) = (output.as_ref(), pattern.as_ref(), &pane.known);
+            let search = Search { output, pattern, known, sizes: Sizes::USUAL, count: 1 };
+            let mut trail = search.begin();
+            let goes_on = || std::time::Instant::now() < until;
+            search.go_on(&mut trail, &mut Vec::new(), goes_on).map(|()| trail.hits.pop())
+        };
+        let hit = self.kernel.patterns().away(search).await?.map_err(Refusal::internal)?;
+        Ok(hit.filter(|hit| hit.offset < self.from))
     }
 }
 

@@ -14,6 +14,7 @@ use super::known;
 use super::lens::{Known, Lens};
 use super::listed::{Kept, Locked, Printed};
 use super::record::{Record, Title};
+use super::tail;
 use crate::Kernel;
 use crate::agents::AgentRecord;
 
@@ -28,6 +29,8 @@ pub(crate) struct Pane {
     pub(crate) lens: tokio::sync::Mutex<Lens>,
     /// What searches found out about its output.
     pub(crate) known: known::Known,
+    /// Its last line, for those who wait for it.
+    pub(crate) tail: tail::Shared,
 }
 
 /// What is known of a pane. Journal records are made under this lock, so that their order is the order of
@@ -84,7 +87,8 @@ impl Pane {
         };
         let state = Kept::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
-        Self { id, created_at, state, stirred, lens, known: known::Known::default() }
+        let (known, tail) = (known::Known::default(), tail::Shared::default());
+        Self { id, created_at, state, stirred, lens, known, tail }
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {

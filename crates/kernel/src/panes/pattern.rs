@@ -1,7 +1,7 @@
 //! Patterns that users send: regular expressions in linear time, of bounded size, that match within a line.
 
 use memchr::memchr2;
-use paned_model::Refusal;
+use paned_model::{Code, Refusal};
 use regex_automata::meta::{self, BuildError};
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, Span};
@@ -13,8 +13,18 @@ use regex_syntax::hir::{
 
 use super::needs::{self, Need};
 
+/// The longest pattern, in characters.
 const LONGEST: usize = 1000;
-const LARGEST: usize = 1 << 20;
+/// How many patterns there may be where several are taken, and how long they may be together.
+const MOST: usize = 32;
+const LONGEST_TOGETHER: usize = 4000;
+/// The largest that patterns may become, in bytes. To get there takes some 40 ms; `\w{60}` is about as large.
+const LARGEST: usize = 4 << 20;
+/// What a regex may remember while it is used. As much again: with less it would do without for a large pattern, and
+/// take a thousand times as long.
+const REMEMBERED: usize = LARGEST;
+/// How long a pattern may be, and how many classes it may name, that is made and used on the spot.
+const LIGHT: (usize, usize) = (200, 4);
 
 /// A pattern for lines. It matches neither `\n` nor `\r`, and the ends of a line are to it what the ends of
 /// a text are to others: so it finds in many lines at once what it finds in each of them.
@@ -24,12 +34,18 @@ pub(crate) struct Pattern {
     needs: Vec<Need>,
     /// Finds what every line that matches holds, where that is rarer than what the regex looks for first.
     finder: Option<Prefilter>,
+    is_light: bool,
 }
 
 impl Pattern {
     /// Whether it matches a line, which is without its end.
     pub(crate) fn is_match(&self, line: &str) -> bool {
         self.regex.is_match(line)
+    }
+
+    /// Whether it is soon done with a piece of output. What is not is for a thread that may take its time.
+    pub(crate) fn is_light(&self) -> bool {
+        self.is_light
     }
 
     /// How much memory it takes, in bytes, before it is used.
@@ -58,34 +74,135 @@ impl Pattern {
 }
 
 /// Reads a pattern.
-pub(crate) fn pattern(field: &str, text: &str, ignore_case: bool) -> Result<Pattern, Refusal> {
-    if LONGEST < text.chars().count() {
-        let sentence = format!("`{field}` is longer than {LONGEST} characters");
-        return Err(Refusal::invalid(sentence));
-    }
-    build(text, ignore_case)
-        .map_err(|reason| Refusal::invalid(format!("`{field}` is no pattern we can use: {reason}")))
+#[cfg(test)]
+pub(crate) fn pattern(
+    field: &'static str,
+    text: &str,
+    ignore_case: bool,
+) -> Result<Pattern, Refusal> {
+    Asked::one(field, text, ignore_case).read()
 }
 
-fn build(text: &str, ignore_case: bool) -> Result<Pattern, String> {
+/// Patterns as somebody wrote them, to be read as one that matches where any of them does.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    field: Field,
+    pub(crate) wanted: Wanted,
+}
+
+/// What was written; the same becomes the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Wanted {
+    texts: Vec<String>,
+    ignore_case: bool,
+}
+
+/// What the parameter is called, in sentences.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    One(&'static str),
+    List(&'static str),
+}
+
+impl Asked {
+    pub(crate) fn one(field: &'static str, text: &str, ignore_case: bool) -> Self {
+        let wanted = Wanted { texts: vec![text.to_owned()], ignore_case };
+        Self { field: Field::One(field), wanted }
+    }
+
+    /// Any of several. There is at least one.
+    pub(crate) fn any(field: &'static str, texts: &[String], ignore_case: bool) -> Self {
+        let wanted = Wanted { texts: texts.to_vec(), ignore_case };
+        Self { field: Field::List(field), wanted }
+    }
+
+    /// Whether it takes no time to speak of to make it. Of what is written with few words, only numbers of repetitions
+    /// and classes of letters become large.
+    pub(crate) fn is_light(&self) -> bool {
+        let all = || self.wanted.texts.iter().flat_map(|text| text.bytes());
+        let classes = all().filter(|&byte| byte == b'\\').count();
+        all().count() <= LIGHT.0 && classes <= LIGHT.1 && all().all(|byte| byte != b'{')
+    }
+
+    /// Whether there is too much of it to be looked at.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        let limit = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
+        let texts = &self.wanted.texts;
+        let long = |text: &String| LONGEST < text.chars().count();
+        if let Some(at) = texts.iter().position(long) {
+            let sentence = format!("`{}` is longer than {LONGEST} characters", self.name(at));
+            return Err(Refusal::invalid(sentence));
+        }
+        let name = self.name_of_all();
+        if MOST < texts.len() {
+            return limit(format!("`{name}` takes up to {MOST} patterns; join some with `|`"));
+        }
+        if LONGEST_TOGETHER < texts.iter().map(|text| text.chars().count()).sum::<usize>() {
+            return limit(format!("`{name}` is longer than {LONGEST_TOGETHER} characters in all"));
+        }
+        Ok(())
+    }
+
+    /// Reads it. This may take a while.
+    pub(crate) fn read(&self) -> Result<Pattern, Refusal> {
+        self.check()?;
+        let bad = |name: &str, reason: &str| {
+            Refusal::invalid(format!("`{name}` is no pattern we can use: {reason}"))
+        };
+        let Wanted { texts, ignore_case } = &self.wanted;
+        let parse = |(at, text): (usize, &String)| {
+            parse(text, *ignore_case).map_err(|reason| bad(&self.name(at), &reason))
+        };
+        let hirs: Result<_, _> = texts.iter().enumerate().map(parse).collect();
+        build(&Hir::alternation(hirs?), self.is_light())
+            .map_err(|reason| bad(&self.name_of_all(), &reason))
+    }
+
+    fn name(&self, at: usize) -> String {
+        match self.field {
+            Field::One(field) => field.to_owned(),
+            Field::List(field) => format!("{field}[{at}]"),
+        }
+    }
+
+    /// What to call what all of them are together.
+    fn name_of_all(&self) -> String {
+        match self.field {
+            Field::List(field) if self.wanted.texts.len() != 1 => field.to_owned(),
+            Field::One(_) | Field::List(_) => self.name(0),
+        }
+    }
+}
+
+fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
     let mut parser = ParserBuilder::new();
     let parsed = parser.case_insensitive(ignore_case).build().parse(text);
-    let hir = parsed.map_err(|error| last_line(&error.to_string()))?;
+    let hir = within_line(&parsed.map_err(|error| last_line(&error.to_string()))?);
+    match never_matches(&hir) {
+        true => Err("it can match no line, because it is tried on each line without its end; \
+                     write `$` for a line's end"
+            .to_owned()),
+        false => Ok(hir),
+    }
+}
+
+fn build(hir: &Hir, is_light: bool) -> Result<Pattern, String> {
     let limits = meta::Config::new()
         .nfa_size_limit(Some(LARGEST))
         .onepass_size_limit(Some(LARGEST))
-        .hybrid_cache_capacity(LARGEST)
+        .hybrid_cache_capacity(REMEMBERED)
         // Only plain text is looked at, where no place is within a character.
         .utf8_empty(false);
-    let hir = within_line(&hir);
-    let regex = meta::Builder::new().configure(limits).build_from_hir(&hir);
+    let regex = meta::Builder::new().configure(limits).build_from_hir(hir);
     let regex = regex.map_err(|error: BuildError| match error.size_limit() {
-        Some(_) => "it is too large once compiled".to_owned(),
+        Some(_) => "it is too large once compiled; ask for fewer repetitions, or use `[a-z]` \
+                    where `\\w` means all letters of the world"
+            .to_owned(),
         None => last_line(&error.to_string()),
     })?;
-    let needs = needs::needs(&hir);
+    let needs = needs::needs(hir);
     let finder = finder(&needs);
-    Ok(Pattern { regex, needs, finder })
+    Ok(Pattern { regex, needs, finder, is_light })
 }
 
 /// Of what a match begins with, a regex makes a finder of its own.
@@ -117,6 +234,19 @@ fn within_line(hir: &Hir) -> Hir {
         HirKind::Capture(capture) => within_line(&capture.sub),
         HirKind::Concat(hirs) => Hir::concat(all(hirs)),
         HirKind::Alternation(hirs) => Hir::alternation(all(hirs)),
+    }
+}
+
+/// Whether a part that nothing matches is in every match. The parser bounds how deep this goes.
+fn never_matches(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => false,
+        HirKind::Class(Class::Unicode(class)) => class.ranges().is_empty(),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().is_empty(),
+        HirKind::Repetition(repeated) => 0 < repeated.min && never_matches(&repeated.sub),
+        HirKind::Capture(capture) => never_matches(&capture.sub),
+        HirKind::Concat(hirs) => hirs.iter().any(never_matches),
+        HirKind::Alternation(hirs) => hirs.iter().all(never_matches),
     }
 }
 
@@ -164,8 +294,14 @@ mod tests {
     /// Whether it matches a line by itself, and whether something is found in a text.
     #[track_caller]
     fn check(text: &str, line: &str, lines: &str) {
-        let pattern = pattern("pattern", text, false).unwrap();
         let expect = regex::Regex::new(text).unwrap().is_match(line);
+        let pattern = match pattern("pattern", text, false) {
+            Ok(pattern) => pattern,
+            Err(refusal) => {
+                assert!(!expect && refusal.sentence.contains("can match no line"), "{refusal}");
+                return;
+            }
+        };
         assert_eq!(pattern.is_match(line), expect, "{text:?} in {line:?}");
         let found = pattern.find(lines.as_bytes(), 0, false).is_some();
         assert_eq!(found, expect, "{text:?} in {lines:?}");
@@ -224,5 +360,91 @@ mod tests {
             );
         }
         assert!(pattern("p", &"x".repeat(1001), false).unwrap_err().sentence.contains("1000"));
+    }
+
+    #[test]
+    fn ordinary_patterns_are_not_too_large() {
+        for (text, line) in [
+            (r"\w{30}", "x".repeat(30)),
+            (r"^\s*\w{1,32}=\S{1,200}$", " key=value".to_owned()),
+            (r"(\w+ ){20}", "a b ".repeat(10)),
+            (r"^.{1,1000}$", "x".repeat(1000)),
+        ] {
+            assert!(pattern("pattern", text, false).unwrap().is_match(&line), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_can_match_no_line_is_refused() {
+        for text in ["a\nb", r"done\n", r"a\r\nb", r"(?:x\n|\ny)z", r"(\n)+", r"[\r\n]", r"[^\s\S]"]
+        {
+            let sentence = pattern("pattern", text, false).unwrap_err().sentence;
+            assert!(sentence.contains("without its end"), "{text}: {sentence}");
+        }
+        for text in [r"a\r?$", r"a\n?", r"b\n|a", r"[\na]", r"\n*a"] {
+            assert!(pattern("pattern", text, false).unwrap().is_match("a"), "{text}");
+        }
+    }
+
+    fn any(texts: &[&str]) -> Result<Pattern, Refusal> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        Asked::any("stop", &texts, false).read()
+    }
+
+    #[test]
+    fn several_are_one_that_matches_where_any_does() {
+        let stop = any(&["^a$", r"b|\d", "c"]).unwrap();
+        for (line, expect) in [("a", true), ("xb", true), ("7", true), ("c", true), ("ax", false)] {
+            assert_eq!(stop.is_match(line), expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn one_of_several_is_called_by_its_place_and_there_are_not_too_many() {
+        for (texts, code, part) in [
+            (
+                vec!["a", "b", "c", "d("],
+                Code::Invalid,
+                "`stop[3]` is no pattern we can use: unclosed",
+            ),
+            (
+                vec!["a", "b\n"],
+                Code::Invalid,
+                "`stop[1]` is no pattern we can use: it can match no",
+            ),
+            (vec!["a", &"x".repeat(1001)], Code::Invalid, "`stop[1]` is longer than 1000"),
+            (vec!["a"; 33], Code::Limit, "`stop` takes up to 32 patterns"),
+            (
+                vec![&"x".repeat(1000); 5],
+                Code::Limit,
+                "`stop` is longer than 4000 characters in all",
+            ),
+            (
+                vec![r"\w{20}"; 32],
+                Code::Invalid,
+                "`stop` is no pattern we can use: it is too large",
+            ),
+            (
+                vec![r"\w{200}"],
+                Code::Invalid,
+                "`stop[0]` is no pattern we can use: it is too large",
+            ),
+        ] {
+            let refusal = any(&texts).unwrap_err();
+            assert!(refusal.code == code && refusal.sentence.starts_with(part), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn what_may_become_large_is_not_light() {
+        for (text, expect) in [
+            ("error|panic", true),
+            (r"^\s*took \d+ ms$", true),
+            (r"\w{20}", false),
+            (r"\w\w\w\w\w", false),
+            (&"[ab]".repeat(60), false),
+        ] {
+            assert_eq!(pattern("pattern", text, false).unwrap().is_light(), expect, "{text}");
+        }
     }
 }

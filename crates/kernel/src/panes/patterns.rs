@@ -1,64 +1,106 @@
-//! The last patterns that somebody searched with. Whoever looks for something often looks for it again, and to
-//! make a pattern that knows all letters of the world takes longer than to search with it.
+//! Patterns that somebody uses or has just used. Whoever looks for something often looks for it again, a thousand may wait
+//! for the same, and to make a pattern that knows all letters of the world takes longer than to search with it.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use paned_model::Refusal;
+use tokio::sync::Semaphore;
 
-use super::pattern::{Pattern, pattern};
+use super::pattern::{Asked, Pattern, Wanted};
 
-/// How many are kept.
+/// How many are kept that nobody uses.
 const KEPT: usize = 8;
 /// A pattern that is larger than this is not kept, in bytes.
 const LARGEST: usize = 256 << 10;
+/// How much is done away from the other tasks at a time, so that no number of callers takes all threads.
+const AWAY: usize = 2;
 
-/// Patterns, the last used first.
-#[derive(Debug, Default)]
+/// Patterns by what was written.
+#[derive(Debug)]
 pub(crate) struct Patterns {
-    kept: Mutex<VecDeque<Kept>>,
+    table: Mutex<Table>,
+    /// Who may make a large one. One at a time: whoever comes second often wants the same.
+    making: Semaphore,
+    away: Semaphore,
 }
 
-#[derive(Debug)]
-struct Kept {
-    text: String,
-    ignore_case: bool,
-    pattern: Arc<Pattern>,
+#[derive(Debug, Default)]
+struct Table {
+    /// The last ones, the last used first.
+    kept: VecDeque<(Wanted, Arc<Pattern>)>,
+    /// All that somebody uses, and some that nobody does any more.
+    used: HashMap<Wanted, Weak<Pattern>>,
+}
+
+impl Default for Patterns {
+    fn default() -> Self {
+        let (making, away) = (Semaphore::new(1), Semaphore::new(AWAY));
+        Self { table: Mutex::default(), making, away }
+    }
 }
 
 impl Patterns {
-    /// A pattern: a new one, or one that is kept.
-    pub(crate) fn get(
-        &self,
-        field: &str,
-        text: &str,
-        ignore_case: bool,
-    ) -> Result<Arc<Pattern>, Refusal> {
-        if let Some(pattern) = self.find(text, ignore_case) {
+    /// A pattern: a new one, or one that is there. What takes a while is made away from the other tasks.
+    pub(crate) async fn get(&self, asked: Asked) -> Result<Arc<Pattern>, Refusal> {
+        if let Some(pattern) = self.find(&asked.wanted) {
             return Ok(pattern);
         }
-        let pattern = Arc::new(pattern(field, text, ignore_case)?);
-        if pattern.size() <= LARGEST {
-            let text = text.to_owned();
-            self.keep(Kept { text, ignore_case, pattern: pattern.clone() });
+        asked.check()?;
+        if asked.is_light() {
+            let pattern = asked.read()?;
+            return Ok(self.keep(asked.wanted, pattern));
         }
-        Ok(pattern)
+        let _turn = self.making.acquire().await.map_err(Refusal::internal)?;
+        if let Some(pattern) = self.find(&asked.wanted) {
+            return Ok(pattern);
+        }
+        let wanted = asked.wanted.clone();
+        let made = tokio::task::spawn_blocking(move || asked.read());
+        Ok(self.keep(wanted, made.await.map_err(Refusal::internal)??))
     }
 
-    fn find(&self, text: &str, ignore_case: bool) -> Option<Arc<Pattern>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |kept: &Kept| kept.text == text && kept.ignore_case == ignore_case;
-        let at = kept.iter().position(is_it)?;
-        let found = kept.remove(at)?;
-        let pattern = found.pattern.clone();
-        kept.push_front(found);
+    /// Does something that takes a while away from the other tasks, when it is its turn.
+    pub(crate) async fn away<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let _turn = self.away.acquire().await.map_err(Refusal::internal)?;
+        tokio::task::spawn_blocking(work).await.map_err(Refusal::internal)
+    }
+
+    fn find(&self, wanted: &Wanted) -> Option<Arc<Pattern>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner).find(wanted)
+    }
+
+    fn keep(&self, wanted: Wanted, pattern: Pattern) -> Arc<Pattern> {
+        let pattern = Arc::new(pattern);
+        self.table.lock().unwrap_or_else(PoisonError::into_inner).keep(wanted, &pattern);
+        pattern
+    }
+}
+
+impl Table {
+    fn find(&mut self, wanted: &Wanted) -> Option<Arc<Pattern>> {
+        let pattern = self.used.get(wanted)?.upgrade()?;
+        if let Some(at) = self.kept.iter().position(|(kept, _)| kept == wanted)
+            && let Some(found) = self.kept.remove(at)
+        {
+            self.kept.push_front(found);
+        }
         Some(pattern)
     }
 
-    fn keep(&self, new: Kept) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_front(new);
-        kept.truncate(KEPT);
+    fn keep(&mut self, wanted: Wanted, pattern: &Arc<Pattern>) {
+        if pattern.size() <= LARGEST {
+            self.kept.push_front((wanted.clone(), pattern.clone()));
+            self.kept.truncate(KEPT);
+        }
+        // Now and then is enough, and costs each new one next to nothing.
+        if self.used.len() == self.used.capacity() {
+            self.used.retain(|_, pattern| 0 < pattern.strong_count());
+        }
+        self.used.insert(wanted, Arc::downgrade(pattern));
     }
 }
 
@@ -66,24 +108,47 @@ impl Patterns {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_last_ones_are_kept() {
-        let patterns = Patterns::default();
-        let get = |text: &str, ignore_case| patterns.get("pattern", text, ignore_case).unwrap();
-        let (exact, any) = (get("a", false), get("a", true));
-        assert!(exact.is_match("a") && !exact.is_match("A") && any.is_match("A"));
-        assert!(Arc::ptr_eq(&any, &get("a", true)));
-        (0..KEPT - 1).for_each(|n| drop(get(&n.to_string(), false)));
-        assert!(Arc::ptr_eq(&any, &get("a", true)));
-        assert!(!Arc::ptr_eq(&exact, &get("a", false)));
+    async fn get(patterns: &Patterns, text: &str, ignore_case: bool) -> Arc<Pattern> {
+        patterns.get(Asked::one("pattern", text, ignore_case)).await.unwrap()
     }
 
-    #[test]
-    fn neither_large_ones_nor_bad_ones_are_kept() {
+    #[tokio::test]
+    async fn the_last_ones_are_kept() {
         let patterns = Patterns::default();
-        let large = patterns.get("pattern", r"\w{20}", false).unwrap();
+        let exact = Arc::downgrade(&get(&patterns, "a", false).await);
+        let any = Arc::downgrade(&get(&patterns, "a", true).await);
+        let is = |pattern: &Weak<Pattern>, line| pattern.upgrade().unwrap().is_match(line);
+        assert!(is(&exact, "a") && !is(&exact, "A") && is(&any, "A"));
+        for n in 0..KEPT - 1 {
+            get(&patterns, &n.to_string(), false).await;
+            assert!(Weak::ptr_eq(&any, &Arc::downgrade(&get(&patterns, "a", true).await)));
+        }
+        assert_eq!(exact.strong_count(), 0);
+    }
+
+    #[tokio::test]
+    async fn neither_large_ones_nor_bad_ones_are_kept_but_what_is_used_is_shared() {
+        let patterns = Patterns::default();
+        let large = get(&patterns, r"\w{20}", false).await;
         assert!(LARGEST < large.size(), "{}", large.size());
-        assert!(patterns.get("pattern", "(", false).is_err());
-        assert!(patterns.kept.lock().unwrap().is_empty());
+        assert!(patterns.get(Asked::one("pattern", "(", false)).await.is_err());
+        assert!(patterns.table.lock().unwrap().kept.is_empty());
+        assert!(Arc::ptr_eq(&large, &get(&patterns, r"\w{20}", false).await));
+        let large = Arc::downgrade(&{ large });
+        assert_eq!(large.strong_count(), 0);
+        for n in 0..1000 {
+            get(&patterns, &n.to_string(), false).await;
+        }
+        assert!(patterns.table.lock().unwrap().used.len() < 100);
+    }
+
+    /// Half a second of work if each made its own, and on this one thread that answers others.
+    #[tokio::test]
+    async fn many_who_want_the_same_large_one_wait_for_the_first() {
+        let patterns = Patterns::default();
+        let asked = || Asked::any("stop", &[r"\w{30}".to_owned(), "x".to_owned()], false);
+        let all = futures_util::future::join_all((0..100).map(|_| patterns.get(asked())));
+        let all: Vec<_> = all.await.into_iter().map(Result::unwrap).collect();
+        assert!(all.iter().all(|pattern| Arc::ptr_eq(pattern, &all[0])));
     }
 }

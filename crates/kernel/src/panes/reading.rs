@@ -8,6 +8,7 @@ mod tests;
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use paned_model::Offset;
 use paned_substrate::Output;
@@ -67,17 +68,12 @@ pub(crate) fn whole(raw: RawLine<'_>) -> lines::Line<'_> {
     raw.clean(WHOLE)
 }
 
-/// What is shown of a line.
-pub(crate) fn clean(raw: RawLine<'_>) -> lines::Line<'_> {
-    raw.clean(LINE)
-}
-
 /// What to read.
 pub(crate) struct Ask {
     pub(crate) start: Start,
     /// How many lines, or matches, at most.
     pub(crate) limit: usize,
-    pub(crate) pattern: Option<Pattern>,
+    pub(crate) pattern: Option<Arc<Pattern>>,
     pub(crate) before: usize,
     pub(crate) after: usize,
 }
@@ -197,6 +193,10 @@ impl<'a> Reading<'a> {
 
     /// Whether it takes no more than a moment.
     pub(crate) fn is_short(&self) -> io::Result<bool> {
+        // A hard one may take a second for a single line.
+        if self.ask.pattern.as_ref().is_some_and(|pattern| !pattern.is_light()) {
+            return Ok(false);
+        }
         let reach = self.from.offset + LITTLE;
         if self.end <= reach {
             return Ok(true);

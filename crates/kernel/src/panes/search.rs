@@ -3,6 +3,7 @@
 //! Where lines are plain, as most are, the bytes are searched as they are; elsewhere each line is cleaned
 //! first. Both ways find the same. What is known not to hold what every hit holds is not even read.
 
+mod long;
 #[cfg(test)]
 mod tests;
 
@@ -11,17 +12,21 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 use paned_model::Time;
-use paned_substrate::Output;
+use paned_substrate::{Output, Stamp};
 use paned_term::lines;
 
 use super::gist::{Gist, Sum};
 use super::known::{self, Advice, Kind, Known};
 use super::pattern::Pattern;
 use super::reading::LINE;
-use super::text::{PIECE, Text};
+use super::text::{PIECE, Text, WHOLE};
+use long::{Drawn, Long, Step};
 
 /// How many lines of a part may look like a hit and be none before each is tried in full.
 const FALSE_ALARMS: usize = 32;
+
+/// Of what is no longer there.
+const UNKNOWN: Stamp = Stamp { time: Time(0), until: 0 };
 
 /// One line that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +35,11 @@ pub(crate) struct Hit {
     pub(crate) n: u64,
     /// Where it begins.
     pub(crate) offset: u64,
-    /// When the output around it was printed.
+    /// When its last byte was printed: a prompt may stand there for hours before somebody types.
     pub(crate) time: Time,
     pub(crate) text: String,
+    /// Whether there is more of it than the text shows.
+    pub(crate) cut: bool,
 }
 
 /// How the output is cut up.
@@ -40,10 +47,13 @@ pub(crate) struct Hit {
 pub(crate) struct Sizes {
     /// Bytes that are searched in one go, counted from the output's very beginning.
     pub(crate) part: usize,
-    /// The most bytes of one line that are looked at.
+    /// How far a line may lead beyond its part and still be searched with it. A longer one is drawn by itself, in
+    /// pieces of this size.
+    pub(crate) beyond: usize,
+    /// The most characters of one line that are looked at.
+    pub(crate) whole: usize,
+    /// The most that are shown of it.
     pub(crate) shown: usize,
-    /// The most characters of one line that are left of them.
-    pub(crate) chars: usize,
     /// How many parts one search sums up at most: that takes several times as long as to search them, and whoever
     /// searches again has the next ones summed up.
     pub(crate) sums: usize,
@@ -51,7 +61,8 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// A part fits into the caches of a processor, and is soon done with.
-    pub(crate) const USUAL: Self = Self { part: 64 << 10, shown: PIECE, chars: LINE, sums: 16 };
+    pub(crate) const USUAL: Self =
+        Self { part: 64 << 10, beyond: PIECE, whole: WHOLE, shown: LINE, sums: 16 };
 }
 
 /// A search of one output for the newest hits.
@@ -69,6 +80,8 @@ pub(crate) struct Search<'a> {
 pub(crate) struct Trail {
     /// The hits so far, the newest first.
     pub(crate) hits: Vec<Hit>,
+    /// The line that is searched next, before what is left.
+    long: Option<Long>,
     left: Option<Left>,
     /// How many parts may still be summed up.
     sums: usize,
@@ -78,7 +91,7 @@ pub(crate) struct Trail {
 #[derive(Clone, Copy, Debug)]
 struct Left {
     below: u64,
-    end: u64,
+    line_end: u64,
 }
 
 /// Lines, read from the output, that nobody has searched yet.
@@ -90,12 +103,20 @@ struct Part<'a> {
     first: usize,
 }
 
+impl Trail {
+    /// Whether nothing is left to search, or enough was found.
+    pub(crate) fn is_over(&self) -> bool {
+        self.long.is_none() && self.left.is_none()
+    }
+}
+
 impl Search<'_> {
     /// A search that is about to begin.
     pub(crate) fn begin(&self) -> Trail {
         let end = self.output.end();
         let below = end.next_multiple_of(self.sizes.part as u64);
-        Trail { hits: Vec::new(), left: Some(Left { below, end }), sums: self.sizes.sums }
+        let left = Some(Left { below, line_end: end });
+        Trail { hits: Vec::new(), long: None, left, sums: self.sizes.sums }
     }
 
     /// Goes on until it is over. Before each part is asked whether to. The buffer is for any number of searches.
@@ -105,11 +126,15 @@ impl Search<'_> {
         buffer: &mut Vec<u8>,
         mut goes_on: impl FnMut() -> bool,
     ) -> io::Result<()> {
-        while let Some(left) = trail.left
-            && goes_on()
-        {
-            trail.left = self.step(left, trail, buffer)?;
-            trail.left = trail.left.filter(|_| trail.hits.len() < self.count);
+        while !trail.is_over() && goes_on() {
+            if let Some(long) = trail.long.take() {
+                self.step_along(long, trail, buffer)?;
+            } else if let Some(left) = trail.left {
+                trail.left = self.step(left, trail, buffer)?;
+            }
+            if self.count <= trail.hits.len() {
+                (trail.long, trail.left) = (None, None);
+            }
         }
         Ok(())
     }
@@ -121,10 +146,10 @@ impl Search<'_> {
         trail: &mut Trail,
         buffer: &mut Vec<u8>,
     ) -> io::Result<Option<Left>> {
-        let Sizes { part: size, shown, .. } = self.sizes;
+        let Sizes { part: size, beyond, .. } = self.sizes;
         let oldest = self.output.first();
         let begin = left.below.saturating_sub(size as u64).max(oldest);
-        if left.end <= begin {
+        if left.line_end <= begin {
             return Ok(None);
         }
         // The first line that is kept may have lost its beginning, and is not what it was.
@@ -133,23 +158,52 @@ impl Search<'_> {
             true => self.advice(begin, &mut trail.sums),
             false => Advice::Find,
         };
-        // Of a line that is too long, no more is looked at.
-        let below = |first: usize| Left { below: begin, end: begin + first.min(shown) as u64 };
         if let Advice::Skip(first) = advice {
-            return Ok(Some(below(first)));
+            return Ok(Some(Left { below: begin, line_end: begin + first as u64 }));
         }
-        buffer.resize(size + shown, 0);
-        let bytes = &mut buffer[..(left.end - begin) as usize];
+        let is_long = left.below + (beyond as u64) < left.line_end;
+        let end = if is_long { left.below.max(begin) } else { left.line_end };
+        buffer.resize(size + beyond, 0);
+        let bytes = &mut buffer[..(end - begin) as usize];
         // Overwritten meanwhile: what is still there is tried again.
         let Ok(read) = self.output.read(begin, bytes)? else { return Ok(Some(left)) };
         let bytes = &bytes[..read];
         // A line that began earlier is searched with those before it.
         let first =
             if begin == oldest { 0 } else { memchr(b'\n', bytes).map_or(read, |at| at + 1) };
+        if is_long && (begin == oldest || memchr(b'\n', bytes).is_some()) {
+            // It begins here, and is newer than all others that do.
+            let start = begin + memrchr(b'\n', bytes).map_or(0, |at| at + 1) as u64;
+            trail.long = Some(Long::new(start, left.line_end, self.sizes.whole));
+            return Ok(Some(Left { line_end: start, ..left }));
+        }
         let part = Part { offset: begin, bytes, first };
         let found = self.search(&part, advice, is_whole);
         self.show(&part, found, &mut trail.hits)?;
-        Ok((begin != oldest).then(|| below(first)))
+        let line_end = if is_long { left.line_end } else { begin + first as u64 };
+        Ok((begin != oldest).then_some(Left { below: begin, line_end }))
+    }
+
+    /// Goes on with a line that is searched by itself.
+    fn step_along(&self, long: Long, trail: &mut Trail, buffer: &mut Vec<u8>) -> io::Result<()> {
+        buffer.resize(self.sizes.part + self.sizes.beyond, 0);
+        let drawn = match long.step(self.output, &mut buffer[..self.sizes.beyond])? {
+            Step::Drawn(drawn) => drawn,
+            Step::More(long) => {
+                trail.long = Some(long);
+                return Ok(());
+            }
+            Step::Gone => return Ok(()),
+        };
+        if !self.pattern.is_match(&drawn.line.text) {
+            return Ok(());
+        }
+        let Drawn { start: offset, last, line } = drawn;
+        let Some(n) = Text::new(self.output).ends_before(offset)? else { return Ok(()) };
+        let time = self.output.time(last)?.unwrap_or(UNKNOWN).time;
+        let line = line.cut_at(self.sizes.shown);
+        trail.hits.push(Hit { n, offset, time, text: line.text.into_owned(), cut: line.cut });
+        Ok(())
     }
 
     /// What to do with the part that begins here; of those to be summed up, no more than may be.
@@ -203,24 +257,31 @@ impl Search<'_> {
             return Ok(());
         };
         let (mut shown, mut counted) = (Vec::new(), 0);
+        // Most lines are printed together with the one before them.
+        let mut stamp = UNKNOWN;
         for line in found.into_iter().rev().take(self.count - hits.len()).rev() {
             n += memchr_iter(b'\n', &part.bytes[counted..line.start]).count() as u64;
             counted = line.start;
             let offset = part.offset + line.start as u64;
-            let time = self.output.mark(offset)?.map_or(Time(0), |mark| mark.time);
-            let text = self.clean(&part.bytes[line]).text.into_owned();
-            shown.push(Hit { n, offset, time, text });
+            let last = part.offset + line.end.saturating_sub(1).max(line.start) as u64;
+            if stamp.until <= last {
+                stamp = self.output.time(last)?.unwrap_or(UNKNOWN);
+            }
+            let line = self.clean(&part.bytes[line]).cut_at(self.sizes.shown);
+            let (text, cut, time) = (line.text.into_owned(), line.cut, stamp.time);
+            shown.push(Hit { n, offset, time, text, cut });
         }
         hits.extend(shown.into_iter().rev());
         Ok(())
     }
 
+    /// What patterns are tried on.
     fn clean<'a>(&self, line: &'a [u8]) -> lines::Line<'a> {
-        lines::clean(&line[..line.len().min(self.sizes.shown)], self.sizes.chars)
+        lines::clean(line, self.sizes.whole)
     }
 
     fn kind(&self, part: &Part<'_>) -> Kind {
-        let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.chars);
+        let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.whole);
         if is_plain { Kind::Plain } else { Kind::Drawn }
     }
 

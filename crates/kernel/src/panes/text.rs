@@ -118,14 +118,6 @@ impl<'a> Text<'a> {
         self.skip(Place::new(near.offset, near.lines), n)
     }
 
-    /// The line that an offset is in, and the offset itself as its beginning.
-    pub(crate) fn at(&self, offset: u64) -> io::Result<Place> {
-        match self.ends_before(offset)? {
-            Some(n) => Ok(Place::new(offset, n)),
-            None => self.first(),
-        }
-    }
-
     /// The beginning of the line that an offset is in, at the offset or before it; of the first one kept when
     /// the offset is older than that. At the very end, after a line's end, that is where the next one will begin.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<Place> {
@@ -180,15 +172,6 @@ impl<'a> Text<'a> {
                 Err(Gap { first }) => offset = first,
             }
         }
-    }
-
-    /// Visits lines in order, from the beginning of one to the end of the output as it is now.
-    pub(crate) fn each(
-        &self,
-        from: Place,
-        visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
-    ) -> io::Result<()> {
-        self.each_until(from, self.output.end(), visit)
     }
 
     /// Visits lines in order, from the beginning of one to an offset, as if the output ended there.

@@ -1,14 +1,11 @@
-//! Reading, searching and waiting.
+//! Reading, typing and running.
 
-use std::time::Duration;
-
-use futures_util::future::join_all;
 use paned_model::{Code, Exit};
 use serde_json::{Value, json};
 
 use crate::house::{House, code, next};
 
-async fn printing(text: &str) -> House {
+pub(crate) async fn printing(text: &str) -> House {
     let house = House::new().await;
     house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
     house.pane("a").print(text.as_bytes());
@@ -215,129 +212,6 @@ async fn what_makes_no_sense_is_refused() {
         let (refused, got) = code(house.act("pane:read", params).await);
         assert!(refused == Code::Invalid && got.contains(sentence), "{got}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_search_finds_the_newest_first_in_all_panes_one_may_see() {
-    let house = printing("an error here\r\nfine\r\nERROR again\r\n").await;
-    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
-    house.pane("b").print(b"no error\r\n");
-    let found =
-        house.act("pane:search", json!({ "pattern": "error", "ignoreCase": true })).await.unwrap();
-    let hits: Vec<String> = found["hits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|hit| format!("{} {} {}", hit["paneId"].as_str().unwrap(), hit["n"], hit["offset"]))
-        .collect();
-    assert_eq!(hits.len(), 3);
-    assert_eq!(hits[0], "a 2 21");
-    let only = json!({ "pattern": "error", "panes": ["b"], "limit": 1 });
-    let found = house.act("pane:search", only).await.unwrap();
-    assert_eq!((&found["hits"][0]["text"], &found["panes"]), (&json!("no error"), &json!(1)));
-    let unknown = house.act("pane:search", json!({ "pattern": "x", "panes": ["z"] })).await;
-    assert_eq!(code(unknown).0, Code::NotFound);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_long_search_finds_what_a_short_one_would() {
-    let line = |n: u64| format!("line {n} of many\r\n\x1b[1mline\x1b[m {n} again\r\n");
-    let output: String = (0..20_000).map(line).collect();
-    let house = printing(&output).await;
-    // More than can be done at once, and thrice, as more is known each time.
-    for text in ["^line 7 (of|again)", "line 1999[0-9] (?:x|again)", "line .* often", "line 7 of"] {
-        let asked = json!({ "pattern": text });
-        let mut answers = Vec::new();
-        for _ in 0..3 {
-            answers.push(house.act("pane:search", asked.clone()).await.unwrap());
-        }
-        let hits = answers[0]["hits"].as_array().unwrap();
-        let found: Vec<_> = hits.iter().map(|hit| hit["n"].as_u64().unwrap()).collect();
-        let expect = match text {
-            "^line 7 (of|again)" => vec![15, 14],
-            "line .* often" => vec![],
-            "line 7 of" => vec![14],
-            _ => (0..10).map(|n| 39_999 - 2 * n).collect(),
-        };
-        assert_eq!(found, expect, "{text}");
-        assert!(answers.iter().all(|answer| *answer == answers[0]), "{text}");
-    }
-}
-
-/// Waits while something happens.
-async fn wait(house: &House, params: Value, happen: impl AsyncFnOnce()) -> Value {
-    let waiting = house.act("pane:wait", params);
-    let happening = async {
-        // not a wait: time is paused, and this is how much of it passes before it happens.
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        happen().await;
-    };
-    tokio::join!(waiting, happening).0.unwrap()
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_wait_is_met_by_new_output_only() {
-    let house = printing("ready\r\n").await;
-    let params = json!({ "paneId": "a", "pattern": "ready on (\\d+)", "timeoutMs": 5000 });
-    let met =
-        wait(&house, params, async || house.pane("a").print(b"building\r\nready on 80")).await;
-    assert_eq!((&met["met"], &met["timedOut"]), (&json!("pattern"), &json!(false)));
-    assert_eq!(met["evidence"], json!([{ "n": 2, "text": "ready on 80" }]));
-    assert_eq!(met["tail"][0]["text"], "ready");
-    let missed = house
-        .act("pane:wait", json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 100 }))
-        .await
-        .unwrap();
-    assert_eq!((&missed["met"], &missed["timedOut"]), (&json!(null), &json!(true)));
-    let why = missed["why"].to_string();
-    assert!(why.contains("nothing new") && why.contains("on the screen already"), "{why}");
-    let since = json!({ "paneId": "a", "pattern": "^ready$", "since": 0 });
-    assert_eq!(house.act("pane:wait", since).await.unwrap()["met"], "pattern");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_wait_ends_early_at_a_stop_at_the_end_and_in_silence() {
-    let house = printing("").await;
-    let params = json!({ "paneId": "a", "pattern": "ready", "stop": ["error"] });
-    let stopped = wait(&house, params, async || house.pane("a").print(b"an error\r\n")).await;
-    assert_eq!(stopped["met"], "stop");
-    let start = tokio::time::Instant::now();
-    let quiet = wait(&house, json!({ "paneId": "a", "quietMs": 300 }), async || {
-        house.pane("a").print(b".")
-    })
-    .await;
-    assert_eq!((&quiet["met"], start.elapsed().as_millis()), (&json!("quiet"), 350));
-    let params = json!({ "paneId": "a", "exit": true, "timeoutMs": 60_000 });
-    let ended = wait(&house, params, async || house.pane("a").exit(Exit::Code(3))).await;
-    assert_eq!((&ended["met"], &ended["pane"]["exitCode"]), (&json!("exit"), &json!(3)));
-    let late = house.act("pane:wait", json!({ "paneId": "a", "pattern": "x" })).await.unwrap();
-    assert_eq!((&late["met"], &late["timedOut"]), (&json!(null), &json!(false)));
-    assert!(late["why"].to_string().contains("not running any more"));
-    let nothing = house.act("pane:wait", json!({ "paneId": "a" })).await;
-    assert!(code(nothing).1.contains("say what to wait for"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_wait_for_the_screen_ends_when_it_changes() {
-    let house = printing("one").await;
-    let revision = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap().revision;
-    let params = json!({ "paneId": "a", "screenChangeSince": revision });
-    let changed = wait(&house, params, async || house.pane("a").print(b"two")).await;
-    assert_eq!(changed["met"], "screenChange");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_thousand_wait_at_once() {
-    let house = printing("").await;
-    let params = json!({ "paneId": "a", "pattern": "now" });
-    let waiting = join_all((0..1000).map(|_| house.act("pane:wait", params.clone())));
-    let all = async {
-        let met =
-            waiting.await.into_iter().filter(|answer| answer.as_ref().unwrap()["met"] == "pattern");
-        assert_eq!(met.count(), 1000);
-    };
-    let happening = async { house.pane("a").print(b"now\r\n") };
-    tokio::join!(all, happening);
 }
 
 #[tokio::test(start_paused = true)]

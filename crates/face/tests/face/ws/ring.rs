@@ -8,7 +8,7 @@ use paned_face::Limits;
 use paned_model::frame::Ending;
 use paned_model::{PaneId, Size};
 use paned_substrate::fake::Fake;
-use paned_substrate::{Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output};
+use paned_substrate::{Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output, Stamp};
 
 use crate::house::House;
 
@@ -89,5 +89,9 @@ impl Output for Kept {
 
     fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
         self.output.mark(offset)
+    }
+
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        self.output.time(offset)
     }
 }

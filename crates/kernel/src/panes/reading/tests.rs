@@ -16,7 +16,7 @@ fn ask(start: Start) -> Ask {
 /// An ask with a pattern and its context.
 fn picky(start: Start, text: &str, before: usize, after: usize) -> Ask {
     let pattern = Some(pattern("pattern", text, false).unwrap());
-    Ask { pattern, before, after, ..ask(start) }
+    Ask { pattern: pattern.map(Into::into), before, after, ..ask(start) }
 }
 
 /// Lines as `n:text`, with `+` for one that is continued, `|` for one that is open, `^` for one without its

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use paned_model::Size;
 use paned_model::frame::Ending;
-use paned_substrate::{Gap, Mark};
+use paned_substrate::{Gap, Mark, Stamp};
 use proptest::prelude::*;
 use proptest::sample::select;
 use regex::{Regex, RegexBuilder};
@@ -83,10 +83,23 @@ impl Output for Printed {
         let mark = Mark { offset, lines, time: Time(offset) };
         Ok(self.gap(offset).map_or(Ok(mark), Err))
     }
+
+    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+        let stamp = Stamp { time: time(offset), until: (offset / MARKED + 1) * MARKED };
+        Ok(self.gap(offset).map_or(Ok(stamp), Err))
+    }
+}
+
+/// How much is printed before the time is noted again.
+const MARKED: u64 = 7;
+
+fn time(offset: u64) -> Time {
+    Time(offset / MARKED)
 }
 
 fn find(output: &Printed, text: &str, known: &Known, sizes: Sizes, count: usize) -> Vec<Hit> {
-    let pattern = &pattern("pattern", text, false).unwrap();
+    // What can match no line is refused, and is to be found nowhere.
+    let Ok(pattern) = &pattern("pattern", text, false) else { return Vec::new() };
     let search = Search { output, pattern, known, sizes, count };
     let mut trail = search.begin();
     search.go_on(&mut trail, &mut Vec::new(), || true).unwrap();
@@ -98,10 +111,12 @@ fn find_slowly(output: &Printed, regex: &Regex, sizes: Sizes, count: usize) -> V
     let (mut offset, mut hits) = (output.first() as usize, Vec::new());
     let before = memchr_iter(b'\n', &output.bytes[..offset]).count() as u64;
     for (n, line) in (before..).zip(lines::split(&output.bytes[offset..])) {
-        let text = lines::clean(&line[..line.len().min(sizes.shown)], sizes.chars).text;
-        if regex.is_match(&text) {
-            let time = Time(offset as u64 / output.block * output.block);
-            hits.push(Hit { n, offset: offset as u64, time, text: text.into_owned() });
+        let line_read = lines::clean(line, sizes.whole);
+        if regex.is_match(&line_read.text) {
+            let lines::Line { text, cut } = line_read.cut_at(sizes.shown);
+            let last = (offset + line.len()).saturating_sub(1).max(offset);
+            let (text, time) = (text.into_owned(), time(last as u64));
+            hits.push(Hit { n, offset: offset as u64, time, text, cut });
         }
         offset += line.len() + 1;
     }
@@ -203,10 +218,10 @@ proptest! {
         text in any_pattern(),
         first in 0_u64..300,
         (part, block) in select(vec![(16, 16), (32, 8), (64, 16), (64, 64), (4096, 16)]),
-        (shown, chars) in select(vec![(40, 10), (24, 30), (200, 60)]),
+        (beyond, whole) in select(vec![(40, 10), (24, 30), (8, 1000), (200, 60), (64, 1000)]),
         count in select(vec![1, 3, 1000]),
     ) {
-        let sizes = Sizes { part, shown, chars, sums: usize::MAX };
+        let sizes = Sizes { part, beyond, whole, shown: 12, sums: usize::MAX };
         let output = Printed::new(&output, first, block);
         let regex = Regex::new(&text).unwrap();
         let expect = find_slowly(&output, &regex, sizes, count);
@@ -223,7 +238,7 @@ proptest! {
         more in any_output(),
         text in any_pattern(),
     ) {
-        let (sizes, known) = (Sizes { part: 16, shown: 40, chars: 10, sums: usize::MAX }, Known::default());
+        let (sizes, known) = (Sizes { part: 16, beyond: 40, whole: 10, shown: 8, sums: usize::MAX }, Known::default());
         find(&Printed::new(&output, 0, 16), &text, &known, sizes, 1000);
         find(&Printed::new(&output, 0, 16), "kiss", &known, sizes, 1000);
         let output = Printed::new(&[output, more].concat(), 0, 16);
@@ -237,7 +252,7 @@ proptest! {
         texts in prop::collection::vec(any_pattern(), 1..6),
         firsts in prop::collection::vec(0_u64..200, 6),
     ) {
-        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 20, sums: usize::MAX }, Known::default());
+        let (sizes, known) = (Sizes { part: 32, beyond: 40, whole: 20, shown: 8, sums: usize::MAX }, Known::default());
         for (text, first) in texts.iter().zip(firsts) {
             let regex = Regex::new(text).unwrap();
             let output = Printed::new(&output, first, 16);
@@ -252,7 +267,7 @@ proptest! {
         text in any_pattern(),
         drops in select(vec![16, 32, 64]),
     ) {
-        let (sizes, known) = (Sizes { part: 32, shown: 40, chars: 10, sums: usize::MAX }, Known::default());
+        let (sizes, known) = (Sizes { part: 32, beyond: 40, whole: 10, shown: 8, sums: usize::MAX }, Known::default());
         let output = Printed { drops, ..Printed::new(&output, 0, 16) };
         let all = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
         let found = find(&output, &text, &known, sizes, 1000);
@@ -270,7 +285,7 @@ proptest! {
     /// With the sizes of every day, against the lines that everybody else reads.
     #[test]
     fn large_outputs_are_searched_like_small_ones(
-        kinds in prop::collection::vec((0_usize..7, 1_usize..2000), 1..20),
+        kinds in prop::collection::vec((0_usize..7, 1_usize..2000), 1..9),
         text in select(vec![
             "a", "^$", "^x+$", "xb$", r"\d ?$", "é", "zzz", r"^\s*a", r"x{1999}y", r"^\w .*line",
             "(?i)LINE 1", "plain|né", "xxy",
@@ -290,16 +305,18 @@ proptest! {
         let output = Printed::new(&output, first, 4096);
         let regex = RegexBuilder::new(text).build().unwrap();
         let (lines, mut slowly) = (Text::new(&output), Vec::new());
-        lines.each(lines.first().unwrap(), |raw| {
-            let line = reading::clean(raw).text;
-            slowly.extend(regex.is_match(&line).then(|| (raw.n, line.into_owned())));
+        lines.each_until(lines.first().unwrap(), output.end(), |raw| {
+            let line = reading::whole(raw);
+            let matches = regex.is_match(&line.text);
+            let shown = line.cut_at(LINE);
+            slowly.extend(matches.then(|| (raw.n, shown.text.into_owned(), shown.cut)));
             ControlFlow::Continue(())
         }).unwrap();
         slowly.reverse();
         let known = Known::default();
         for _ in 1..=3 {
             let found = find(&output, text, &known, Sizes::USUAL, usize::MAX);
-            let found: Vec<_> = found.into_iter().map(|hit| (hit.n, hit.text)).collect();
+            let found: Vec<_> = found.into_iter().map(|hit| (hit.n, hit.text, hit.cut)).collect();
             prop_assert_eq!(&found, &slowly);
         }
     }
@@ -308,7 +325,7 @@ proptest! {
 /// Lines, and a search of them in parts of ten lines.
 fn counted(output: &Printed, text: &str, known: &Known, parts: usize) -> (Trail, usize) {
     let pattern = &pattern("pattern", text, false).unwrap();
-    let sizes = Sizes { part: 90, shown: 30, chars: 30, sums: usize::MAX };
+    let sizes = Sizes { part: 90, beyond: 30, whole: 30, shown: 8, sums: usize::MAX };
     let search = Search { output, pattern, known, sizes, count: usize::MAX };
     let (mut trail, mut asked) = (search.begin(), 0);
     let goes_on = || {
@@ -338,7 +355,7 @@ fn what_was_not_complete_is_not_believed_to_be() {
         ["a\n", "kiss\n", "0123456789abcdef\n", "kiss kiss kiss\n", "\n", "b\n", "a kiss\n"];
     // Parts begin everywhere in them: 49 and 16 have nothing in common.
     let output = lines.concat().repeat(16).into_bytes();
-    let sizes = Sizes { part: 16, shown: 40, chars: 30, sums: usize::MAX };
+    let sizes = Sizes { part: 16, beyond: 40, whole: 30, shown: 8, sums: usize::MAX };
     let regex = Regex::new("kiss").unwrap();
     let whole = Printed::new(&output, 0, 16);
     let expect = find_slowly(&whole, &regex, sizes, 1000);
@@ -355,7 +372,7 @@ fn what_was_not_complete_is_not_believed_to_be() {
 fn a_pause_loses_nothing() {
     let output = Printed::new(&b"kiss 1\r\n\x1b[1mkiss\x1b[m\r\n".repeat(100), 0, 16);
     let (pattern, known) = (pattern("pattern", "kiss", false).unwrap(), Known::default());
-    let sizes = Sizes { part: 32, shown: 40, chars: 30, sums: usize::MAX };
+    let sizes = Sizes { part: 32, beyond: 40, whole: 30, shown: 8, sums: usize::MAX };
     let search = Search { output: &output, pattern: &pattern, known: &known, sizes, count: 150 };
     let (mut trail, mut pauses) = (search.begin(), 0);
     while trail.left.is_some() {
@@ -386,7 +403,7 @@ fn what_is_known_not_to_be_there_is_not_read_again() {
 #[test]
 fn one_search_sums_up_some_parts_and_the_next_one_more() {
     let output = Printed::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
-    let sizes = Sizes { part: 80, shown: 40, chars: 30, sums: 30 };
+    let sizes = Sizes { part: 80, beyond: 40, whole: 30, shown: 8, sums: 30 };
     let known = Known::default();
     let reads = |_| {
         let before = output.reads.load(Ordering::Relaxed);

@@ -162,7 +162,6 @@ fn an_output_that_ends_with_a_block_is_counted_right() {
     assert_eq!(text.total_until(output.end()).unwrap(), 2 * BLOCK);
     let expect = Place::new(output.end(), 2 * BLOCK);
     assert_eq!(text.line_at(output.end()).unwrap(), expect);
-    assert_eq!(text.at(output.end()).unwrap(), expect);
 }
 
 /// Lines short and long, of which some are drawn.

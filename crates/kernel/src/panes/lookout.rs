@@ -1,0 +1,239 @@
+//! Looking out for the first new line that matches.
+//!
+//! Lines are judged whole, as a person would read them at the moment of the look. New is what was printed after the cursor.
+//! Of the line that the cursor is in, something was said before: it counts once it says something else. A line's end alone
+//! is nothing new.
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+
+use memchr::memchr;
+use paned_substrate::Output;
+use paned_term::lines::{self, Line};
+
+use super::pattern::Pattern;
+use super::reading;
+use super::tail::{self, Tail, Told};
+use super::text::{PIECE, Place, Text, WHOLE};
+
+/// How many pieces are looked at in one go.
+const PIECES: usize = 16;
+
+/// A line that says more than this, in bytes, is no longer looked at in no time.
+const WIDE: usize = 16 << 10;
+
+/// What to look out for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) pattern: Option<Arc<Pattern>>,
+    /// Comes first when a line matches both.
+    pub(crate) stop: Option<Arc<Pattern>>,
+}
+
+impl Wanted {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.pattern.is_none() && self.stop.is_none()
+    }
+
+    fn judge(&self, text: &str) -> Option<Sign> {
+        let matches = |pattern: &Option<Arc<Pattern>>| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+        };
+        if matches(&self.stop) {
+            return Some(Sign::Stop);
+        }
+        matches(&self.pattern).then_some(Sign::Pattern)
+    }
+
+    fn is_light(&self) -> bool {
+        [&self.pattern, &self.stop].into_iter().flatten().all(|pattern| pattern.is_light())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Pattern,
+    Stop,
+}
+
+/// A line that matched.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Sighting {
+    pub(crate) sign: Sign,
+    pub(crate) line: reading::Line,
+    /// The offset after it and its end, or after what there is of it.
+    pub(crate) next: u64,
+}
+
+/// What a look brought.
+#[derive(Debug)]
+pub(crate) enum Look {
+    Seen(Sighting),
+    /// There is more to look at.
+    More,
+    Nothing,
+}
+
+/// Somebody who looks out.
+#[derive(Debug)]
+pub(crate) struct Lookout {
+    output: Arc<dyn Output>,
+    tail: Arc<Tail>,
+    wanted: Wanted,
+    /// The line that is looked at next.
+    line: Open,
+    /// Everything before this was looked at.
+    at: u64,
+    /// Whether it is known what that line said before.
+    has_begun: bool,
+    /// Whether there is a lot to read in it.
+    is_wide: bool,
+}
+
+/// A line whose end was not seen yet.
+#[derive(Debug)]
+struct Open {
+    start: u64,
+    n: u64,
+    beheaded: bool,
+    /// What it said at the cursor, if that is in it.
+    before: Option<Arc<Line<'static>>>,
+}
+
+impl Open {
+    fn at(place: Place) -> Self {
+        let Place { offset, n, beheaded } = place;
+        Self { start: offset, n, beheaded, before: None }
+    }
+}
+
+impl Lookout {
+    /// From a cursor on.
+    pub(crate) fn new(
+        output: Arc<dyn Output>,
+        tail: Arc<Tail>,
+        wanted: Wanted,
+        cursor: u64,
+    ) -> io::Result<Self> {
+        let at = cursor.min(output.end());
+        let line = Open::at(Text::new(output.as_ref()).line_at(at)?);
+        let (at, has_begun) = (at.max(line.start), at <= line.start);
+        Ok(Self { output, tail, wanted, line, at, has_begun, is_wide: false })
+    }
+
+    /// Learns what the line says that the cursor is in.
+    fn begin(&mut self) -> io::Result<()> {
+        let (output, start) = (self.output.as_ref(), self.line.start);
+        let told = self.tail.line(output, start, self.at)?;
+        let told = match told.filter(|told| told.at == self.at) {
+            Some(told) => Some(told),
+            // Somebody else has read on already.
+            None => tail::draw(output, start, self.at)?,
+        };
+        self.line.before = told.map(|told| told.line);
+        self.has_begun = true;
+        Ok(())
+    }
+
+    /// Everything before this was looked at.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Whether the next look takes no time to speak of.
+    pub(crate) fn is_soon_done(&self) -> bool {
+        let from = if self.has_begun { self.at } else { self.line.start };
+        let is_easy = self.wanted.is_light() && !self.is_wide;
+        is_easy && self.output.end().saturating_sub(from) <= PIECE as u64
+    }
+
+    /// Looks at what is new.
+    pub(crate) fn look(&mut self) -> io::Result<Look> {
+        if !self.has_begun {
+            self.begin()?;
+        }
+        for _ in 0..PIECES {
+            let end = self.output.end();
+            if end <= self.at {
+                return Ok(Look::Nothing);
+            }
+            let wanted = usize::try_from(end - self.at).unwrap_or(PIECE).min(PIECE);
+            let mut piece = vec![0; wanted];
+            let Ok(read) = self.output.read(self.at, &mut piece)? else {
+                self.begin_anew()?;
+                continue;
+            };
+            let sighting = self.look_at(&piece[..read], end)?;
+            if let Some(sighting) = sighting {
+                self.at = sighting.next;
+                return Ok(Look::Seen(sighting));
+            }
+        }
+        Ok(Look::More)
+    }
+
+    /// The ring was faster.
+    fn begin_anew(&mut self) -> io::Result<()> {
+        self.line = Open::at(Text::new(self.output.as_ref()).first()?);
+        self.at = self.line.start;
+        Ok(())
+    }
+
+    /// Looks at the next piece, and at the line that it leaves open if the output ends with it.
+    fn look_at(&mut self, piece: &[u8], end: u64) -> io::Result<Option<Sighting>> {
+        let (mut rest, mut at) = (piece, self.at);
+        while let Some(length) = memchr(b'\n', rest) {
+            let line_end = at + length as u64;
+            let sighting = match self.line.start == at {
+                true => self.judge(&lines::clean(&rest[..length], WHOLE), Some(line_end)),
+                false => {
+                    self.ended(line_end)?.and_then(|told| self.judge(&told.line, Some(line_end)))
+                }
+            };
+            if sighting.is_some() {
+                return Ok(sighting);
+            }
+            (rest, at) = (&rest[length + 1..], line_end + 1);
+            self.line = Open::at(Place { offset: at, n: self.line.n + 1, beheaded: false });
+        }
+        self.at = at + rest.len() as u64;
+        if rest.is_empty() || self.at < end {
+            return Ok(None);
+        }
+        // Where it is no longer kept, the next look notices.
+        let Some(told) = self.tail.line(self.output.as_ref(), self.line.start, end)? else {
+            return Ok(None);
+        };
+        self.at = told.at;
+        self.is_wide = WIDE < told.line.text.len();
+        Ok(self.judge(&told.line, None))
+    }
+
+    /// A line that began before this look and has ended.
+    fn ended(&self, end: u64) -> io::Result<Option<Told>> {
+        let (output, start) = (self.output.as_ref(), self.line.start);
+        if end - start <= PIECE as u64 {
+            return tail::draw(output, start, end);
+        }
+        self.tail.line(output, start, end)
+    }
+
+    /// Judges the line, which has its end where it has one.
+    fn judge(&self, line: &Line<'_>, end: Option<u64>) -> Option<Sighting> {
+        let Open { n, beheaded, before, .. } = &self.line;
+        if before.as_ref().is_some_and(|before| before.text == line.text) {
+            return None;
+        }
+        let sign = self.wanted.judge(&line.text)?;
+        let line = reading::Line {
+            continued: before.is_some(),
+            open: end.is_none(),
+            beheaded: *beheaded,
+            ..reading::Line::of(*n, line.clone())
+        };
+        Some(Sighting { sign, line, next: end.map_or(self.at, |end| end + 1) })
+    }
+}

@@ -1,0 +1,238 @@
+//! Looking at what grows is looking at all of it each time.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use paned_model::Size;
+use paned_model::frame::Ending;
+use paned_substrate::{Gap, Mark};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::super::pattern::pattern;
+use super::super::tail::Shared;
+use super::super::text::tests::Printed;
+use super::*;
+
+/// An output that grows.
+#[derive(Debug)]
+struct Growing {
+    printed: Mutex<Printed>,
+    /// How many bytes somebody has read.
+    read: AtomicU64,
+}
+
+impl Growing {
+    fn new(bytes: &[u8]) -> Arc<Self> {
+        let printed = Mutex::new(Printed::new(bytes, 0));
+        Arc::new(Self { printed, read: AtomicU64::new(0) })
+    }
+
+    fn print(&self, bytes: &[u8]) {
+        self.printed.lock().unwrap().bytes.extend_from_slice(bytes);
+    }
+
+    fn text(&self) -> Vec<u8> {
+        self.printed.lock().unwrap().bytes.clone()
+    }
+}
+
+impl Output for Growing {
+    fn first(&self) -> u64 {
+        self.printed.lock().unwrap().first
+    }
+
+    fn end(&self) -> u64 {
+        self.printed.lock().unwrap().end()
+    }
+
+    fn lines(&self) -> u64 {
+        self.printed.lock().unwrap().lines()
+    }
+
+    fn taken(&self) -> u64 {
+        self.end()
+    }
+
+    fn size(&self) -> Size {
+        Size::default()
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        None
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+        self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        self.printed.lock().unwrap().read(offset, buffer)
+    }
+
+    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
+        self.printed.lock().unwrap().mark(offset)
+    }
+}
+
+fn wanted(text: &str, stop: Option<&str>) -> Wanted {
+    let read = |text| Arc::new(pattern("pattern", text, false).unwrap());
+    Wanted { pattern: Some(read(text)), stop: stop.map(read) }
+}
+
+fn look_out(output: &Arc<Growing>, tail: &Shared, text: &str, cursor: u64) -> Lookout {
+    Lookout::new(output.clone(), tail.get(), wanted(text, None), cursor).unwrap()
+}
+
+fn look(lookout: &mut Lookout) -> Option<Sighting> {
+    loop {
+        match lookout.look().unwrap() {
+            Look::Seen(sighting) => return Some(sighting),
+            Look::More => {}
+            Look::Nothing => return None,
+        }
+    }
+}
+
+/// What somebody sees who looks at all there is.
+fn look_slowly(bytes: &[u8], wanted: &Wanted, cursor: usize) -> Option<Sighting> {
+    let mut start = 0;
+    for (n, raw) in (0..).zip(lines::split(bytes)) {
+        let end = start + raw.len();
+        let (is_open, is_before) =
+            (end == bytes.len(), end < cursor || cursor == bytes.len() && end == cursor);
+        let continued = start < cursor;
+        let before = lines::clean(&bytes[start..cursor.clamp(start, end)], usize::MAX).text;
+        let line = lines::clean(raw, usize::MAX);
+        let is_new = !continued || before != line.text;
+        if !is_before
+            && is_new
+            && let Some(sign) = wanted.judge(&line.text)
+        {
+            let shown = reading::Line { continued, open: is_open, ..reading::Line::of(n, line) };
+            let next = (end + usize::from(!is_open)) as u64;
+            return Some(Sighting { sign, line: shown, next });
+        }
+        start = end + 1;
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn what_is_seen_piece_by_piece_is_what_is_seen_in_one(
+        before in any_output(),
+        after in prop::collection::vec(any_output(), 1..8),
+        pattern in select(vec!["ready", "^ready", "^$", "a", "b$", "é", "ready.", "^.*$"]),
+        stop in select(vec![None, Some("^ERR"), Some("x$")]),
+        back in 0_usize..12,
+    ) {
+        let (output, tail) = (Growing::new(&before), Shared::default());
+        let wanted = wanted(pattern, stop);
+        let cursor = before.len().saturating_sub(back);
+        let mut lookout =
+            Lookout::new(output.clone(), tail.get(), wanted.clone(), cursor as u64).unwrap();
+        // Somebody else reads along, and further.
+        let mut other = look_out(&output, &tail, "nothing like this", cursor as u64);
+        for piece in std::iter::once(Vec::new()).chain(after) {
+            output.print(&piece);
+            look(&mut other);
+            let expect = look_slowly(&output.text(), &wanted, cursor);
+            let seen = look(&mut lookout);
+            prop_assert_eq!(&seen, &expect);
+            prop_assert_eq!(lookout.at(), expect.as_ref().map_or(output.end(), |seen| seen.next));
+            if seen.is_some() {
+                break;
+            }
+        }
+    }
+}
+
+fn any_output() -> impl Strategy<Value = Vec<u8>> {
+    let part = select(vec![
+        &b"ready"[..],
+        b"rea",
+        b"dy",
+        b"a",
+        b"b",
+        b"x",
+        b"ERR",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\x1b[K",
+        b"\x1b[",
+        b"31m",
+        b"\x08",
+        b"\xc3",
+        b"\xa9",
+        b" ",
+    ]);
+    prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn a_long_line_is_drawn_once_for_all_who_wait() {
+    const WAITING: usize = 20;
+    let (output, tail) = (Growing::new(b"start\n"), Shared::default());
+    let mut lookouts: Vec<Lookout> =
+        (0..WAITING).map(|_| look_out(&output, &tail, "^100% done$", 6)).collect();
+    output.read.store(0, Ordering::Relaxed);
+    let bar = b"\r10% \r20% \r30% ".repeat(70);
+    for _ in 0..300 {
+        output.print(&bar);
+        assert!(lookouts.iter_mut().all(|lookout| look(lookout).is_none()));
+    }
+    output.print(b"\r100% done");
+    for lookout in &mut lookouts {
+        let seen = look(lookout).unwrap();
+        assert_eq!((seen.line.text.as_str(), seen.next), ("100% done", output.end()));
+    }
+    let (read, printed) = (output.read.load(Ordering::Relaxed), output.end());
+    assert!(read < (WAITING as u64 + 2) * printed, "{read} of {printed}");
+}
+
+#[test]
+fn a_long_line_that_ends_is_seen_whole_by_all() {
+    let (output, tail) = (Growing::new(b"x"), Shared::default());
+    let mut lookouts: Vec<Lookout> =
+        (0..3).map(|_| look_out(&output, &tail, "^x+ready$", 1)).collect();
+    output.print(&b"x".repeat(50_000));
+    assert!(lookouts.iter_mut().all(|lookout| look(lookout).is_none()));
+    output.print(b"xready\nnext line");
+    for lookout in &mut lookouts {
+        let seen = look(lookout).unwrap();
+        assert_eq!((seen.line.n, seen.line.cut, seen.next), (0, true, 50_008));
+    }
+    // Longer than what is read in one go, and the others have gone on to the next line already.
+    let mut lookouts: Vec<Lookout> =
+        (0..3).map(|_| look_out(&output, &tail, "^next.*ready$", output.end())).collect();
+    output.print(&b"=".repeat(60_000));
+    assert!(lookouts.iter_mut().all(|lookout| look(lookout).is_none()));
+    output
+        .print(&[&b"\rnext "[..], &b"\x1b[1m".repeat(30_000), b"ready\x1b[K\nand so on"].concat());
+    for lookout in &mut lookouts {
+        let seen = look(lookout).unwrap();
+        assert_eq!((seen.line.n, seen.line.text.as_str()), (1, "next ready"));
+        assert_eq!(seen.next, output.end() - 9);
+    }
+}
+
+#[test]
+fn the_drawing_goes_with_the_last_who_waits() {
+    let tail = Shared::default();
+    let first = tail.get();
+    assert!(Arc::ptr_eq(&first, &tail.get()));
+    let weak = Arc::downgrade(&first);
+    drop(first);
+    assert_eq!(weak.strong_count(), 0);
+}
+
+#[test]
+fn what_the_ring_dropped_is_passed_over() {
+    let (output, tail) = (Growing::new(b"start\n"), Shared::default());
+    let mut lookout = look_out(&output, &tail, "ready", 6);
+    output.print(&b"a line\n".repeat(2000));
+    output.print(b"ready\n");
+    output.printed.lock().unwrap().first = 4096;
+    assert_eq!(look(&mut lookout).unwrap().line.n, 2001);
+}

@@ -1,0 +1,63 @@
+//! A line that is longer than what is searched in one go: drawn piece by piece, between which a search may pause.
+
+use std::io;
+
+use memchr::memchr;
+use paned_substrate::Output;
+use paned_term::lines::{Drawing, Line};
+
+/// A long line that is being drawn.
+#[derive(Debug)]
+pub(super) struct Long {
+    /// Where it begins.
+    pub(super) start: u64,
+    /// Where it ends, its `\n` included where it has one.
+    end: u64,
+    /// Everything before this is drawn.
+    at: u64,
+    drawing: Drawing,
+    max_chars: usize,
+}
+
+/// What a step has brought.
+pub(super) enum Step {
+    /// There is more to draw.
+    More(Long),
+    Drawn(Drawn),
+    /// It was overwritten meanwhile.
+    Gone,
+}
+
+/// One that is drawn.
+pub(super) struct Drawn {
+    pub(super) start: u64,
+    /// Where its last byte is.
+    pub(super) last: u64,
+    pub(super) line: Line<'static>,
+}
+
+impl Long {
+    pub(super) fn new(start: u64, end: u64, max_chars: usize) -> Self {
+        Self { start, end, at: start, drawing: Drawing::new(max_chars), max_chars }
+    }
+
+    /// Draws one more piece, as large as the buffer.
+    pub(super) fn step(mut self, output: &dyn Output, buffer: &mut [u8]) -> io::Result<Step> {
+        let wanted = buffer.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
+        let read = match output.read(self.at, &mut buffer[..wanted])? {
+            Ok(read) => read,
+            Err(gap) if self.end <= gap.first => return Ok(Step::Gone),
+            // It has lost its beginning, and is what is left of it, as everywhere.
+            Err(gap) => return Ok(Step::More(Self::new(gap.first, self.end, self.max_chars))),
+        };
+        let line_end = memchr(b'\n', &buffer[..read]);
+        let drawn = line_end.unwrap_or(read);
+        self.drawing.feed(&buffer[..drawn]);
+        self.at += drawn as u64;
+        if line_end.is_none() && self.at < self.end && 0 < read {
+            return Ok(Step::More(self));
+        }
+        let last = self.at.saturating_sub(1).max(self.start);
+        Ok(Step::Drawn(Drawn { start: self.start, last, line: self.drawing.finish() }))
+    }
+}

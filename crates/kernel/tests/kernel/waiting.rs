@@ -1,0 +1,318 @@
+//! Searching and waiting.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use paned_model::{Code, Exit, Time};
+use serde_json::{Value, json};
+
+use crate::house::{House, code};
+use crate::reading::printing;
+
+#[tokio::test(start_paused = true)]
+async fn a_search_finds_the_newest_first_in_all_panes_one_may_see() {
+    let house = printing("an error here\r\nfine\r\nERROR again\r\n").await;
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    house.pane("b").print(b"no error\r\n");
+    let found =
+        house.act("pane:search", json!({ "pattern": "error", "ignoreCase": true })).await.unwrap();
+    let hits: Vec<String> = found["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| format!("{} {} {}", hit["paneId"].as_str().unwrap(), hit["n"], hit["offset"]))
+        .collect();
+    assert_eq!(hits.len(), 3);
+    assert_eq!(hits[0], "a 2 21");
+    let only = json!({ "pattern": "error", "panes": ["b"], "limit": 1 });
+    let found = house.act("pane:search", only).await.unwrap();
+    assert_eq!((&found["hits"][0]["text"], &found["panes"]), (&json!("no error"), &json!(1)));
+    let unknown = house.act("pane:search", json!({ "pattern": "x", "panes": ["z"] })).await;
+    assert_eq!(code(unknown).0, Code::NotFound);
+}
+
+/// The hits of a search, as `pane text`.
+async fn search(house: &House, params: Value) -> (Vec<String>, Value) {
+    let found = house.act("pane:search", params).await.unwrap();
+    let text = |hit: &Value, field: &str| hit[field].as_str().unwrap().to_owned();
+    let hits = found["hits"].as_array().unwrap().iter();
+    let hits = hits.map(|hit| format!("{} {}", text(hit, "paneId"), text(hit, "text")));
+    (hits.collect(), found)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_hit_is_the_one_that_was_printed_last() {
+    let house = printing("").await;
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    house.pane("a").print_at(b"zork first\r\n$ ", Time(1000));
+    house.pane("b").print_at(b"zork middle\r\n", Time(2000));
+    house.pane("a").print_at(b"zork newest\r\n", Time(4000));
+    let (hits, found) = search(&house, json!({ "pattern": "zork" })).await;
+    assert_eq!(hits, ["a $ zork newest", "b zork middle", "a zork first"]);
+    let times: Vec<_> = (0..3).map(|at| found["hits"][at]["time"].clone()).collect();
+    assert_eq!(times, [json!(Time(4000)), json!(Time(2000)), json!(Time(1000))]);
+    let (hits, found) = search(&house, json!({ "pattern": "zork", "limit": 1 })).await;
+    assert_eq!((hits, &found["truncated"]), (vec!["a $ zork newest".to_owned()], &json!(true)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_sees_all_of_a_line_and_says_when_it_shows_less() {
+    let text =
+        format!("{}zork\r\nzork\r\n{}\rzork\x1b[K\r\n", "x".repeat(5000), "50%\r".repeat(50_000));
+    let house = printing(&text).await;
+    let found = house.act("pane:search", json!({ "pattern": "zork$" })).await.unwrap();
+    let hits = found["hits"].as_array().unwrap();
+    let hits: Vec<_> = hits.iter().map(|hit| (&hit["n"], hit.get("cut").is_some())).collect();
+    assert_eq!(hits, [(&json!(2), false), (&json!(1), false), (&json!(0), true)]);
+    assert_eq!(found["hits"][0]["text"], "zork");
+    assert_eq!(found["hits"][2]["text"], "x".repeat(2000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_counts_what_it_searched_and_searches_it_once() {
+    let house = printing("zork\r\n").await;
+    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    let twice = json!({ "pattern": "zork", "panes": ["a", "b", "a"] });
+    let (hits, found) = search(&house, twice).await;
+    assert_eq!((hits, &found["panes"]), (vec!["a zork".to_owned()], &json!(2)));
+    let (hits, found) = search(&house, json!({ "pattern": "zork", "timeoutMs": 0 })).await;
+    assert_eq!((hits, &found["panes"], &found["timedOut"]), (vec![], &json!(0), &json!(true)));
+    let (refused, sentence) =
+        code(house.act("pane:search", json!({ "pattern": "zork", "limit": 0 })).await);
+    assert!(refused == Code::Invalid && sentence.contains("from 1 to 1000"), "{sentence}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_search_finds_what_a_short_one_would() {
+    let line = |n: u64| format!("line {n} of many\r\n\x1b[1mline\x1b[m {n} again\r\n");
+    let output: String = (0..20_000).map(line).collect();
+    let house = printing(&output).await;
+    // More than can be done at once, and thrice, as more is known each time.
+    for text in ["^line 7 (of|again)", "line 1999[0-9] (?:x|again)", "line .* often", "line 7 of"] {
+        let asked = json!({ "pattern": text });
+        let mut answers = Vec::new();
+        for _ in 0..3 {
+            answers.push(house.act("pane:search", asked.clone()).await.unwrap());
+        }
+        let hits = answers[0]["hits"].as_array().unwrap();
+        let found: Vec<_> = hits.iter().map(|hit| hit["n"].as_u64().unwrap()).collect();
+        let expect = match text {
+            "^line 7 (of|again)" => vec![15, 14],
+            "line .* often" => vec![],
+            "line 7 of" => vec![14],
+            _ => (0..10).map(|n| 39_999 - 2 * n).collect(),
+        };
+        assert_eq!(found, expect, "{text}");
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{text}");
+    }
+}
+
+/// Waits while something happens.
+async fn wait(house: &House, params: Value, happen: impl AsyncFnOnce()) -> Value {
+    let waiting = house.act("pane:wait", params);
+    let happening = async {
+        // not a wait: time is paused, and this is how much of it passes before it happens.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        happen().await;
+    };
+    tokio::join!(waiting, happening).0.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_met_by_new_output_only() {
+    let house = printing("ready\r\n").await;
+    let params = json!({ "paneId": "a", "pattern": "ready on (\\d+)", "timeoutMs": 5000 });
+    let met =
+        wait(&house, params, async || house.pane("a").print(b"building\r\nready on 80")).await;
+    assert_eq!((&met["met"], &met["timedOut"]), (&json!("pattern"), &json!(false)));
+    assert_eq!(met["evidence"], json!([{ "n": 2, "text": "ready on 80", "open": true }]));
+    assert_eq!(met["tail"][0]["text"], "ready");
+    let missed = house
+        .act("pane:wait", json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 100 }))
+        .await
+        .unwrap();
+    assert_eq!((&missed["met"], &missed["timedOut"]), (&json!(null), &json!(true)));
+    let why = missed["why"].to_string();
+    assert!(why.contains("nothing new") && why.contains("on the screen already"), "{why}");
+    let since = json!({ "paneId": "a", "pattern": "^ready$", "since": 0 });
+    assert_eq!(house.act("pane:wait", since).await.unwrap()["met"], "pattern");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_early_at_a_stop_at_the_end_and_in_silence() {
+    let house = printing("").await;
+    let params = json!({ "paneId": "a", "pattern": "ready", "stop": ["error"] });
+    let stopped = wait(&house, params, async || house.pane("a").print(b"an error\r\n")).await;
+    assert_eq!(stopped["met"], "stop");
+    let start = tokio::time::Instant::now();
+    let quiet = wait(&house, json!({ "paneId": "a", "quietMs": 300 }), async || {
+        house.pane("a").print(b".")
+    })
+    .await;
+    assert_eq!((&quiet["met"], start.elapsed().as_millis()), (&json!("quiet"), 350));
+    let params = json!({ "paneId": "a", "exit": true, "timeoutMs": 60_000 });
+    let ended = wait(&house, params, async || house.pane("a").exit(Exit::Code(3))).await;
+    assert_eq!((&ended["met"], &ended["pane"]["exitCode"]), (&json!("exit"), &json!(3)));
+    let late = house.act("pane:wait", json!({ "paneId": "a", "pattern": "x" })).await.unwrap();
+    assert_eq!((&late["met"], &late["timedOut"]), (&json!(null), &json!(false)));
+    assert!(late["why"].to_string().contains("not running any more"));
+    let nothing = house.act("pane:wait", json!({ "paneId": "a" })).await;
+    assert!(code(nothing).1.contains("say what to wait for"));
+}
+
+/// Waits for a pattern for a moment.
+async fn wait_for(house: &House, pattern: &str, since: Option<&Value>) -> Value {
+    let mut params = json!({ "paneId": "a", "pattern": pattern, "timeoutMs": 100 });
+    if let Some(since) = since {
+        params["since"] = since.clone();
+    }
+    house.act("pane:wait", params).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_wait_goes_on_after_the_line_that_met_the_last() {
+    let house = printing("ready\nstep1\nstep2\n").await;
+    let mut next = json!(0);
+    for (n, (text, expect)) in [("ready", 6), ("step", 12), ("step", 18)].into_iter().enumerate() {
+        let met = wait_for(&house, text, Some(&next)).await;
+        let evidence = met["evidence"].as_array().unwrap();
+        assert_eq!((&met["met"], evidence.len()), (&json!("pattern"), 1), "{met}");
+        assert_eq!((&evidence[0]["n"], &met["next"]), (&json!(n), &json!(expect)));
+        next = met["next"].clone();
+    }
+    let stop = json!({ "paneId": "a", "pattern": "never", "stop": ["^step"], "since": 0 });
+    assert_eq!(house.act("pane:wait", stop).await.unwrap()["next"], 12);
+    let missed = wait_for(&house, "step", Some(&next)).await;
+    assert_eq!((&missed["met"], &missed["next"]), (&json!(null), &json!(18)));
+}
+
+/// What was printed, what a wait is for, what is printed then, and whether that meets it.
+#[tokio::test(start_paused = true)]
+async fn a_line_that_goes_on_is_judged_as_a_whole_and_only_if_it_says_something_new() {
+    for (before, pattern, after, expect) in [
+        (">>> hel", "hello", "lo", true),
+        ("Progress: ", "^error", "error: 0", false),
+        ("Progress: ", "^Progress: error", "error: 0", true),
+        ("ready", "ready", "\r\n", false),
+        ("ready", "ready", "\r\nready", true),
+        ("ready", "^ready$", "\rready", false),
+        ("50%", "^100%", "\r100%", true),
+        ("ready", "^$", "\r\n", false),
+        ("ready\r\n", "^$", "\r\n", true),
+        ("\x1b[3", "^ready", "1mready", true),
+        ("r\u{c3}", "^ré", "\u{a9}", true),
+    ] {
+        let house = printing("").await;
+        let raw =
+            |text: &str| -> Vec<u8> { text.chars().map(|c| u8::try_from(c).unwrap()).collect() };
+        house.pane("a").print(&raw(before));
+        let params = json!({ "paneId": "a", "pattern": pattern, "timeoutMs": 1000 });
+        let met = wait(&house, params, async || house.pane("a").print(&raw(after))).await;
+        assert_eq!(met["met"] == "pattern", expect, "{before:?} {pattern} {after:?}: {met}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_without_end_is_seen_however_long_it_is() {
+    let house = printing("").await;
+    let params = json!({ "paneId": "a", "pattern": "^100% done$", "timeoutMs": 5000 });
+    let met = wait(&house, params, async || {
+        for n in 0..20_000 {
+            house.pane("a").print(format!("\r{}% done", n / 200).as_bytes());
+            if n % 1000 == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        house.pane("a").print(b"\r100% done");
+    })
+    .await;
+    assert_eq!(
+        (&met["met"], &met["evidence"][0]["text"]),
+        (&json!("pattern"), &json!("100% done"))
+    );
+    // And in one piece, by whoever comes late.
+    assert_eq!(wait_for(&house, "^100% done$", Some(&json!(0))).await["met"], "pattern");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_not_met_says_why() {
+    let house = printing("ready\r\n$ ").await;
+    let why = async |params: Value| {
+        let mut asked = json!({ "paneId": "a", "timeoutMs": 100 });
+        asked.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+        house.act("pane:wait", asked).await.unwrap()["why"].to_string()
+    };
+    let now = why(json!({ "pattern": "ready" })).await;
+    assert!(now.contains("nothing new was printed\""), "{now}");
+    assert!(now.contains("line 0 matches, but was printed before this call; `since` 0"), "{now}");
+    let since = why(json!({ "pattern": "ready", "since": 7 })).await;
+    assert!(since.contains("2 bytes were printed since the given place, and no new"), "{since}");
+    assert!(since.contains("before the given `since`; `since` 0 would count it"), "{since}");
+    let nowhere = why(json!({ "pattern": "never", "since": 0 })).await;
+    assert!(!nowhere.contains("matches,") && !nowhere.contains("screen"), "{nowhere}");
+    let exit = why(json!({ "exit": true, "since": 0 })).await;
+    assert_eq!(
+        exit,
+        r#"["the program is still running","9 bytes were printed since the given place"]"#
+    );
+    let quiet = why(json!({ "quietMs": 5000 })).await;
+    assert!(quiet.contains("100 ms ago, and 5000 ms of silence"), "{quiet}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn stops_are_bounded_and_enough_to_wait_for() {
+    let house = printing("").await;
+    let refused = async |params: Value| {
+        let mut asked = json!({ "paneId": "a", "timeoutMs": 100 });
+        asked.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+        code(house.act("pane:wait", asked).await)
+    };
+    for (params, expect, part) in [
+        (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` takes up to 32"),
+        (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "`stop[2]` is no pattern"),
+        (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "`pattern` is no pattern"),
+        (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` is at least 1"),
+        (json!({ "stop": [] }), Code::Invalid, "say what to wait for"),
+    ] {
+        let (refused, sentence) = refused(params).await;
+        assert!(refused == expect && sentence.contains(part), "{sentence}");
+    }
+    let alone = json!({ "paneId": "a", "stop": ["fail", "panic"] });
+    let met = wait(&house, alone, async || house.pane("a").print(b"a panic\r\n")).await;
+    assert_eq!(met["met"], "stop");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_has_ended_is_quiet() {
+    let house = printing("last words").await;
+    let quiet = json!({ "paneId": "a", "quietMs": 5000 });
+    let start = tokio::time::Instant::now();
+    let met = wait(&house, quiet.clone(), async || house.pane("a").exit(Exit::Code(0))).await;
+    assert_eq!((&met["met"], start.elapsed().as_millis()), (&json!("quiet"), 50));
+    assert_eq!(house.act("pane:wait", quiet).await.unwrap()["met"], "quiet");
+    let both = json!({ "paneId": "a", "quietMs": 5000, "exit": true });
+    assert_eq!(house.act("pane:wait", both).await.unwrap()["met"], "exit");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_the_screen_ends_when_it_changes() {
+    let house = printing("one").await;
+    let revision = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap().revision;
+    let params = json!({ "paneId": "a", "screenChangeSince": revision });
+    let changed = wait(&house, params, async || house.pane("a").print(b"two")).await;
+    assert_eq!(changed["met"], "screenChange");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_wait_at_once() {
+    let house = printing("").await;
+    let params = json!({ "paneId": "a", "pattern": "now" });
+    let waiting = join_all((0..1000).map(|_| house.act("pane:wait", params.clone())));
+    let all = async {
+        let met =
+            waiting.await.into_iter().filter(|answer| answer.as_ref().unwrap()["met"] == "pattern");
+        assert_eq!(met.count(), 1000);
+    };
+    let happening = async { house.pane("a").print(b"now\r\n") };
+    tokio::join!(all, happening);
+}
