@@ -13,12 +13,14 @@
 
 mod header;
 mod reader;
+mod sizes;
 mod writer;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use reader::{Gap, Reader};
+pub use sizes::SizeMark;
 pub use writer::Writer;
 
 /// How many bytes of output one index entry covers. Old output is dropped in whole blocks.
