@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use alacritty_terminal::grid::{Dimensions, Grid};
+use alacritty_terminal::index::Point;
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
@@ -37,6 +38,8 @@ pub(super) struct Tap {
     pub(super) pushed: [Vec<KeyboardModes>; 2],
     /// The primary screen, while the alternate one is shown.
     pub(super) primary: Option<Grid<Cell>>,
+    /// Whether something that is to be seen may have changed; whoever asks sets it back.
+    pub(super) changed: bool,
     links: u64,
     outbox: Outbox,
 }
@@ -76,6 +79,7 @@ impl Tap {
             tabs: every_eighth(size.cols.into()),
             pushed: [Vec::new(), Vec::new()],
             primary: None,
+            changed: false,
             links: 0,
             outbox,
         }
@@ -89,10 +93,11 @@ impl Tap {
         self.outbox.take()
     }
 
-    pub(super) fn resize(&mut self, size: Size) {
+    /// Whether it had another size.
+    pub(super) fn resize(&mut self, size: Size) -> bool {
         let (rows, cols) = (usize::from(size.rows), usize::from(size.cols));
         if (rows, cols) == (self.term.screen_lines(), self.term.columns()) {
-            return;
+            return false;
         }
         self.term.resize(Cells(size));
         if let Some(primary) = &mut self.primary {
@@ -103,6 +108,7 @@ impl Tap {
         self.tabs.truncate(kept);
         self.tabs.extend(&every_eighth(cols)[kept..]);
         self.unwait();
+        true
     }
 
     /// Without this, a cursor that waited to wrap would still do so when its column is no longer the last.
@@ -126,11 +132,27 @@ impl Tap {
     /// Notes what a private mode changes beside its flag.
     fn note(&mut self, mode: PrivateMode, on: bool) {
         match mode {
-            PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.limit(1, None),
+            PrivateMode::Named(NamedPrivateMode::ColumnMode) => {
+                self.changed = true;
+                self.limit(1, None);
+            }
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
                 self.note_swap(on)
             }
             PrivateMode::Named(_) | PrivateMode::Unknown(_) => {}
+        }
+    }
+
+    fn name(&mut self, title: String) {
+        self.changed |= self.title != title;
+        self.title = title;
+    }
+
+    fn sight(&self) -> Sight {
+        Sight {
+            cursor: self.term.grid().cursor.point,
+            mode: *self.term.mode(),
+            shape: self.term.cursor_style().shape,
         }
     }
 
@@ -146,7 +168,15 @@ fn every_eighth(cols: usize) -> Vec<bool> {
     (0..cols).map(|col| col % 8 == 0).collect()
 }
 
-/// Hands these to the emulator as they come.
+/// What a step of the emulator can change of what is to be seen.
+#[derive(PartialEq, Eq)]
+struct Sight {
+    cursor: Point,
+    mode: TermMode,
+    shape: CursorShape,
+}
+
+/// Hands these to the emulator as they come. Nothing that they do is to be seen.
 macro_rules! pass {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         $(
@@ -158,30 +188,68 @@ macro_rules! pass {
     };
 }
 
+/// The same for those that draw.
+macro_rules! draw {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            #[inline]
+            fn $name(&mut self, $($arg: $type),*) {
+                self.changed = true;
+                Handler::$name(&mut self.term, $($arg),*);
+            }
+        )*
+    };
+}
+
+/// The same for those that move the cursor, unless it stands there already.
+macro_rules! go {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            #[inline]
+            fn $name(&mut self, $($arg: $type),*) {
+                let before = self.term.grid().cursor.point;
+                Handler::$name(&mut self.term, $($arg),*);
+                self.changed |= before != self.term.grid().cursor.point;
+            }
+        )*
+    };
+}
+
+/// The same for those that switch something, unless it is so already.
+macro_rules! switch {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            fn $name(&mut self, $($arg: $type),*) {
+                let before = self.sight();
+                Handler::$name(&mut self.term, $($arg),*);
+                self.changed |= before != self.sight();
+            }
+        )*
+    };
+}
+
 /// What is not named here (clipboard, pointer shape, other keyboards) the emulator does not need to see.
 impl Handler for Tap {
     pass! {
-        set_cursor_style(style: Option<CursorStyle>);
-        set_cursor_shape(shape: CursorShape);
-        input(c: char);
-        goto(line: i32, col: usize);
-        goto_line(line: i32);
-        goto_col(col: usize);
-        insert_blank(count: usize);
-        move_up(rows: usize);
-        move_down(rows: usize);
         identify_terminal(intermediate: Option<char>);
         device_status(arg: usize);
-        move_forward(cols: usize);
-        move_backward(cols: usize);
-        move_down_and_cr(rows: usize);
-        move_up_and_cr(rows: usize);
-        put_tab(count: u16);
-        backspace();
-        carriage_return();
-        linefeed();
         bell();
         substitute();
+        save_cursor_position();
+        terminal_attribute(attr: Attr);
+        set_mode(mode: Mode);
+        unset_mode(mode: Mode);
+        report_mode(mode: Mode);
+        report_private_mode(mode: PrivateMode);
+        configure_charset(index: CharsetIndex, charset: StandardCharset);
+        text_area_size_chars();
+        report_keyboard_mode();
+    }
+
+    draw! {
+        input(c: char);
+        insert_blank(count: usize);
+        linefeed();
         newline();
         scroll_up(rows: usize);
         scroll_down(rows: usize);
@@ -189,30 +257,43 @@ impl Handler for Tap {
         delete_lines(count: usize);
         erase_chars(count: usize);
         delete_chars(count: usize);
-        move_forward_tabs(count: u16);
-        save_cursor_position();
-        restore_cursor_position();
         clear_line(mode: LineClearMode);
         clear_screen(mode: ClearMode);
         reverse_index();
-        terminal_attribute(attr: Attr);
-        set_mode(mode: Mode);
-        unset_mode(mode: Mode);
-        report_mode(mode: Mode);
-        report_private_mode(mode: PrivateMode);
-        set_keypad_application_mode();
-        unset_keypad_application_mode();
-        configure_charset(index: CharsetIndex, charset: StandardCharset);
         set_color(index: usize, colour: Rgb);
         reset_color(index: usize);
         decaln();
-        text_area_size_chars();
-        report_keyboard_mode();
+    }
+
+    go! {
+        goto(line: i32, col: usize);
+        goto_line(line: i32);
+        goto_col(col: usize);
+        move_up(rows: usize);
+        move_down(rows: usize);
+        move_forward(cols: usize);
+        move_backward(cols: usize);
+        move_down_and_cr(rows: usize);
+        move_up_and_cr(rows: usize);
+        put_tab(count: u16);
+        backspace();
+        carriage_return();
+        move_forward_tabs(count: u16);
+        restore_cursor_position();
+    }
+
+    switch! {
+        set_cursor_style(style: Option<CursorStyle>);
+        set_cursor_shape(shape: CursorShape);
+        set_keypad_application_mode();
+        unset_keypad_application_mode();
         set_keyboard_mode(mode: KeyboardModes, how: KeyboardModesApplyBehavior);
     }
 
     fn move_backward_tabs(&mut self, count: u16) {
+        let before = self.term.grid().cursor.point;
         self.term.move_backward_tabs(count);
+        self.changed |= before != self.term.grid().cursor.point;
         self.unwait();
     }
 
@@ -226,7 +307,7 @@ impl Handler for Tap {
     }
 
     fn set_title(&mut self, text: Option<String>) {
-        self.title = title::clean(&text.unwrap_or_default());
+        self.name(title::clean(&text.unwrap_or_default()));
     }
 
     fn push_title(&mut self) {
@@ -236,7 +317,7 @@ impl Handler for Tap {
 
     fn pop_title(&mut self) {
         if let Some(title) = self.titles.pop() {
-            self.title = title;
+            self.name(title);
         }
     }
 
@@ -261,6 +342,7 @@ impl Handler for Tap {
     }
 
     fn reset_state(&mut self) {
+        self.changed = true;
         self.title.clear();
         self.titles.clear();
         self.region = 0..self.term.screen_lines();
@@ -273,20 +355,27 @@ impl Handler for Tap {
 
     fn set_private_mode(&mut self, mode: PrivateMode) {
         self.note(mode, true);
+        let before = self.sight();
         self.term.set_private_mode(mode);
+        self.changed |= before != self.sight();
     }
 
     fn unset_private_mode(&mut self, mode: PrivateMode) {
         self.note(mode, false);
+        let before = self.sight();
         self.term.unset_private_mode(mode);
+        self.changed |= before != self.sight();
     }
 
     fn set_scrolling_region(&mut self, top: usize, bottom: Option<usize>) {
         self.limit(top, bottom);
+        let before = self.term.grid().cursor.point;
         self.term.set_scrolling_region(top, bottom);
+        self.changed |= before != self.term.grid().cursor.point;
     }
 
     fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
+        let before = *self.term.mode();
         let [shown, _] = &mut self.pushed;
         // The emulator panics on the 4097th; it is given the newest ones again instead.
         if make_room(shown) {
@@ -295,12 +384,15 @@ impl Handler for Tap {
         }
         shown.push(mode);
         self.term.push_keyboard_mode(mode);
+        self.changed |= before != *self.term.mode();
     }
 
     fn pop_keyboard_modes(&mut self, count: u16) {
+        let before = *self.term.mode();
         let [shown, _] = &mut self.pushed;
         shown.truncate(shown.len().saturating_sub(count.into()));
         self.term.pop_keyboard_modes(count);
+        self.changed |= before != *self.term.mode();
     }
 
     fn dynamic_color_sequence(&mut self, prefix: String, index: usize, end: &str) {

@@ -148,6 +148,54 @@ fn an_endless_update_is_drawn_before_it_ends() {
     assert_eq!(screen.view().rows[3], "xxxxxxxxxx");
 }
 
+/// What is seen of a screen, with the colours that its revision is for, too.
+fn shown(screen: &Screen) -> (View, Picture) {
+    (View { revision: 0, ..screen.view() }, screen.picture())
+}
+
+/// Whether the output, after an `a`, gives the screen another revision.
+#[track_caller]
+fn check_revision(output: &str, changes: bool) {
+    let mut screen = screen("a");
+    let before = screen.revision();
+    screen.feed(output.as_bytes());
+    assert_eq!(before < screen.revision(), changes, "{output:?}");
+    assert!(before <= screen.revision());
+}
+
+#[test]
+fn what_cannot_be_seen_is_no_revision() {
+    for output in ["\x07", "\x1b[0m", "\x1b[1;31m", "\x1b[?2026h", "\x1b[c", "\x1b[6n", "\x1b7"] {
+        check_revision(output, false);
+    }
+    for output in ["\x1b[1;2H", "\x1b[?25h", "\x1b]2;", "\x1b[?2026hb", "\x1b(0", "\x1b[>0u"] {
+        check_revision(output, false);
+    }
+}
+
+#[test]
+fn what_can_be_seen_is_a_revision() {
+    for output in ["b", "\n", "\r", "\x1b[H", "\x1b[?25l", "\x1b]2;t\x07", "\x1b[4 q", "\x1b[>1u"] {
+        check_revision(output, true);
+    }
+    for output in ["\x1b]4;1;#123456\x07", "\x1b[?1049h", "\x1b[?2004h", "\x1b=", "\x1bc", "\x1b#8"] {
+        check_revision(output, true);
+    }
+    check_revision("\x1b[?2026hb\x1b[?2026l", true);
+}
+
+#[test]
+fn a_revision_is_a_position() {
+    let mut screen = Screen::new(SMALL);
+    screen.stand_at(1000);
+    screen.feed(b"abc\x1b[0m");
+    assert_eq!(screen.revision(), 1003);
+    screen.resize(SMALL);
+    assert_eq!(screen.revision(), 1003, "it had that size");
+    screen.resize(Size { cols: 11, ..SMALL });
+    assert_eq!(screen.revision(), 1009);
+}
+
 #[test]
 fn the_smallest_screens_do_not_hang() {
     let mut screen = screen("日本日本日本");
@@ -397,7 +445,24 @@ proptest! {
             }
         }
         assert_same(&whole, &cut);
+        prop_assert_eq!(whole.revision(), cut.revision());
         prop_assert_eq!(whole.take_replies(), cut.take_replies());
+    }
+
+    #[test]
+    fn another_screen_has_another_revision(
+        size in size(),
+        steps in proptest::collection::vec(step(), 0..40),
+    ) {
+        let mut screen = Screen::new(size);
+        let (mut before, mut revision) = (shown(&screen), screen.revision());
+        for step in steps {
+            run(&mut screen, &[step]);
+            let now = shown(&screen);
+            prop_assert!(revision <= screen.revision());
+            prop_assert!(now == before || revision < screen.revision());
+            (before, revision) = (now, screen.revision());
+        }
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub struct View {
     pub title: String,
     /// What the program has switched on.
     pub modes: Modes,
-    /// Rises whenever the screen may have changed.
+    /// Another number for whatever is shown otherwise: it rises with what changes the screen, and goes on rising when the
+    /// server is started anew.
     pub revision: u64,
 }
 
