@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order, Output,
-    Resizing, State, Typed,
+    Resizing, SizeMark, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -35,7 +35,8 @@ struct Inner {
     hands: u64,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
-    size: Option<Size>,
+    /// The sizes it was given after the first one, and where.
+    sizes: Vec<(u64, Size)>,
     holder: Option<String>,
     ending: Option<Ending>,
     lost: bool,
@@ -220,7 +221,7 @@ impl Inner {
         if self.holder.is_some() && self.holder != holder && !force {
             return Err(NotResized { why: Refused::Held, holder: self.holder.clone() });
         }
-        self.size = Some(size);
+        self.sizes.push((self.printed.len() as u64, size));
         if self.holder != holder {
             self.holder.clone_from(&holder);
             self.tell(Fact::Held(holder));
@@ -254,7 +255,14 @@ impl Output for FakePane {
     }
 
     fn size(&self) -> Size {
-        self.lock().size.unwrap_or(self.order.size)
+        self.lock().sizes.last().map_or(self.order.size, |(_, size)| *size)
+    }
+
+    fn sizes(&self, after: u64) -> Vec<SizeMark> {
+        let inner = self.lock();
+        let all = [(0, self.order.size)].into_iter().chain(inner.sizes.iter().copied());
+        let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
+        marks.filter(|mark| after < mark.n).collect()
     }
 
     fn ending(&self) -> Option<Ending> {

@@ -22,6 +22,7 @@ pub mod view;
 
 use std::borrow::Cow;
 use std::mem;
+use std::time::Duration;
 
 use memchr::memrchr3;
 use paned_model::Size;
@@ -31,6 +32,9 @@ use reader::Reader;
 use tap::Tap;
 use view::Modes;
 pub use view::View;
+
+/// How long a synchronized update may take; terminals give up then and show what there is.
+pub const UPDATE_PATIENCE: Duration = Duration::from_millis(150);
 
 /// The longest string sequence; the parser would keep an endless one whole.
 const MAX_STRING: usize = 1 << 20;

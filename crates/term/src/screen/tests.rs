@@ -178,7 +178,8 @@ fn what_can_be_seen_is_a_revision() {
     for output in ["b", "\n", "\r", "\x1b[H", "\x1b[?25l", "\x1b]2;t\x07", "\x1b[4 q", "\x1b[>1u"] {
         check_revision(output, true);
     }
-    for output in ["\x1b]4;1;#123456\x07", "\x1b[?1049h", "\x1b[?2004h", "\x1b=", "\x1bc", "\x1b#8"] {
+    for output in ["\x1b]4;1;#123456\x07", "\x1b[?1049h", "\x1b[?2004h", "\x1b=", "\x1bc", "\x1b#8"]
+    {
         check_revision(output, true);
     }
     check_revision("\x1b[?2026hb\x1b[?2026l", true);
