@@ -30,6 +30,8 @@ pub struct FakePane {
 #[derive(Debug, Default)]
 struct Inner {
     printed: Vec<u8>,
+    /// The first offset that is still kept.
+    first: u64,
     typed: Vec<u8>,
     /// How often somebody has typed.
     hands: u64,
@@ -91,6 +93,11 @@ impl FakePane {
         let mut inner = self.lock();
         inner.printed.extend_from_slice(bytes);
         inner.tell(Fact::Wrote);
+    }
+
+    /// Everything before this offset is no longer kept.
+    pub fn drop_before(&self, offset: u64) {
+        self.lock().first = offset;
     }
 
     /// The program ends by itself.
@@ -239,7 +246,7 @@ impl Inner {
 
 impl Output for FakePane {
     fn first(&self) -> u64 {
-        0
+        self.lock().first
     }
 
     fn end(&self) -> u64 {
@@ -271,6 +278,9 @@ impl Output for FakePane {
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
         let inner = self.lock();
+        if offset < inner.first {
+            return Ok(Err(Gap { first: inner.first }));
+        }
         let from = inner.printed.len().min(offset as usize);
         let rest = &inner.printed[from..];
         let wanted = rest.len().min(buffer.len());

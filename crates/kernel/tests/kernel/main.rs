@@ -8,3 +8,4 @@ mod house;
 mod panes;
 mod reading;
 mod restart;
+mod screens;

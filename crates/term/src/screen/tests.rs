@@ -7,6 +7,7 @@ use alacritty_terminal::vte::ansi::{Color, Processor, StdSyncHandler};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::pen::look_alike;
 use super::*;
 
 const SMALL: Size = Size { cols: 10, rows: 4 };
@@ -451,6 +452,28 @@ proptest! {
     }
 
     #[test]
+    fn a_fresh_screen_that_is_set_up_goes_on_as_the_one_that_was_there(
+        size in size().prop_filter("all rows are a region", |size| 1 < size.rows),
+        pieces in proptest::collection::vec(prop_oneof![text(), sequence(), setting()], 0..30),
+    ) {
+        let (mut screen, mut signals) = (Screen::new(size), crate::Signals::new());
+        // Whether a region that ends with the screen is one depends on the screen.
+        for piece in pieces.iter().filter(|piece| !piece.ends_with(";0r")) {
+            screen.feed(piece.as_bytes());
+            signals.feed(piece.as_bytes(), |_| {});
+        }
+        let mut fresh = Screen::new(size);
+        fresh.feed(&signals.setup());
+        let (a, b) = (&screen.tap, &fresh.tap);
+        prop_assert_eq!((&a.title, &a.titles), (&b.title, &b.titles));
+        prop_assert_eq!((&a.region, kept(a)), (&b.region, kept(b)));
+        prop_assert_eq!(a.term.cursor_style().shape, b.term.cursor_style().shape);
+        let (a, b) = (&a.term.grid().cursor, &b.term.grid().cursor);
+        prop_assert!(look_alike(&without_link(&a.template), &b.template));
+        prop_assert_eq!(a.charsets, b.charsets);
+    }
+
+    #[test]
     fn another_screen_has_another_revision(
         size in size(),
         steps in proptest::collection::vec(step(), 0..40),
@@ -484,6 +507,43 @@ proptest! {
             prop_assert_eq!(a, b);
         }
     }
+}
+
+/// What a screen is told beside what it shows.
+fn setting() -> impl Strategy<Value = String> {
+    select(vec![
+        "\x1b)0",
+        "\x1b(0",
+        "\x1b(B",
+        "\x1b)B",
+        "\x1b7",
+        "\x1b8",
+        "\x1b[s",
+        "\x1b[u",
+        "\x1b[4 q",
+        "\x1b[0 q",
+        "\x1b[22t",
+        "\x1b[23t",
+        "\x1b]2;x\x07",
+        "\x1b]0;y\x1b\\",
+        "\x1bc",
+        "\x1b[r",
+        "\x1b[2;3r",
+        "\x1b[0;7m",
+    ])
+    .prop_map(str::to_owned)
+}
+
+/// The modes that decide what is drawn where.
+fn kept(tap: &Tap) -> TermMode {
+    let shown = TermMode::ALT_SCREEN | TermMode::SHOW_CURSOR | TermMode::LINE_WRAP;
+    *tap.term.mode() & (shown | TermMode::ORIGIN | TermMode::INSERT)
+}
+
+fn without_link(cell: &Cell) -> Cell {
+    let mut cell = cell.clone();
+    cell.set_hyperlink(None);
+    cell
 }
 
 fn sync() -> impl Strategy<Value = String> {
