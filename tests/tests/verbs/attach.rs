@@ -118,7 +118,8 @@ fn a_smaller_terminal_shows_what_fits() {
 
 /// A program that fills a screen of 80 columns and 24 rows before anybody looks, does not care about another size, and
 /// scrolls when it is told to.
-const FILLS: &str = "stty -echo; printf '\\033[?1049h\\033[1;24r\\033[H'; printf 'row %s\\r\\n' $(seq 23);
+const FILLS: &str =
+    "stty -echo; printf '\\033[?1049h\\033[1;24r\\033[H'; printf 'row %s\\r\\n' $(seq 23);
     printf 'row 24\\033[5;70Hfar end'; read x; printf '\\033[30;1H\\nscrolled'; read y";
 
 /// Waits until one pane shows what another does; answers that.
@@ -145,7 +146,10 @@ fn a_larger_terminal_shows_what_the_pane_shows_also_after_a_restart() {
     assert_eq!(server.tape("a").size(), Size { cols: 100, rows: 30 });
     server.act("pane:write", json!({ "paneId": "a", "text": "\n" }));
     let scrolled = until_same(&server, "b", "a", "scrolled");
-    assert_eq!((&scrolled["rows"][0], &scrolled["rows"][29]), (&json!("row 2"), &json!("scrolled")));
+    assert_eq!(
+        (&scrolled["rows"][0], &scrolled["rows"][29]),
+        (&json!("row 2"), &json!("scrolled"))
+    );
     let before = server.act("pane:screen", json!({ "paneId": "a" }));
     server.kill();
     server.start_again();

@@ -71,6 +71,7 @@ impl Row {
     }
 
     fn take(&mut self, step: Step<'_>) {
+        self.divide(&step);
         match step {
             Step::Print(bytes) => self.print(bytes),
             Step::Tab => self.col = (self.col / 8 + 1) * 8,
@@ -199,6 +200,24 @@ impl Row {
         }
         self.cells.resize(self.cells.len() + missing, Cell::default());
         true
+    }
+
+    /// What edits the row divides it where that begins and ends. Half a wide character does not remain there, either.
+    fn divide(&mut self, step: &Step<'_>) {
+        let (begin, end) = match step {
+            Step::Erase(Erase::Right) | Step::Insert(_) => (self.col, self.col),
+            Step::Erase(Erase::Left) => (self.col + 1, self.col + 1),
+            Step::Erase(Erase::Cells(count)) | Step::Delete(count) => {
+                (self.col, self.col.saturating_add(*count))
+            }
+            _ => return,
+        };
+        for col in [begin, end] {
+            if self.cells.get(col).is_some_and(|cell| cell.kind == Kind::Spacer) {
+                self.cells[col.saturating_sub(1)] = Cell::default();
+                self.cells[col] = Cell::default();
+            }
+        }
     }
 
     fn affords(&mut self, cells: usize) -> bool {

@@ -6,6 +6,7 @@
 mod csi;
 mod dump;
 mod foreign;
+mod halves;
 mod parts;
 mod pen;
 pub mod picture;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use alacritty_terminal::grid::{Dimensions, Grid};
-use alacritty_terminal::index::Point;
+use alacritty_terminal::index::{Column, Point};
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
@@ -15,7 +15,9 @@ use alacritty_terminal::vte::ansi::{
     StandardCharset, TabulationClearMode,
 };
 use paned_model::Size;
+use unicode_width::UnicodeWidthChar;
 
+use super::halves;
 use super::replies::{self, Outbox};
 use crate::title;
 
@@ -108,6 +110,7 @@ impl Tap {
         self.tabs.truncate(kept);
         self.tabs.extend(&every_eighth(cols)[kept..]);
         self.unwait();
+        halves::mend(self.term.grid_mut());
         true
     }
 
@@ -141,6 +144,34 @@ impl Tap {
             }
             PrivateMode::Named(_) | PrivateMode::Unknown(_) => {}
         }
+    }
+
+    fn column(&self) -> usize {
+        self.term.grid().cursor.point.column.0
+    }
+
+    /// What is done next to the cursor's row divides it here.
+    #[inline]
+    fn cut(&mut self, col: usize) {
+        self.changed = true;
+        let line = self.term.grid().cursor.point.line;
+        halves::cut(self.term.grid_mut(), line, col);
+    }
+
+    /// Prints a character that pushes others to the right.
+    fn insert(&mut self, c: char) {
+        let (col, cols) = (self.column(), self.term.columns());
+        let pushed = c.width().unwrap_or(0);
+        if !self.term.grid().cursor.input_needs_wrap && col + pushed < cols {
+            self.cut(col);
+            self.cut(cols - pushed);
+            // The emulator would take what is pushed out for what the character is printed on.
+            let line = self.term.grid().cursor.point.line;
+            self.term.grid_mut()[line][Column(cols - pushed)..].fill(Cell::default());
+        }
+        self.term.input(c);
+        let line = self.term.grid().cursor.point.line;
+        halves::mend_row(self.term.grid_mut(), line);
     }
 
     fn name(&mut self, title: String) {
@@ -247,18 +278,12 @@ impl Handler for Tap {
     }
 
     draw! {
-        input(c: char);
-        insert_blank(count: usize);
         linefeed();
         newline();
         scroll_up(rows: usize);
         scroll_down(rows: usize);
         insert_blank_lines(count: usize);
         delete_lines(count: usize);
-        erase_chars(count: usize);
-        delete_chars(count: usize);
-        clear_line(mode: LineClearMode);
-        clear_screen(mode: ClearMode);
         reverse_index();
         set_color(index: usize, colour: Rgb);
         reset_color(index: usize);
@@ -288,6 +313,65 @@ impl Handler for Tap {
         set_keypad_application_mode();
         unset_keypad_application_mode();
         set_keyboard_mode(mode: KeyboardModes, how: KeyboardModesApplyBehavior);
+    }
+
+    #[inline]
+    fn input(&mut self, c: char) {
+        self.changed = true;
+        if self.has(TermMode::INSERT) {
+            return self.insert(c);
+        }
+        self.term.input(c);
+    }
+
+    fn insert_blank(&mut self, count: usize) {
+        let (col, cols) = (self.column(), self.term.columns());
+        self.cut(col);
+        self.cut(cols - count.min(cols - col));
+        self.term.insert_blank(count);
+    }
+
+    fn erase_chars(&mut self, count: usize) {
+        let col = self.column();
+        self.cut(col);
+        self.cut(col.saturating_add(count));
+        self.term.erase_chars(count);
+    }
+
+    /// The emulator would take cells left of the cursor, too, when there are fewer than so many right of it.
+    fn delete_chars(&mut self, count: usize) {
+        let col = self.column();
+        let count = count.min(self.term.columns() - col);
+        self.cut(col);
+        self.cut(col + count);
+        self.term.delete_chars(count);
+    }
+
+    fn clear_line(&mut self, mode: LineClearMode) {
+        match mode {
+            // The emulator leaves the row alone then.
+            LineClearMode::Right if self.term.grid().cursor.input_needs_wrap => return,
+            LineClearMode::Right => self.cut(self.column()),
+            LineClearMode::Left => self.cut(self.column() + 1),
+            LineClearMode::All => {}
+        }
+        self.changed = true;
+        self.term.clear_line(mode);
+    }
+
+    fn clear_screen(&mut self, mode: ClearMode) {
+        self.changed = true;
+        match mode {
+            ClearMode::Below => self.cut(self.column()),
+            ClearMode::Above => self.cut(self.column() + 1),
+            ClearMode::All | ClearMode::Saved => {}
+        }
+        let line = self.term.grid().cursor.point.line;
+        // The emulator forgets the first row when the cursor is in the second.
+        if matches!(mode, ClearMode::Above) && line == 1 {
+            self.term.grid_mut().reset_region(..line);
+        }
+        self.term.clear_screen(mode);
     }
 
     fn move_backward_tabs(&mut self, count: u16) {
@@ -364,6 +448,10 @@ impl Handler for Tap {
         self.note(mode, false);
         let before = self.sight();
         self.term.unset_private_mode(mode);
+        // Either way the cursor goes home; the emulator has it so only when rows are counted from the region.
+        if mode == PrivateMode::Named(NamedPrivateMode::Origin) {
+            self.term.goto(0, 0);
+        }
         self.changed |= before != self.sight();
     }
 
