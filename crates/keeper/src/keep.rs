@@ -204,7 +204,7 @@ impl Keeper {
             ToKeeper::Guarded(request, guard, bytes) => {
                 Some(self.pane.accept_if(request, guard, &bytes, now))
             }
-            ToKeeper::Resize(resize) => Some(self.resize(id, &resize)),
+            ToKeeper::Resize(resize) => Some(self.resize(id, &resize, now)),
             ToKeeper::Kill(kill) => {
                 let grace = Duration::from_millis(kill.grace_ms);
                 self.pane.kill(now, Some(grace), Some((id, kill.id)));
@@ -244,12 +244,12 @@ impl Keeper {
     }
 
     /// Sets the size, if it is theirs to set, and tells the others.
-    fn resize(&mut self, id: PeerId, resize: &Resize) -> Done {
+    fn resize(&mut self, id: PeerId, resize: &Resize, now: Instant) -> Done {
         let Ok(holder_changed) = self.lease.ask(id, resize.holder.as_deref(), resize.force) else {
             let holder = self.lease.holder().map(str::to_owned);
             return Done { refused: Some(Refused::Held), holder, ..Done::well(resize.id) };
         };
-        let done = self.pane.resize(resize.id, resize.size);
+        let done = self.pane.resize(resize.id, resize.size, now);
         let others = self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some());
         for peer in others.filter(|_| done.refused.is_none()) {
             let _ = peer.send(&FromKeeper::Resized(resize.size));

@@ -238,7 +238,9 @@ impl Pane {
         self.typing.write(self.master.as_fd());
     }
 
-    pub(crate) fn resize(&mut self, id: RequestId, size: Size) -> Done {
+    /// Sets the size. What was printed before is on the tape first, so that it is known what was for which size.
+    pub(crate) fn resize(&mut self, id: RequestId, size: Size, now: Instant) -> Done {
+        self.drain(now);
         let refused = match (size.check(), pty::resize(&self.master, size)) {
             (Ok(_), Ok(())) => {
                 self.tape.set_size(size);

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order, Output,
-    Resizing, Stamp, State, Typed,
+    Resizing, SizeMark, Stamp, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -32,12 +32,15 @@ struct Inner {
     printed: Vec<u8>,
     /// From which offsets on it was printed when.
     times: Vec<(u64, Time)>,
+    /// The first offset that is still kept.
+    first: u64,
     typed: Vec<u8>,
     /// How often somebody has typed.
     hands: u64,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
-    size: Option<Size>,
+    /// The sizes it was given after the first one, and where.
+    sizes: Vec<(u64, Size)>,
     holder: Option<String>,
     ending: Option<Ending>,
     lost: bool,
@@ -101,6 +104,11 @@ impl FakePane {
         inner.times.push((from, time));
         drop(inner);
         self.print(bytes);
+    }
+
+    /// Everything before this offset is no longer kept.
+    pub fn drop_before(&self, offset: u64) {
+        self.lock().first = offset;
     }
 
     /// The program ends by itself.
@@ -231,7 +239,7 @@ impl Inner {
         if self.holder.is_some() && self.holder != holder && !force {
             return Err(NotResized { why: Refused::Held, holder: self.holder.clone() });
         }
-        self.size = Some(size);
+        self.sizes.push((self.printed.len() as u64, size));
         if self.holder != holder {
             self.holder.clone_from(&holder);
             self.tell(Fact::Held(holder));
@@ -249,7 +257,7 @@ impl Inner {
 
 impl Output for FakePane {
     fn first(&self) -> u64 {
-        0
+        self.lock().first
     }
 
     fn end(&self) -> u64 {
@@ -265,7 +273,14 @@ impl Output for FakePane {
     }
 
     fn size(&self) -> Size {
-        self.lock().size.unwrap_or(self.order.size)
+        self.lock().sizes.last().map_or(self.order.size, |(_, size)| *size)
+    }
+
+    fn sizes(&self, after: u64) -> Vec<SizeMark> {
+        let inner = self.lock();
+        let all = [(0, self.order.size)].into_iter().chain(inner.sizes.iter().copied());
+        let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
+        marks.filter(|mark| after < mark.n).collect()
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -274,6 +289,9 @@ impl Output for FakePane {
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
         let inner = self.lock();
+        if offset < inner.first {
+            return Ok(Err(Gap { first: inner.first }));
+        }
         let from = inner.printed.len().min(offset as usize);
         let rest = &inner.printed[from..];
         let wanted = rest.len().min(buffer.len());

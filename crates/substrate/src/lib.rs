@@ -7,6 +7,7 @@
 //! nothing and holds no table: the kernel does.
 #![forbid(unsafe_code)]
 
+mod drawn;
 pub mod fake;
 pub mod foreign;
 pub mod native;
@@ -24,7 +25,8 @@ use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub use output::{Gap, Mark, Output, Stamp};
+pub use drawn::Drawn;
+pub use output::{Gap, Mark, Output, SizeMark, Stamp};
 pub use sessions::Substrate;
 
 /// A future that can be sent anywhere.

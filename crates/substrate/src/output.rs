@@ -7,7 +7,7 @@ use paned_keeper::tape::Reader;
 use paned_model::frame::Ending;
 use paned_model::{Size, Time};
 
-pub use paned_keeper::tape::{Gap, Stamp};
+pub use paned_keeper::tape::{Gap, SizeMark, Stamp};
 
 /// A pane's output. Reading never slows the pane; what was overwritten is told as a [`Gap`].
 pub trait Output: Debug + Send + Sync {
@@ -21,6 +21,12 @@ pub trait Output: Debug + Send + Sync {
     fn taken(&self) -> u64;
     /// The terminal's size.
     fn size(&self) -> Size;
+    /// The sizes that the terminal had after the first so many, and from where on, oldest first; as far as they are
+    /// still known, and none from a keeper of an older version. Those before an offset are all there if that offset was
+    /// known to be written before.
+    fn sizes(&self, _after: u64) -> Vec<SizeMark> {
+        Vec::new()
+    }
     /// How the program ended, once it has.
     fn ending(&self) -> Option<Ending>;
     /// Reads from an offset: up to a buffer full, nothing at the end.
@@ -73,6 +79,10 @@ impl Output for Reader {
 
     fn size(&self) -> Size {
         Self::size(self)
+    }
+
+    fn sizes(&self, after: u64) -> Vec<SizeMark> {
+        Self::sizes(self, after)
     }
 
     fn ending(&self) -> Option<Ending> {

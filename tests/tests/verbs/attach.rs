@@ -116,6 +116,46 @@ fn a_smaller_terminal_shows_what_fits() {
     term.until("a line that is");
 }
 
+/// A program that fills a screen of 80 columns and 24 rows before anybody looks, does not care about another size, and
+/// scrolls when it is told to.
+const FILLS: &str =
+    "stty -echo; printf '\\033[?1049h\\033[1;24r\\033[H'; printf 'row %s\\r\\n' $(seq 23);
+    printf 'row 24\\033[5;70Hfar end'; read x; printf '\\033[30;1H\\nscrolled'; read y";
+
+/// Waits until one pane shows what another does; answers that.
+#[track_caller]
+fn until_same(server: &Server, one: &str, other: &str, text: &str) -> serde_json::Value {
+    let look = |id: &str| server.act("pane:screen", json!({ "paneId": id }));
+    paned_e2e::wait_for("the same screen", || {
+        let (one, other) = (look(one), look(other));
+        let has_text = one["rows"].to_string().contains(text);
+        (has_text && one["rows"] == other["rows"]).then_some(one)
+    })
+}
+
+#[test]
+fn a_larger_terminal_shows_what_the_pane_shows_also_after_a_restart() {
+    let mut server = Server::start();
+    script(&server, "a", FILLS);
+    until(&server, "a", "far end");
+    let argv = [&binary().display().to_string(), "attach", "a"];
+    let size = json!({ "cols": 100, "rows": 30 });
+    server.act("pane:new", json!({ "id": "b", "argv": argv, "size": size }));
+    let shown = until_same(&server, "b", "a", "far end");
+    assert_eq!((&shown["rows"][0], &shown["rows"][23]), (&json!("row 1"), &json!("row 24")));
+    assert_eq!(server.tape("a").size(), Size { cols: 100, rows: 30 });
+    server.act("pane:write", json!({ "paneId": "a", "text": "\n" }));
+    let scrolled = until_same(&server, "b", "a", "scrolled");
+    assert_eq!(
+        (&scrolled["rows"][0], &scrolled["rows"][29]),
+        (&json!("row 2"), &json!("scrolled"))
+    );
+    let before = server.act("pane:screen", json!({ "paneId": "a" }));
+    server.kill();
+    server.start_again();
+    assert_eq!(server.act("pane:screen", json!({ "paneId": "a" })), before);
+}
+
 #[test]
 fn whoever_was_stopped_sees_it_again() {
     let server = Server::start();

@@ -13,8 +13,11 @@ use paned_model::frame::Ending;
 use paned_model::{Exit, Size, Time};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use super::sizes;
+
 /// The header's size in bytes.
 pub(super) const LEN: u64 = 4096;
+const WORDS: usize = LEN as usize / size_of::<u64>();
 /// The version this build writes and reads.
 pub(super) const VERSION: u64 = 1;
 const MAGIC: u64 = u64::from_le_bytes(*b"panetape");
@@ -77,18 +80,29 @@ impl Header {
         Ok(Self { page })
     }
 
-    fn word(&self, word: Word) -> &AtomicU64 {
-        // SAFETY: every place of `Word` is within the page, aligned, and the page lives as long as self.
-        unsafe { self.page.add(word as usize).as_ref() }
+    fn word(&self, place: usize) -> &AtomicU64 {
+        assert!(place < WORDS, "the header has {WORDS} words");
+        // SAFETY: the place is within the page, aligned, and the page lives as long as self.
+        unsafe { self.page.add(place).as_ref() }
     }
 
     pub(super) fn get(&self, word: Word) -> u64 {
-        self.word(word).load(Ordering::Acquire)
+        self.at(word as usize)
     }
 
     /// Only for the writer: a read-only mapping would fault.
     pub(super) fn set(&self, word: Word, value: u64) {
-        self.word(word).store(value, Ordering::Release);
+        self.put(word as usize, value);
+    }
+
+    /// The word at a place that others have the say over: see `sizes`.
+    pub(super) fn at(&self, place: usize) -> u64 {
+        self.word(place).load(Ordering::Acquire)
+    }
+
+    /// Only for the writer, as [`Header::set`].
+    pub(super) fn put(&self, place: usize, value: u64) {
+        self.word(place).store(value, Ordering::Release);
     }
 
     /// Makes an empty page a header. The magic comes last: a half-made header is no tape.
@@ -105,15 +119,11 @@ impl Header {
     }
 
     pub(super) fn set_size(&self, size: Size) {
-        self.set(Word::Size, u64::from(size.cols) << 16 | u64::from(size.rows));
+        self.set(Word::Size, sizes::pack(size));
     }
 
     pub(super) fn size(&self) -> Size {
-        let [_, _, _, _, cols_high, cols, rows_high, rows] = self.get(Word::Size).to_be_bytes();
-        Size {
-            cols: u16::from_be_bytes([cols_high, cols]),
-            rows: u16::from_be_bytes([rows_high, rows]),
-        }
+        sizes::unpack(self.get(Word::Size))
     }
 
     pub(super) fn set_ending(&self, ending: Ending) {

@@ -14,6 +14,7 @@
 
 mod header;
 mod reader;
+mod sizes;
 mod times;
 mod writer;
 
@@ -21,6 +22,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use reader::{Gap, Reader};
+pub use sizes::SizeMark;
 pub use times::Stamp;
 pub use writer::Writer;
 

@@ -10,6 +10,7 @@ use paned_model::frame::Ending;
 use paned_model::{Size, Time};
 
 use super::header::{self, Header, Word};
+use super::sizes::{self, SizeMark};
 use super::{BLOCK, Error, Geometry};
 
 /// Bytes from an offset were asked for that are no longer kept.
@@ -100,6 +101,13 @@ impl Reader {
     #[must_use]
     pub fn size(&self) -> Size {
         self.header.size()
+    }
+
+    /// The sizes that the terminal had after the first so many, and from where on, oldest first; as far as they are
+    /// still known. Of those before an offset all are there if it was known to be written before this is asked.
+    #[must_use]
+    pub fn sizes(&self, after: u64) -> Vec<SizeMark> {
+        sizes::read(&self.header, after)
     }
 
     /// How the program ended, once it has. From then on the output is whole.

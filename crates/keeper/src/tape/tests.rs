@@ -186,6 +186,68 @@ fn the_ending_and_the_size_come_back() {
     assert_eq!(case.reader().size(), Size { cols: 1000, rows: 3 });
 }
 
+fn wide(cols: u16) -> Size {
+    Size { cols, rows: 24 }
+}
+
+#[test]
+fn each_size_is_known_with_the_offset_from_which_it_holds() {
+    let mut case = Case::new(MIN_CAPACITY);
+    assert_eq!(case.reader().sizes(0), [], "a tape of an older version has no marks either");
+    case.writer.set_size(wide(80));
+    case.append(b"hello");
+    case.writer.set_size(wide(100));
+    // The same size again is no other size.
+    case.writer.set_size(wide(100));
+    case.append(b" world");
+    case.writer.set_size(wide(80));
+    let mark = |n, offset, cols| SizeMark { n, offset, size: wide(cols) };
+    let all = [mark(1, 0, 80), mark(2, 5, 100), mark(3, 11, 80)];
+    let reader = case.reader();
+    assert_eq!(reader.sizes(0), all);
+    assert_eq!(reader.sizes(2), all[2..]);
+    assert_eq!((reader.sizes(3), reader.sizes(99)), (vec![], vec![]));
+}
+
+#[test]
+fn of_many_sizes_the_last_ones_are_known() {
+    let mut case = Case::new(MIN_CAPACITY);
+    for cols in 1..=1000 {
+        case.writer.set_size(wide(cols));
+        case.append(b"x");
+    }
+    let sizes = case.reader().sizes(0);
+    assert!(120 <= sizes.len(), "{} sizes", sizes.len());
+    let first = 1000 - sizes.len() as u64 + 1;
+    for (mark, n) in sizes.into_iter().zip(first..) {
+        let cols = u16::try_from(n).unwrap();
+        assert_eq!(mark, SizeMark { n, offset: n - 1, size: wide(cols) });
+    }
+}
+
+#[test]
+fn a_reader_beside_many_sizes_sees_none_that_never_was() {
+    let mut case = Case::new(MIN_CAPACITY);
+    let reader = case.reader();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for cols in (1..=u16::MAX).cycle().take(400_000) {
+                case.writer.set_size(wide(cols));
+                case.writer.append(b"x", Time(0)).ok();
+            }
+        });
+        let mut known = 0;
+        while !writing.is_finished() {
+            for mark in reader.sizes(known) {
+                assert!(known < mark.n, "{mark:?} after {known}");
+                known = mark.n;
+                assert_eq!(mark.offset, mark.n - 1);
+                assert_eq!(u64::from(mark.size.cols), (mark.n - 1) % u64::from(u16::MAX) + 1);
+            }
+        }
+    });
+}
+
 #[test]
 fn room_counts_up_to_the_byte_that_must_stay() {
     let mut case = Case::new(MIN_CAPACITY);

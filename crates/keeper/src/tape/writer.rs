@@ -11,7 +11,7 @@ use paned_model::{Size, Time};
 
 use super::header::{Header, Word};
 use super::times::Times;
-use super::{BLOCK, ENTRY, Geometry};
+use super::{BLOCK, ENTRY, Geometry, sizes};
 
 /// The one writer of a tape.
 #[derive(Debug)]
@@ -127,9 +127,13 @@ impl Writer {
         self.header.set(Word::Pid, u64::from(pid));
     }
 
-    /// Notes the terminal's size.
+    /// Notes the terminal's size: what is appended from now on is for it.
     pub fn set_size(&mut self, size: Size) {
-        self.header.set_size(size);
+        if self.header.size() != size {
+            // First, so that whoever has seen the size finds where it began.
+            sizes::note(&self.header, self.end, size);
+            self.header.set_size(size);
+        }
     }
 
     /// Notes what the server has looked at. It never goes back.

@@ -267,7 +267,7 @@ async fn rendered(
     let before = output.end();
     let view = context.kernel.view(&params.pane_id, &context.caller).await?;
     let known = pane.known(output.as_ref());
-    let most = MOST_LINES.min(MOST_CELLS / usize::from(known.size.cols).max(1));
+    let most = MOST_LINES.min(MOST_CELLS / usize::from(output.size().cols).max(1));
     let drawn = tokio::task::spawn_blocking(move || drawn(output.as_ref(), &known, most));
     let drawn = drawn.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
     // The screen is better known than what is above it; where it has moved on meanwhile, both must still fit.

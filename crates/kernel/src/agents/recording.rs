@@ -10,9 +10,7 @@ use super::cast::Cast;
 use super::log::{Moment, Recalled, What};
 use super::{Agent, Ask};
 use crate::panes::Pane;
-
-/// How much is parsed in one go.
-const PIECE: u64 = 64 << 10;
+use crate::panes::lens::Known;
 
 /// A recording.
 pub(crate) struct Recording {
@@ -36,14 +34,14 @@ pub(crate) async fn record(
     let output = pane.readable()?;
     let recalled = agent.ask(|reply| Ask::Recall(since, reply)).await;
     let recalled = recalled.unwrap_or_default();
-    let preamble = pane.known(output.as_ref()).preamble;
-    let make = move || write(output.as_ref(), &preamble, since, &recalled, most);
+    let known = pane.known(output.as_ref());
+    let make = move || write(output.as_ref(), &known, since, &recalled, most);
     tokio::task::spawn_blocking(make).await.map_err(Refusal::internal)
 }
 
 fn write(
     output: &dyn Output,
-    preamble: &[u8],
+    known: &Known,
     since: Time,
     recalled: &Recalled,
     most: usize,
@@ -57,16 +55,12 @@ fn write(
     // The first output there is belongs to before: what it made is the screen to begin with.
     let begin = moments.iter().find_map(at).unwrap_or_else(|| output.end());
     let size = recalled.size.unwrap_or_else(|| output.size());
-    let mut screen = Screen::new(size);
-    if 0 < output.first() {
-        screen.feed(preamble);
+    let mut screen = screen_at(output, known, begin).unwrap_or_else(|| Screen::new(size));
+    if output.sizes(0).is_empty() {
+        // The tape of an older version knows less than we remember.
+        screen.resize(size);
     }
-    let mut from = output.first();
-    while from < begin {
-        let to = begin.min(from + PIECE);
-        screen.feed(&bytes(output, from, to));
-        from = to;
-    }
+    let size = screen.view().size;
     let read = |from: u64, to: u64| bytes(output, from, to);
     let (cast, is_cut) = Cast::new(start, size, &screen.dump(), begin, &read).write(moments, most);
     let states = moments.iter().filter_map(|moment| match moment.what {
@@ -74,6 +68,15 @@ fn write(
         What::Printed(_) | What::Typed(..) | What::Resized(..) => None,
     });
     Recording { cast, states: states.collect(), start, is_cut: is_cut || recalled.is_cut }
+}
+
+/// What was to be seen at an offset, as far as that can still be told.
+fn screen_at(output: &dyn Output, known: &Known, at: u64) -> Option<Screen> {
+    let mut drawn = known.blank(output, output.first(), 0);
+    while let Err(gap) = drawn.catch_up(output, at).ok()? {
+        drawn = known.blank(output, gap.first, 0);
+    }
+    Some(drawn.into_screen())
 }
 
 /// The bytes between two offsets that are still kept.

@@ -2,13 +2,15 @@
 
 use std::io;
 
+use memchr::memchr;
 use paned_substrate::Output;
-use paned_term::Screen;
 
 use super::lens::Known;
 
 /// How much of the output is drawn for them at most. What scrolled off before that is not found.
 const REACH: u64 = 512 << 10;
+/// How far a line is looked for whose beginning is known.
+const SOON: usize = 64 << 10;
 
 /// A screen and what is above it.
 pub(crate) struct Drawn {
@@ -27,41 +29,28 @@ pub(crate) fn above(output: &dyn Output, known: &Known, rows: usize) -> io::Resu
 
 /// The screen with up to so many rows above it.
 pub(crate) fn drawn(output: &dyn Output, known: &Known, rows: usize) -> io::Result<Drawn> {
-    let mut at = output.first().max(output.end().saturating_sub(REACH));
+    let end = output.end();
+    let mut from = output.first().max(end.saturating_sub(REACH));
     loop {
-        match draw(output, known, rows, at)? {
-            Ok(drawn) => return Ok(drawn),
+        let mut drawn = known.blank(output, line_after(output, from, end)?, rows);
+        match drawn.catch_up(output, end)? {
+            Ok(()) => {
+                drawn.screen_mut().settle();
+                let screen = drawn.screen();
+                return Ok(Drawn { above: screen.history(), rows: screen.view().rows, end });
+            }
             // The ring was faster: begin anew with what is kept.
-            Err(first) => at = first,
+            Err(gap) => from = gap.first,
         }
     }
 }
 
-/// Draws the output from an offset on; the first offset that is kept when that one is not.
-fn draw(
-    output: &dyn Output,
-    known: &Known,
-    rows: usize,
-    from: u64,
-) -> io::Result<Result<Drawn, u64>> {
-    let mut bytes = vec![0; usize::try_from(output.end().saturating_sub(from)).unwrap_or(0)];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match output.read(from + filled as u64, &mut bytes[filled..])? {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(gap) => return Ok(Err(gap.first)),
-        }
+/// Where the first line after an offset begins, if one does soon: in the middle of a line nobody knows where it stands.
+fn line_after(output: &dyn Output, from: u64, end: u64) -> io::Result<u64> {
+    if from == 0 {
+        return Ok(0);
     }
-    let mut screen = Screen::with_history(known.size, rows);
-    let mut shown = &bytes[..filled];
-    if 0 < from {
-        // In the middle of a line nobody knows where it stands.
-        shown = shown.iter().position(|byte| *byte == b'\n').map_or(shown, |end| &shown[end + 1..]);
-        screen.feed(&known.preamble);
-    }
-    screen.feed(shown);
-    screen.settle();
-    let end = from + filled as u64;
-    Ok(Ok(Drawn { above: screen.history(), rows: screen.view().rows, end }))
+    let mut bytes = vec![0; usize::try_from(end - from).unwrap_or(SOON).min(SOON)];
+    let Ok(read) = output.read(from, &mut bytes)? else { return Ok(from) };
+    Ok(memchr(b'\n', &bytes[..read]).map_or(from, |at| from + at as u64 + 1))
 }

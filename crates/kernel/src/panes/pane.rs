@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub(crate) preamble: Vec<u8>,
     /// See [`Known::plain_until`].
     pub(crate) plain_until: u64,
+    /// See [`Known::stale_until`].
+    pub(crate) stale_until: u64,
     /// What it is doing, when its program is an agent.
     pub(crate) agent: Option<AgentInfo>,
     /// Whether what follows its end is being done.
@@ -70,7 +72,7 @@ pub(crate) enum Reach {
 impl Pane {
     pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
         let (id, created_at) = (record.id.clone(), record.created_at);
-        let (held_by, kills, plain_until) = (None, 0, 0);
+        let (held_by, kills, plain_until, stale_until) = (None, 0, 0, 0);
         let preamble = record.modes.clone().into_bytes();
         let agent = AgentRecord::known_of(&record);
         let is_followed_up = false;
@@ -82,6 +84,7 @@ impl Pane {
             kills,
             preamble,
             plain_until,
+            stale_until,
             agent,
             is_followed_up,
         };
@@ -114,7 +117,13 @@ impl Pane {
     pub(crate) fn resized(&self, kernel: &Kernel, size: Size) -> bool {
         let changed = std::mem::replace(&mut self.lock().size, size) != size;
         if changed {
-            kernel.emit("pane:resized", &json!({ "paneId": self.id, "size": size }));
+            let marks = self.output().map(|output| output.sizes(0)).unwrap_or_default();
+            let mut payload = json!({ "paneId": self.id, "size": size });
+            // A keeper of an older version does not know.
+            if let Some(mark) = marks.iter().rev().find(|mark| mark.size == size) {
+                payload["offset"] = json!(mark.offset);
+            }
+            kernel.emit("pane:resized", &payload);
             self.stir();
         }
         changed
@@ -177,8 +186,13 @@ impl Pane {
     /// What is known of it without parsing it.
     pub(crate) fn known(&self, output: &dyn Output) -> Known {
         let state = self.lock();
-        let (preamble, plain_until) = (state.preamble.clone(), state.plain_until);
-        Known { size: output.size(), preamble, plain_until }
+        // Who has ended ends no update any more.
+        let is_over = output.ending().is_some() || !state.status().is_live();
+        Known {
+            preamble: state.preamble.clone(),
+            plain_until: state.plain_until,
+            stale_until: if is_over { u64::MAX } else { state.stale_until },
+        }
     }
 
     /// What it printed, or why that cannot be shown.

@@ -32,8 +32,8 @@ pub(crate) struct Record {
     /// Its program's process, which may be another program's once it has ended.
     #[serde(default)]
     pub(crate) pid: Option<u32>,
-    /// The escape bytes that put a terminal into the modes that its program has switched on, for when what
-    /// it printed then is no longer kept.
+    /// The escape bytes that make a fresh terminal what its program has made of it, but for what it shows: modes, title
+    /// and more. For when what it printed then is no longer kept.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) modes: String,
     /// Where it is to be seen in tmux.

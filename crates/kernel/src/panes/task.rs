@@ -7,6 +7,7 @@ use memchr::memchr;
 use paned_model::frame::{Ending, Guard};
 use paned_model::{Status, Time};
 use paned_substrate::{Command, Fact, Output};
+use paned_term::screen::UPDATE_PATIENCE;
 use paned_term::{Signal, Signals};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -33,6 +34,13 @@ pub(crate) struct Task {
     commands: mpsc::Sender<Command>,
     signals: Signals,
     looked: u64,
+    /// How many sizes were heard of.
+    sized: u64,
+    /// What was noted last: see [`Signals::changes`].
+    noted: u64,
+    /// The synchronized update that has not ended, and when it is shown all the same.
+    update: Option<u64>,
+    update_until: Option<Instant>,
     /// Whether no escape sequence was printed since the very beginning.
     plain: bool,
     /// Whether we are its terminal; an adopted pane has tmux.
@@ -60,6 +68,10 @@ impl Task {
         let (modes, signals) = (Throttle::new(OFTEN), in_modes(&pane));
         let plain = looked == 0;
         let answers = !pane.is_adopted();
+        let sizes = output.sizes(0);
+        let sized = sizes.iter().rev().find(|mark| mark.offset < looked).map_or(0, |mark| mark.n);
+        // Of an update that began before us nobody knows when.
+        pane.lock().stale_until = looked;
         Self {
             kernel,
             pane,
@@ -67,6 +79,10 @@ impl Task {
             commands,
             signals,
             looked,
+            sized,
+            noted: 0,
+            update: None,
+            update_until: None,
             plain,
             answers,
             titles,
@@ -80,7 +96,7 @@ impl Task {
         self.look().await;
         loop {
             let deadlines = [self.titles.deadline(), self.bells.deadline(), self.modes.deadline()];
-            let deadline = deadlines.into_iter().flatten().min();
+            let deadline = deadlines.into_iter().chain([self.update_until]).flatten().min();
             let event = tokio::select! {
                 fact = facts.recv() => Event::Fact(fact),
                 () = sleep_until(deadline) => Event::Deadline,
@@ -110,7 +126,7 @@ impl Task {
     /// Looks at everything that was printed, and says so to the keeper.
     async fn look(&mut self) {
         loop {
-            let left = self.output.end().saturating_sub(self.looked);
+            let left = self.until_resized(self.output.end()).saturating_sub(self.looked);
             if left == 0 {
                 break;
             }
@@ -132,10 +148,39 @@ impl Task {
         // A sequence that is not whole yet is looked at again should we be gone by then.
         let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
         self.note();
+        self.note_update();
         // Whoever follows it first: they wait for this, the keeper only when it has much more.
         self.pane.stir();
         let _ = self.commands.send(Command::Took(settled)).await;
         self.tell();
+    }
+
+    /// Up to where the output is in one size. Where another one begins here, it is heard of.
+    fn until_resized(&mut self, end: u64) -> u64 {
+        for mark in self.output.sizes(self.sized) {
+            if self.looked < mark.offset {
+                return end.min(mark.offset);
+            }
+            self.sized = mark.n;
+            self.signals.resized();
+        }
+        end
+    }
+
+    /// Notes since when there is an update.
+    fn note_update(&mut self) {
+        let update = self.signals.update();
+        if update != self.update {
+            self.update = update;
+            self.update_until = update.map(|_| Instant::now() + UPDATE_PATIENCE);
+        }
+    }
+
+    /// Gives up on an update whose time is over: whoever looks sees what it has drawn.
+    fn give_up(&mut self) {
+        self.update_until = None;
+        self.pane.lock().stale_until = self.looked;
+        self.pane.stir();
     }
 
     /// Notes what a screen that is made later must know.
@@ -146,11 +191,14 @@ impl Task {
             return;
         }
         if 0 < self.output.first() {
-            state.preamble = self.signals.preamble();
+            state.preamble = [&self.signals.setup(), self.signals.opening()].concat();
         }
-        let modes = self.signals.modes();
-        if state.record.modes.as_bytes() != modes {
-            state.record.modes = String::from_utf8(modes).unwrap_or_default();
+        if std::mem::replace(&mut self.noted, self.signals.changes()) == self.signals.changes() {
+            return;
+        }
+        let setup = self.signals.setup();
+        if state.record.modes.as_bytes() != setup {
+            state.record.modes = String::from_utf8(setup).unwrap_or_default();
             self.modes.push(());
         }
     }
@@ -211,6 +259,9 @@ impl Task {
     /// Tells of titles and bells whose time has come.
     fn tell(&mut self) {
         let now = Instant::now();
+        if self.update_until.is_some_and(|until| until <= now) {
+            self.give_up();
+        }
         if self.titles.tick(now).is_some() {
             self.tell_title();
         }

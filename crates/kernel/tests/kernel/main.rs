@@ -8,4 +8,5 @@ mod house;
 mod panes;
 mod reading;
 mod restart;
+mod screens;
 mod waiting;

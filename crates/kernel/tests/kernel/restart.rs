@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::house::{House, next, setup};
 
 /// One life of a server over this folder and these panes. Its tasks end with it, as a killed process's do.
-fn life<T>(dir: &TempDir, fake: &Fake, live: impl AsyncFnOnce(House) -> T) -> T {
+pub(crate) fn life<T>(dir: &TempDir, fake: &Fake, live: impl AsyncFnOnce(House) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let file = Some(dir.path().join("token"));

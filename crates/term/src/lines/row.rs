@@ -93,6 +93,7 @@ impl Row {
             return self.print(bytes, end);
         }
         self.read = end;
+        self.divide(&step);
         match step {
             Step::Print(_) => {}
             Step::Tabs(count) => self.col = (self.col / 8 + count) * 8,
@@ -308,6 +309,24 @@ impl Row {
     fn stretch(&mut self) {
         if self.beyond == 0 {
             self.edge = widest(self.read).min(self.most);
+        }
+    }
+
+    /// What edits the row divides it where that begins and ends. Half a wide character does not remain there, either.
+    fn divide(&mut self, step: &Step<'_>) {
+        let (begin, end) = match step {
+            Step::Erase(Erase::Right) | Step::Insert(_) => (self.col, self.col),
+            Step::Erase(Erase::Left) => (self.col + 1, self.col + 1),
+            Step::Erase(Erase::Cells(count)) | Step::Delete(count) => {
+                (self.col, self.col.saturating_add(*count))
+            }
+            _ => return,
+        };
+        for col in [begin, end] {
+            if self.cells.get(col).is_some_and(|cell| cell.kind == Kind::Spacer) {
+                self.cells[col.saturating_sub(1)] = Cell::default();
+                self.cells[col] = Cell::default();
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 mod csi;
 mod dump;
 mod foreign;
+mod halves;
 mod parts;
 mod pen;
 pub mod picture;
@@ -22,6 +23,7 @@ pub mod view;
 
 use std::borrow::Cow;
 use std::mem;
+use std::time::Duration;
 
 use memchr::memrchr3;
 use paned_model::Size;
@@ -31,6 +33,9 @@ use reader::Reader;
 use tap::Tap;
 use view::Modes;
 pub use view::View;
+
+/// How long a synchronized update may take; terminals give up then and show what there is.
+pub const UPDATE_PATIENCE: Duration = Duration::from_millis(150);
 
 /// The longest string sequence; the parser would keep an endless one whole.
 const MAX_STRING: usize = 1 << 20;
@@ -48,6 +53,9 @@ pub struct Screen {
     escaped: bool,
     /// Bytes since the last one that ends every string.
     unbroken: usize,
+    /// How many bytes it was fed and sizes it was given.
+    position: u64,
+    /// The position after what changed it last.
     revision: u64,
 }
 
@@ -68,21 +76,23 @@ impl Screen {
             partial: Vec::new(),
             escaped: false,
             unbroken: 0,
+            position: 0,
             revision: 0,
         }
     }
 
     /// Draws the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
+        let from = self.position - self.partial.len() as u64;
+        self.position += bytes.len() as u64;
         let bytes = foreign::hide_titles(self.join(bytes), &mut self.escaped);
         // The parser loses characters when one before them is cut, so it never sees a cut one.
         let (whole, partial) = bytes.split_at(bytes.len() - cut_char(&bytes));
         self.partial.extend_from_slice(partial);
-        let held = self.reader.held() + whole.len();
-        self.reader.read(&mut self.tap, whole);
+        if let Some(read) = self.reader.read(&mut self.tap, whole) {
+            self.revision = from + read as u64;
+        }
         self.break_endless(whole);
-        let all_held = self.is_held() && self.reader.held() == held;
-        self.revision += u64::from(!whole.is_empty() && !all_held);
     }
 
     /// What the terminal has to say to the program's questions since the last call.
@@ -90,10 +100,20 @@ impl Screen {
         self.tap.take_replies()
     }
 
-    /// Gives the screen another size; wrapped lines of the primary screen flow anew.
+    /// Gives the screen another size; wrapped lines of the primary screen flow anew. A synchronized update ends: what
+    /// it has drawn was for the size before.
     pub fn resize(&mut self, size: Size) {
-        self.tap.resize(at_least(size));
-        self.revision += 1;
+        self.settle();
+        self.position += 1;
+        if self.tap.resize(at_least(size)) {
+            self.revision = self.position;
+        }
+    }
+
+    /// Says where in a pane's life the screen stands: at how many bytes and sizes. The screen as it is now has this
+    /// revision.
+    pub fn stand_at(&mut self, position: u64) {
+        (self.position, self.revision) = (position, position);
     }
 
     /// Whether a synchronized update is held back. One that lasts is stale: call [`Screen::settle`].
@@ -106,7 +126,9 @@ impl Screen {
     pub fn settle(&mut self) {
         if self.is_held() {
             self.reader.settle(&mut self.tap);
-            self.revision += 1;
+            if mem::take(&mut self.tap.changed) {
+                self.revision = self.position;
+            }
         }
     }
 
@@ -135,7 +157,8 @@ impl Screen {
         self.reader.held() + self.partial.len()
     }
 
-    /// Rises whenever the screen may have changed.
+    /// The position (bytes and sizes) after what changed last of what is to be seen. As a position names one screen and
+    /// no other, another screen has another revision, also if it was drawn anew.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision

@@ -20,10 +20,14 @@ pub(super) enum Place {
     Csi,
     /// In a string that BEL ends, too.
     Osc,
-    /// In another string. Some of those have an end of their own, which is not looked for: to give text to the
-    /// parser is slower, and never wrong.
+    /// In another string.
     String,
+    /// After what ends some of those and not others: to give text to the parser is slower, and never wrong.
+    Unsure,
 }
+
+/// Ends some strings, and is a part of a character in others.
+const ST: u8 = 0x9c;
 
 impl Place {
     /// Where the byte after this one stands.
@@ -38,16 +42,20 @@ impl Place {
             (Self::Escape | Self::Intermediate, 0x30..=0x7e) | (Self::Csi, 0x40..=0x7e) => {
                 Self::Text
             }
+            (Self::String, ST) => Self::Unsure,
             (place, _) => place,
         }
     }
 
-    /// How many bytes it takes to be in text, or all of them; and where the byte after them stands. At least one
-    /// is taken.
+    /// How many bytes it takes to be in text, or to do something on the way there, or all of them; and where the byte
+    /// after them stands. At least one is taken.
     pub(super) fn skip(mut self, bytes: &[u8]) -> (usize, Self) {
         for (at, &byte) in bytes.iter().enumerate() {
             self = self.after(byte);
-            if self == Self::Text {
+            // The parser never sees a character that is cut.
+            let is_cut = || bytes.get(at + 1).is_some_and(|next| (0x80..0xc0).contains(next));
+            // Controls do within a sequence what they do in text.
+            if self == Self::Text || byte < 0x20 || self == Self::Unsure && !is_cut() {
                 return (at + 1, self);
             }
         }

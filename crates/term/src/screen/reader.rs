@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::mem;
 use std::time::Duration;
 
 use alacritty_terminal::vte::ansi::{Handler, Processor, Timeout};
@@ -64,16 +65,22 @@ struct Blind;
 impl Handler for Blind {}
 
 impl Reader {
-    /// Draws the next bytes, which end with no half of a character.
-    pub(super) fn read(&mut self, tap: &mut Tap, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            let used = if self.is_held() { self.hold(tap, bytes) } else { self.step(tap, bytes) };
-            bytes = &bytes[used..];
+    /// Draws the next bytes, which end with no half of a character. Answers after how many of them something that is
+    /// to be seen changed last, if anything did; how the bytes are cut does not matter for that.
+    pub(super) fn read(&mut self, tap: &mut Tap, bytes: &[u8]) -> Option<usize> {
+        let (mut read, mut changed) = (0, None);
+        while read < bytes.len() {
+            let rest = &bytes[read..];
+            read += if self.is_held() { self.hold(tap, rest) } else { self.step(tap, rest) };
+            if mem::take(&mut tap.changed) {
+                changed = Some(read);
+            }
             if self.parser.sync_timeout().0 {
                 self.forget_asked();
                 self.held = Some(Vec::new());
             }
         }
+        changed
     }
 
     /// Whether a synchronized update is held back. Its deadline is the caller's: see [`Reader::settle`].
@@ -100,9 +107,10 @@ impl Reader {
     /// Holds bytes back up to where the update ends, and draws it there; how many bytes that was.
     fn hold(&mut self, tap: &mut Tap, bytes: &[u8]) -> usize {
         let held = self.held.get_or_insert_default();
-        let used = until_end(held, bytes).unwrap_or(bytes.len());
+        let room = MAX_HELD - held.len();
+        let used = until_end(held, bytes).unwrap_or(bytes.len()).min(room);
         held.extend_from_slice(&bytes[..used]);
-        if held.ends_with(END) || MAX_HELD <= held.len() {
+        if held.ends_with(END) || held.len() == MAX_HELD {
             self.settle(tap);
         }
         used

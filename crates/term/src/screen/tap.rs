@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use alacritty_terminal::grid::{Dimensions, Grid};
+use alacritty_terminal::index::{Column, Point};
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
@@ -14,7 +15,9 @@ use alacritty_terminal::vte::ansi::{
     StandardCharset, TabulationClearMode,
 };
 use paned_model::Size;
+use unicode_width::UnicodeWidthChar;
 
+use super::halves;
 use super::replies::{self, Outbox};
 use crate::title;
 
@@ -37,6 +40,8 @@ pub(super) struct Tap {
     pub(super) pushed: [Vec<KeyboardModes>; 2],
     /// The primary screen, while the alternate one is shown.
     pub(super) primary: Option<Grid<Cell>>,
+    /// Whether something that is to be seen may have changed; whoever asks sets it back.
+    pub(super) changed: bool,
     links: u64,
     outbox: Outbox,
 }
@@ -76,6 +81,7 @@ impl Tap {
             tabs: every_eighth(size.cols.into()),
             pushed: [Vec::new(), Vec::new()],
             primary: None,
+            changed: false,
             links: 0,
             outbox,
         }
@@ -89,10 +95,11 @@ impl Tap {
         self.outbox.take()
     }
 
-    pub(super) fn resize(&mut self, size: Size) {
+    /// Whether it had another size.
+    pub(super) fn resize(&mut self, size: Size) -> bool {
         let (rows, cols) = (usize::from(size.rows), usize::from(size.cols));
         if (rows, cols) == (self.term.screen_lines(), self.term.columns()) {
-            return;
+            return false;
         }
         self.term.resize(Cells(size));
         if let Some(primary) = &mut self.primary {
@@ -103,6 +110,8 @@ impl Tap {
         self.tabs.truncate(kept);
         self.tabs.extend(&every_eighth(cols)[kept..]);
         self.unwait();
+        halves::mend(self.term.grid_mut());
+        true
     }
 
     /// Without this, a cursor that waited to wrap would still do so when its column is no longer the last.
@@ -126,11 +135,55 @@ impl Tap {
     /// Notes what a private mode changes beside its flag.
     fn note(&mut self, mode: PrivateMode, on: bool) {
         match mode {
-            PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.limit(1, None),
+            PrivateMode::Named(NamedPrivateMode::ColumnMode) => {
+                self.changed = true;
+                self.limit(1, None);
+            }
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
                 self.note_swap(on)
             }
             PrivateMode::Named(_) | PrivateMode::Unknown(_) => {}
+        }
+    }
+
+    fn column(&self) -> usize {
+        self.term.grid().cursor.point.column.0
+    }
+
+    /// What is done next to the cursor's row divides it here.
+    #[inline]
+    fn cut(&mut self, col: usize) {
+        self.changed = true;
+        let line = self.term.grid().cursor.point.line;
+        halves::cut(self.term.grid_mut(), line, col);
+    }
+
+    /// Prints a character that pushes others to the right.
+    fn insert(&mut self, c: char) {
+        let (col, cols) = (self.column(), self.term.columns());
+        let pushed = c.width().unwrap_or(0);
+        if !self.term.grid().cursor.input_needs_wrap && col + pushed < cols {
+            self.cut(col);
+            self.cut(cols - pushed);
+            // The emulator would take what is pushed out for what the character is printed on.
+            let line = self.term.grid().cursor.point.line;
+            self.term.grid_mut()[line][Column(cols - pushed)..].fill(Cell::default());
+        }
+        self.term.input(c);
+        let line = self.term.grid().cursor.point.line;
+        halves::mend_row(self.term.grid_mut(), line);
+    }
+
+    fn name(&mut self, title: String) {
+        self.changed |= self.title != title;
+        self.title = title;
+    }
+
+    fn sight(&self) -> Sight {
+        Sight {
+            cursor: self.term.grid().cursor.point,
+            mode: *self.term.mode(),
+            shape: self.term.cursor_style().shape,
         }
     }
 
@@ -146,7 +199,15 @@ fn every_eighth(cols: usize) -> Vec<bool> {
     (0..cols).map(|col| col % 8 == 0).collect()
 }
 
-/// Hands these to the emulator as they come.
+/// What a step of the emulator can change of what is to be seen.
+#[derive(PartialEq, Eq)]
+struct Sight {
+    cursor: Point,
+    mode: TermMode,
+    shape: CursorShape,
+}
+
+/// Hands these to the emulator as they come. Nothing that they do is to be seen.
 macro_rules! pass {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         $(
@@ -158,20 +219,83 @@ macro_rules! pass {
     };
 }
 
+/// The same for those that draw.
+macro_rules! draw {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            #[inline]
+            fn $name(&mut self, $($arg: $type),*) {
+                self.changed = true;
+                Handler::$name(&mut self.term, $($arg),*);
+            }
+        )*
+    };
+}
+
+/// The same for those that move the cursor, unless it stands there already.
+macro_rules! go {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            #[inline]
+            fn $name(&mut self, $($arg: $type),*) {
+                let before = self.term.grid().cursor.point;
+                Handler::$name(&mut self.term, $($arg),*);
+                self.changed |= before != self.term.grid().cursor.point;
+            }
+        )*
+    };
+}
+
+/// The same for those that switch something, unless it is so already.
+macro_rules! switch {
+    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
+        $(
+            fn $name(&mut self, $($arg: $type),*) {
+                let before = self.sight();
+                Handler::$name(&mut self.term, $($arg),*);
+                self.changed |= before != self.sight();
+            }
+        )*
+    };
+}
+
 /// What is not named here (clipboard, pointer shape, other keyboards) the emulator does not need to see.
 impl Handler for Tap {
     pass! {
-        set_cursor_style(style: Option<CursorStyle>);
-        set_cursor_shape(shape: CursorShape);
-        input(c: char);
+        identify_terminal(intermediate: Option<char>);
+        device_status(arg: usize);
+        bell();
+        substitute();
+        save_cursor_position();
+        terminal_attribute(attr: Attr);
+        set_mode(mode: Mode);
+        unset_mode(mode: Mode);
+        report_mode(mode: Mode);
+        report_private_mode(mode: PrivateMode);
+        configure_charset(index: CharsetIndex, charset: StandardCharset);
+        text_area_size_chars();
+        report_keyboard_mode();
+    }
+
+    draw! {
+        linefeed();
+        newline();
+        scroll_up(rows: usize);
+        scroll_down(rows: usize);
+        insert_blank_lines(count: usize);
+        delete_lines(count: usize);
+        reverse_index();
+        set_color(index: usize, colour: Rgb);
+        reset_color(index: usize);
+        decaln();
+    }
+
+    go! {
         goto(line: i32, col: usize);
         goto_line(line: i32);
         goto_col(col: usize);
-        insert_blank(count: usize);
         move_up(rows: usize);
         move_down(rows: usize);
-        identify_terminal(intermediate: Option<char>);
-        device_status(arg: usize);
         move_forward(cols: usize);
         move_backward(cols: usize);
         move_down_and_cr(rows: usize);
@@ -179,40 +303,81 @@ impl Handler for Tap {
         put_tab(count: u16);
         backspace();
         carriage_return();
-        linefeed();
-        bell();
-        substitute();
-        newline();
-        scroll_up(rows: usize);
-        scroll_down(rows: usize);
-        insert_blank_lines(count: usize);
-        delete_lines(count: usize);
-        erase_chars(count: usize);
-        delete_chars(count: usize);
         move_forward_tabs(count: u16);
-        save_cursor_position();
         restore_cursor_position();
-        clear_line(mode: LineClearMode);
-        clear_screen(mode: ClearMode);
-        reverse_index();
-        terminal_attribute(attr: Attr);
-        set_mode(mode: Mode);
-        unset_mode(mode: Mode);
-        report_mode(mode: Mode);
-        report_private_mode(mode: PrivateMode);
+    }
+
+    switch! {
+        set_cursor_style(style: Option<CursorStyle>);
+        set_cursor_shape(shape: CursorShape);
         set_keypad_application_mode();
         unset_keypad_application_mode();
-        configure_charset(index: CharsetIndex, charset: StandardCharset);
-        set_color(index: usize, colour: Rgb);
-        reset_color(index: usize);
-        decaln();
-        text_area_size_chars();
-        report_keyboard_mode();
         set_keyboard_mode(mode: KeyboardModes, how: KeyboardModesApplyBehavior);
     }
 
+    #[inline]
+    fn input(&mut self, c: char) {
+        self.changed = true;
+        if self.has(TermMode::INSERT) {
+            return self.insert(c);
+        }
+        self.term.input(c);
+    }
+
+    fn insert_blank(&mut self, count: usize) {
+        let (col, cols) = (self.column(), self.term.columns());
+        self.cut(col);
+        self.cut(cols - count.min(cols - col));
+        self.term.insert_blank(count);
+    }
+
+    fn erase_chars(&mut self, count: usize) {
+        let col = self.column();
+        self.cut(col);
+        self.cut(col.saturating_add(count));
+        self.term.erase_chars(count);
+    }
+
+    /// The emulator would take cells left of the cursor, too, when there are fewer than so many right of it.
+    fn delete_chars(&mut self, count: usize) {
+        let col = self.column();
+        let count = count.min(self.term.columns() - col);
+        self.cut(col);
+        self.cut(col + count);
+        self.term.delete_chars(count);
+    }
+
+    fn clear_line(&mut self, mode: LineClearMode) {
+        match mode {
+            // The emulator leaves the row alone then.
+            LineClearMode::Right if self.term.grid().cursor.input_needs_wrap => return,
+            LineClearMode::Right => self.cut(self.column()),
+            LineClearMode::Left => self.cut(self.column() + 1),
+            LineClearMode::All => {}
+        }
+        self.changed = true;
+        self.term.clear_line(mode);
+    }
+
+    fn clear_screen(&mut self, mode: ClearMode) {
+        self.changed = true;
+        match mode {
+            ClearMode::Below => self.cut(self.column()),
+            ClearMode::Above => self.cut(self.column() + 1),
+            ClearMode::All | ClearMode::Saved => {}
+        }
+        let line = self.term.grid().cursor.point.line;
+        // The emulator forgets the first row when the cursor is in the second.
+        if matches!(mode, ClearMode::Above) && line == 1 {
+            self.term.grid_mut().reset_region(..line);
+        }
+        self.term.clear_screen(mode);
+    }
+
     fn move_backward_tabs(&mut self, count: u16) {
+        let before = self.term.grid().cursor.point;
         self.term.move_backward_tabs(count);
+        self.changed |= before != self.term.grid().cursor.point;
         self.unwait();
     }
 
@@ -226,7 +391,7 @@ impl Handler for Tap {
     }
 
     fn set_title(&mut self, text: Option<String>) {
-        self.title = title::clean(&text.unwrap_or_default());
+        self.name(title::clean(&text.unwrap_or_default()));
     }
 
     fn push_title(&mut self) {
@@ -236,7 +401,7 @@ impl Handler for Tap {
 
     fn pop_title(&mut self) {
         if let Some(title) = self.titles.pop() {
-            self.title = title;
+            self.name(title);
         }
     }
 
@@ -261,6 +426,7 @@ impl Handler for Tap {
     }
 
     fn reset_state(&mut self) {
+        self.changed = true;
         self.title.clear();
         self.titles.clear();
         self.region = 0..self.term.screen_lines();
@@ -273,20 +439,31 @@ impl Handler for Tap {
 
     fn set_private_mode(&mut self, mode: PrivateMode) {
         self.note(mode, true);
+        let before = self.sight();
         self.term.set_private_mode(mode);
+        self.changed |= before != self.sight();
     }
 
     fn unset_private_mode(&mut self, mode: PrivateMode) {
         self.note(mode, false);
+        let before = self.sight();
         self.term.unset_private_mode(mode);
+        // Either way the cursor goes home; the emulator has it so only when rows are counted from the region.
+        if mode == PrivateMode::Named(NamedPrivateMode::Origin) {
+            self.term.goto(0, 0);
+        }
+        self.changed |= before != self.sight();
     }
 
     fn set_scrolling_region(&mut self, top: usize, bottom: Option<usize>) {
         self.limit(top, bottom);
+        let before = self.term.grid().cursor.point;
         self.term.set_scrolling_region(top, bottom);
+        self.changed |= before != self.term.grid().cursor.point;
     }
 
     fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
+        let before = *self.term.mode();
         let [shown, _] = &mut self.pushed;
         // The emulator panics on the 4097th; it is given the newest ones again instead.
         if make_room(shown) {
@@ -295,12 +472,15 @@ impl Handler for Tap {
         }
         shown.push(mode);
         self.term.push_keyboard_mode(mode);
+        self.changed |= before != *self.term.mode();
     }
 
     fn pop_keyboard_modes(&mut self, count: u16) {
+        let before = *self.term.mode();
         let [shown, _] = &mut self.pushed;
         shown.truncate(shown.len().saturating_sub(count.into()));
         self.term.pop_keyboard_modes(count);
+        self.changed |= before != *self.term.mode();
     }
 
     fn dynamic_color_sequence(&mut self, prefix: String, index: usize, end: &str) {

@@ -7,6 +7,7 @@ use alacritty_terminal::vte::ansi::{Color, Processor, StdSyncHandler};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::pen::look_alike;
 use super::*;
 
 const SMALL: Size = Size { cols: 10, rows: 4 };
@@ -71,6 +72,33 @@ fn each_character_of_a_row_is_drawn_somehow() {
 fn wide_characters_come_once_and_marks_stay() {
     check("日本e\u{301}x", "日本e\u{301}x");
     check("123456789日", "123456789|日");
+}
+
+#[test]
+fn half_a_wide_character_is_a_blank_and_no_column_is_lost() {
+    check("日本wx\r\x1b[X", "  本wx");
+    check("日本wx\x1b[1;2H\x1b[X", "  本wx");
+    check("日本wx\x1b[1;2H\x1b[2X", "    wx");
+    check("日本wx\x1b[1;2H\x1b[K", "");
+    check("日本wx\x1b[1;3H\x1b[1K", "    wx");
+    check("日本wx\x1b[1;2H\x1b[P", " 本wx");
+    check("日本wx\x1b[1;2H\x1b[2P", "  wx");
+    check("日本wx\x1b[1;2H\x1b[@", "   本wx");
+    check("日本wx\x1b[1;2H\x1b[4hz", " z 本wx");
+    check("日本1234日\r\x1b[@", " 日本1234");
+    check("日本1234日\r\x1b[4hz", "z日本1234");
+    check("日本wx\x1b[1;2H\x1b[J", "");
+    check("日本wx\r\n\x1b[1;3H\x1b[1J", "    wx");
+    // A cell that was left free for one that did not fit is a column like others.
+    check("123456789日\x1b[1;1H\x1b[2P", "3456789|日");
+    check("123456789日\x1b[1;1H\x1b[2P\x1b[1;9Hx", "3456789 x|日");
+}
+
+#[test]
+fn what_the_emulator_has_otherwise_than_terminals_is_put_right() {
+    check("one\r\ntwo\x1b[1Jx", "|   x");
+    check("0123456789\x1b[2P", "012345678");
+    check("ab\x1b[?6lx", "xb");
 }
 
 #[test]
@@ -146,6 +174,55 @@ fn an_endless_update_is_drawn_before_it_ends() {
     }
     assert!(!screen.is_held());
     assert_eq!(screen.view().rows[3], "xxxxxxxxxx");
+}
+
+/// What is seen of a screen, with the colours that its revision is for, too.
+fn shown(screen: &Screen) -> (View, Picture) {
+    (View { revision: 0, ..screen.view() }, screen.picture())
+}
+
+/// Whether the output, after an `a`, gives the screen another revision.
+#[track_caller]
+fn check_revision(output: &str, changes: bool) {
+    let mut screen = screen("a");
+    let before = screen.revision();
+    screen.feed(output.as_bytes());
+    assert_eq!(before < screen.revision(), changes, "{output:?}");
+    assert!(before <= screen.revision());
+}
+
+#[test]
+fn what_cannot_be_seen_is_no_revision() {
+    for output in ["\x07", "\x1b[0m", "\x1b[1;31m", "\x1b[?2026h", "\x1b[c", "\x1b[6n", "\x1b7"] {
+        check_revision(output, false);
+    }
+    for output in ["\x1b[1;2H", "\x1b[?25h", "\x1b]2;", "\x1b[?2026hb", "\x1b(0", "\x1b[>0u"] {
+        check_revision(output, false);
+    }
+}
+
+#[test]
+fn what_can_be_seen_is_a_revision() {
+    for output in ["b", "\n", "\r", "\x1b[H", "\x1b[?25l", "\x1b]2;t\x07", "\x1b[4 q", "\x1b[>1u"] {
+        check_revision(output, true);
+    }
+    for output in ["\x1b]4;1;#123456\x07", "\x1b[?1049h", "\x1b[?2004h", "\x1b=", "\x1bc", "\x1b#8"]
+    {
+        check_revision(output, true);
+    }
+    check_revision("\x1b[?2026hb\x1b[?2026l", true);
+}
+
+#[test]
+fn a_revision_is_a_position() {
+    let mut screen = Screen::new(SMALL);
+    screen.stand_at(1000);
+    screen.feed(b"abc\x1b[0m");
+    assert_eq!(screen.revision(), 1003);
+    screen.resize(SMALL);
+    assert_eq!(screen.revision(), 1003, "it had that size");
+    screen.resize(Size { cols: 11, ..SMALL });
+    assert_eq!(screen.revision(), 1009);
 }
 
 #[test]
@@ -397,7 +474,61 @@ proptest! {
             }
         }
         assert_same(&whole, &cut);
+        prop_assert_eq!(whole.revision(), cut.revision());
         prop_assert_eq!(whole.take_replies(), cut.take_replies());
+    }
+
+    #[test]
+    fn a_fresh_screen_that_is_set_up_goes_on_as_the_one_that_was_there(
+        size in size().prop_filter("all rows are a region", |size| 1 < size.rows),
+        pieces in proptest::collection::vec(prop_oneof![text(), sequence(), setting()], 0..30),
+    ) {
+        let (mut screen, mut signals) = (Screen::new(size), crate::Signals::new());
+        // Whether a region that ends with the screen is one depends on the screen.
+        for piece in pieces.iter().filter(|piece| !piece.ends_with(";0r")) {
+            screen.feed(piece.as_bytes());
+            signals.feed(piece.as_bytes(), |_| {});
+        }
+        let mut fresh = Screen::new(size);
+        fresh.feed(&signals.setup());
+        let (a, b) = (&screen.tap, &fresh.tap);
+        prop_assert_eq!((&a.title, &a.titles), (&b.title, &b.titles));
+        prop_assert_eq!((&a.region, kept(a)), (&b.region, kept(b)));
+        prop_assert_eq!(a.term.cursor_style().shape, b.term.cursor_style().shape);
+        let (a, b) = (&a.term.grid().cursor, &b.term.grid().cursor);
+        prop_assert!(look_alike(&without_link(&a.template), &b.template));
+        prop_assert_eq!(a.charsets, b.charsets);
+    }
+
+    #[test]
+    fn no_half_of_a_wide_character_is_ever_alone(
+        size in size(),
+        steps in proptest::collection::vec(step(), 0..40),
+    ) {
+        let mut screen = Screen::new(size);
+        run(&mut screen, &steps);
+        let grids = [Some(screen.tap.term.grid()), screen.tap.primary.as_ref()];
+        for grid in grids.into_iter().flatten() {
+            for cells in (0..grid.screen_lines()).map(|row| rows::cells(grid, row)) {
+                prop_assert!(!(0..cells.len()).any(|col| halves::is_lone(cells, col)), "{cells:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_screen_has_another_revision(
+        size in size(),
+        steps in proptest::collection::vec(step(), 0..40),
+    ) {
+        let mut screen = Screen::new(size);
+        let (mut before, mut revision) = (shown(&screen), screen.revision());
+        for step in steps {
+            run(&mut screen, &[step]);
+            let now = shown(&screen);
+            prop_assert!(revision <= screen.revision());
+            prop_assert!(now == before || revision < screen.revision());
+            (before, revision) = (now, screen.revision());
+        }
     }
 
     #[test]
@@ -407,8 +538,9 @@ proptest! {
     ) {
         let (mut screen, mut bare) = (Screen::new(size), Tap::new(size, 0));
         let mut parser = Processor::<StdSyncHandler>::new();
-        // Tabs back and unnamed links are the two things that the tap mends.
-        for piece in pieces.iter().filter(|piece| !piece.ends_with('Z') && !piece.contains("8;;")) {
+        // The tap mends tabs back, unnamed links, and what terminals have otherwise; and wide characters that are cut.
+        let mended = ["Z", "P", "1J", "?6l", "8;;", "日", "本", "🦀"];
+        for piece in pieces.iter().filter(|piece| !mended.iter().any(|it| piece.contains(it))) {
             screen.feed(piece.as_bytes());
             parser.advance(&mut bare.term, piece.as_bytes());
             prop_assert_eq!(screen.tap.term.mode(), bare.term.mode());
@@ -418,6 +550,43 @@ proptest! {
             prop_assert_eq!(a, b);
         }
     }
+}
+
+/// What a screen is told beside what it shows.
+fn setting() -> impl Strategy<Value = String> {
+    select(vec![
+        "\x1b)0",
+        "\x1b(0",
+        "\x1b(B",
+        "\x1b)B",
+        "\x1b7",
+        "\x1b8",
+        "\x1b[s",
+        "\x1b[u",
+        "\x1b[4 q",
+        "\x1b[0 q",
+        "\x1b[22t",
+        "\x1b[23t",
+        "\x1b]2;x\x07",
+        "\x1b]0;y\x1b\\",
+        "\x1bc",
+        "\x1b[r",
+        "\x1b[2;3r",
+        "\x1b[0;7m",
+    ])
+    .prop_map(str::to_owned)
+}
+
+/// The modes that decide what is drawn where.
+fn kept(tap: &Tap) -> TermMode {
+    let shown = TermMode::ALT_SCREEN | TermMode::SHOW_CURSOR | TermMode::LINE_WRAP;
+    *tap.term.mode() & (shown | TermMode::ORIGIN | TermMode::INSERT)
+}
+
+fn without_link(cell: &Cell) -> Cell {
+    let mut cell = cell.clone();
+    cell.set_hyperlink(None);
+    cell
 }
 
 fn sync() -> impl Strategy<Value = String> {

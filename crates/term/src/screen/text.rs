@@ -41,6 +41,7 @@ fn is_simple(tap: &Tap) -> bool {
 /// Prints into the cells from the cursor on, up to the end of the row or to half a wide character, whose other
 /// half is the emulator's. Answers how many.
 fn fill<T: Copy + Into<char>>(tap: &mut Tap, text: &[T]) -> usize {
+    tap.changed = true;
     let grid = tap.term.grid_mut();
     let (line, start, cols) = (grid.cursor.point.line, grid.cursor.point.column.0, grid.columns());
     let end = cols.min(start + text.len());

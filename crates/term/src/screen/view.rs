@@ -25,7 +25,8 @@ pub struct View {
     pub title: String,
     /// What the program has switched on.
     pub modes: Modes,
-    /// Rises whenever the screen may have changed.
+    /// Another number for whatever is shown otherwise: it rises with what changes the screen, and goes on rising when the
+    /// server is started anew.
     pub revision: u64,
 }
 
@@ -134,10 +135,9 @@ fn text(cells: &[Cell]) -> String {
     text
 }
 
-/// The cells of a row that are its text, with their columns: without halves of wide ones and blanks at the end.
+/// The cells of a row that are its text, with their columns: without second halves of wide ones and blanks at the end.
 pub(super) fn inked(cells: &[Cell]) -> impl Iterator<Item = (usize, &Cell)> {
-    let hidden = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
-    let is_shown = move |cell: &Cell| !cell.flags.intersects(hidden);
+    let is_shown = |cell: &Cell| !cell.flags.contains(Flags::WIDE_CHAR_SPACER);
     // Most rows are mostly blank, so the blanks at the end are never made into text.
     let is_ink = |cell: &Cell| {
         !matches!(cell.c, ' ' | '\t') || cell.zerowidth().is_some_and(|marks| !marks.is_empty())

@@ -4,19 +4,24 @@
 //! answers a query, never draws, and holds at most [`MAX_SEQUENCE`] bytes.
 
 mod modes;
+mod pen;
 mod sequence;
+mod setting;
 #[cfg(test)]
 mod tests;
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr2, memchr3, memrchr2};
 
 use modes::Modes;
 use sequence::Csi;
+use setting::Setting;
 
 /// The longest escape sequence that is understood; longer ones are skipped.
 pub const MAX_SEQUENCE: usize = 4096;
 
 const BEL: u8 = 0x07;
+const SO: u8 = 0x0e;
+const SI: u8 = 0x0f;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
@@ -39,6 +44,12 @@ pub struct Signals {
     /// The unfinished sequence, from its ESC on; empty in [`State::Ground`] and [`State::Skip`].
     held: Vec<u8>,
     modes: Modes,
+    setting: Setting,
+    /// How many synchronized updates have begun.
+    updates: u64,
+    is_updating: bool,
+    /// How often modes or setting may have changed.
+    changes: u64,
 }
 
 /// Where in the grammar the next byte stands.
@@ -54,6 +65,15 @@ enum State {
     StringEscape,
     /// Inside a string that grew too long to be of interest.
     Skip(Kind),
+}
+
+/// What stood between ESC and the last byte of a sequence without parameters.
+#[derive(Clone, Copy)]
+enum Middle {
+    None,
+    One(u8),
+    /// More than that, or it was no such sequence.
+    Other,
 }
 
 /// The two kinds of strings, which differ in what ends them.
@@ -105,32 +125,77 @@ impl Signals {
         out
     }
 
+    /// The escape bytes that make a fresh terminal what this one has become, but for what it shows: title, modes, the
+    /// rows that scroll, the cursor's shape, and how the next character is drawn.
+    #[must_use]
+    pub fn setup(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.setting.write_titles(&mut out);
+        self.modes.write(&mut out);
+        self.setting.write(&mut out);
+        out
+    }
+
+    /// Rises whenever [`Signals::setup`] may have changed.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The number of the synchronized update that has begun and not ended.
+    #[must_use]
+    pub fn update(&self) -> Option<u64> {
+        self.is_updating.then_some(self.updates)
+    }
+
+    /// The terminal has another size, after all that was read so far.
+    pub fn resized(&mut self) {
+        self.setting.resized();
+        self.changes += 1;
+    }
+
     /// The escape bytes that put a fresh terminal into the modes the program has switched on so far.
     ///
     /// Inside a string too long to be held they end by opening such a string, so that its rest is no text.
     #[must_use]
     pub fn preamble(&self) -> Vec<u8> {
         let mut out = self.modes();
-        match self.state {
-            // A number that means nothing to anyone, so that the rest is not taken for a command.
-            State::Skip(Kind::Osc) => out.extend(b"\x1b]99999;"),
-            State::Skip(Kind::Other) => out.extend(b"\x1bX"),
-            State::Ground | State::Escape | State::Csi | State::String(_) | State::StringEscape => {
-            }
-        }
+        out.extend(self.opening());
         out
     }
 
+    /// What opens a string, inside one that was too long to be held.
+    #[must_use]
+    pub fn opening(&self) -> &'static [u8] {
+        match self.state {
+            // A number that means nothing to anyone, so that the rest is not taken for a command.
+            State::Skip(Kind::Osc) => b"\x1b]99999;",
+            State::Skip(Kind::Other) => b"\x1bX",
+            State::Ground | State::Escape | State::Csi | State::String(_) | State::StringEscape => {
+                b""
+            }
+        }
+    }
+
     fn ground(&mut self, bytes: &[u8], found: &mut impl FnMut(Signal)) -> usize {
-        let Some(at) = memchr2(ESC, BEL, bytes) else {
-            return bytes.len();
-        };
-        if bytes[at] == BEL {
-            found(Signal::Bell);
-            return at + 1;
+        let at = memchr2(ESC, BEL, bytes).unwrap_or(bytes.len());
+        if self.setting.has_lines() {
+            self.shift(&bytes[..at]);
+        }
+        match bytes.get(at) {
+            None => return at,
+            Some(&BEL) => {
+                found(Signal::Bell);
+                return at + 1;
+            }
+            Some(_) => {}
         }
         if let Some(dull) = sequence::dull(&bytes[at + 1..]) {
-            return at + 1 + dull;
+            let end = at + 1 + dull;
+            if bytes[end - 1] == b'm' {
+                self.wear(&bytes[at..end]);
+            }
+            return end;
         }
         self.begin();
         at + 1
@@ -144,25 +209,48 @@ impl Signals {
             b'P' | b'X' | b'^' | b'_' if is_bare => self.go_on(State::String(Kind::Other), byte),
             0x20..=0x2f if self.held.len() < MAX_SEQUENCE => self.go_on(State::Escape, byte),
             _ => {
+                let middle = match self.held[1..] {
+                    [] => Middle::None,
+                    [one] => Middle::One(one),
+                    _ => Middle::Other,
+                };
                 self.end();
-                return self.single(byte, is_bare, found);
+                return self.single(byte, middle, found);
             }
         }
         1
     }
 
     /// The last byte of a sequence without parameters. Controls do here what they do in text.
-    fn single(&mut self, byte: u8, is_bare: bool, found: &mut impl FnMut(Signal)) -> usize {
-        match byte {
-            ESC => self.begin(),
-            BEL => found(Signal::Bell),
-            b'c' if is_bare => self.modes = Modes::default(),
-            b'=' if is_bare => self.modes.set_keypad(true),
-            b'>' if is_bare => self.modes.set_keypad(false),
-            b'Z' if is_bare => found(Signal::Query),
-            _ => {}
+    fn single(&mut self, byte: u8, middle: Middle, found: &mut impl FnMut(Signal)) -> usize {
+        self.changes += 1;
+        match (middle, byte) {
+            (_, ESC) => self.begin(),
+            (_, BEL) => found(Signal::Bell),
+            (Middle::None, b'c') => (self.modes, self.setting) = Default::default(),
+            (Middle::None, b'=') => self.modes.set_keypad(true),
+            (Middle::None, b'>') => self.modes.set_keypad(false),
+            (Middle::None, b'7') => self.setting.save(),
+            (Middle::None, b'8') => self.setting.restore(),
+            (Middle::None, b'Z') => found(Signal::Query),
+            (Middle::One(set), kind) => self.setting.designate(set, kind),
+            (Middle::None | Middle::Other, _) => {}
         }
         1
+    }
+
+    /// Notes which character set the text leaves in use.
+    fn shift(&mut self, text: &[u8]) {
+        if let Some(at) = memrchr2(SO, SI, text) {
+            self.setting.shift(text[at] == SO);
+            self.changes += 1;
+        }
+    }
+
+    #[inline]
+    fn wear(&mut self, sequence: &[u8]) {
+        self.setting.pen().wear(sequence);
+        self.changes += 1;
     }
 
     fn csi(&mut self, bytes: &[u8], found: &mut impl FnMut(Signal)) -> usize {
@@ -182,7 +270,7 @@ impl Signals {
             }
             ESC | BEL | CAN | SUB => {
                 self.end();
-                self.single(byte, false, found);
+                self.single(byte, Middle::Other, found);
             }
             _ => self.held.push(byte),
         }
@@ -201,7 +289,7 @@ impl Signals {
             None => return run,
             Some(&ESC) => self.go_on(State::StringEscape, ESC),
             Some(&BEL) => {
-                sequence::string(&self.held, found);
+                self.say(found);
                 self.end();
             }
             Some(_) => self.end(),
@@ -215,7 +303,7 @@ impl Signals {
             return 0;
         }
         self.held.pop();
-        sequence::string(&self.held, found);
+        self.say(found);
         self.end();
         1
     }
@@ -233,14 +321,35 @@ impl Signals {
 
     /// Does what a whole CSI sequence says.
     fn obey(&mut self, last: u8, found: &mut impl FnMut(Signal)) {
+        self.changes += 1;
+        if last == b'm' {
+            self.held.push(last);
+            return self.setting.pen().wear(&self.held);
+        }
         let Some(csi) = Csi::parse(&self.held[2..], last) else {
             return;
         };
         if csi.is_query() {
-            found(Signal::Query);
-        } else {
-            csi.switch(&mut self.modes);
+            return found(Signal::Query);
         }
+        csi.switch(&mut self.modes);
+        if let Some(title) = csi.set(&mut self.setting) {
+            found(Signal::Title(title));
+        }
+        if let Some(is_updating) = csi.updates() {
+            self.updates += u64::from(is_updating && !self.is_updating);
+            self.is_updating = is_updating;
+        }
+    }
+
+    /// Says what a whole string says.
+    fn say(&mut self, found: &mut impl FnMut(Signal)) {
+        let Some(signal) = sequence::string(&self.held) else { return };
+        if let Signal::Title(title) = &signal {
+            self.setting.set_title(title);
+            self.changes += 1;
+        }
+        found(signal);
     }
 
     fn begin(&mut self) {

@@ -1,6 +1,6 @@
 //! The modes a program has switched, kept so that a terminal that missed the switching can be told.
 //!
-//! Never a screen: the scroll region, colours and cells are not here.
+//! Never a screen: what else a terminal was told is in `setting`, and cells are nowhere here.
 
 /// The private modes worth remembering. Synchronized output (2026) is a moment and no mode.
 const KNOWN: [u16; 20] = [

@@ -1,11 +1,12 @@
 //! What whole escape sequences mean to [`Signals`](super::Signals). Keeps nothing.
 
 use super::modes::Modes;
+use super::setting::Setting;
 use super::{ESC, Signal};
 use crate::title;
 
 /// The last bytes of the CSI sequences that matter.
-const LAST: &[u8] = b"chlnpqtu";
+const LAST: &[u8] = b"chlnpqrstu";
 
 /// How long the rest of a sequence after its ESC is, if it is all there and cannot matter: nearly always a
 /// colour or a move.
@@ -77,6 +78,33 @@ impl<'a> Csi<'a> {
         }
     }
 
+    /// Notes what it sets beside modes; the title that there is now, if it brought one back.
+    pub(super) fn set(&self, setting: &mut Setting) -> Option<String> {
+        match (self.prefix, self.middle, self.last) {
+            (0, 0, b'r') => setting.set_region(self.number(0, 0), self.number(1, 0)),
+            (0, b' ', b'q') => setting.set_shape(self.number(0, 0)),
+            (0, 0, b's') => setting.save(),
+            (0, 0, b'u') => setting.restore(),
+            (0, 0, b't') if self.number(0, 0) == 22 => setting.push_title(),
+            (0, 0, b't') if self.number(0, 0) == 23 => return setting.pop_title(),
+            // The older two are none to our screens.
+            (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 1049) => {
+                setting.swap(self.last == b'h');
+            }
+            // A switch to another number of columns, which makes all rows scroll again.
+            (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 3) => setting.resized(),
+            (0, b'!', b'p') => setting.reset_softly(),
+            _ => {}
+        }
+        None
+    }
+
+    /// Whether it begins or ends a synchronized update.
+    pub(super) fn updates(&self) -> Option<bool> {
+        let is_it = (self.prefix, self.middle) == (b'?', 0) && matches!(self.last, b'h' | b'l');
+        (is_it && self.numbers().any(|mode| mode == 2026)).then_some(self.last == b'h')
+    }
+
     fn number(&self, index: usize, default: u16) -> u16 {
         self.numbers().nth(index).unwrap_or(default)
     }
@@ -94,15 +122,15 @@ fn number(digits: &[u8]) -> u16 {
     })
 }
 
-/// Reports what a whole string (`held` from its ESC to before its terminator) says.
-pub(super) fn string(held: &[u8], found: &mut impl FnMut(Signal)) {
+/// What a whole string (`held` from its ESC to before its terminator) says.
+pub(super) fn string(held: &[u8]) -> Option<Signal> {
     match held {
         [ESC, b']', b'0' | b'2', b';', text @ ..] => {
-            found(Signal::Title(title::clean(&String::from_utf8_lossy(text))));
+            Some(Signal::Title(title::clean(&String::from_utf8_lossy(text))))
         }
-        [ESC, b']', body @ ..] if asks_colour(body) => found(Signal::Query),
-        [ESC, b'P', b'$' | b'+', b'q', ..] => found(Signal::Query),
-        _ => {}
+        [ESC, b']', body @ ..] if asks_colour(body) => Some(Signal::Query),
+        [ESC, b'P', b'$' | b'+', b'q', ..] => Some(Signal::Query),
+        _ => None,
     }
 }
 

@@ -100,6 +100,73 @@ fn the_preamble_tells_what_is_switched() {
     check_modes("\x1b[?7l\x1b[?7h\x1b=\x1b>\x1b[4h\x1b[4l", "");
 }
 
+/// What a fresh terminal is to be told after this output, with `^` for ESC.
+#[track_caller]
+fn check_setup(output: &str, expect: &str) {
+    let mut signals = Signals::new();
+    signals.feed(output.as_bytes(), |_| ());
+    let setup = String::from_utf8(signals.setup()).unwrap();
+    assert_eq!(setup.replace('\x1b', "^"), expect, "{output:?}");
+    let mut again = Signals::new();
+    again.feed(setup.as_bytes(), |_| ());
+    assert_eq!(again.setup(), signals.setup(), "{output:?}");
+}
+
+#[test]
+fn the_setup_tells_title_region_shape_and_look() {
+    check_setup("\x1b]0;My Title\x07", "^]2;My Title^\\");
+    check_setup("\x1b[5;10r\x1b[4 q\x1b[31m\x1b[?25l", "^[?25l^[5;10r^[4 q^[31m");
+    check_setup("\x1b[5;10r\x1b[r\x1b[4 q\x1b[0 q\x1b[31m\x1b[0m", "");
+    check_setup("\x1b[5;10r\x1b[9;3r", "^[5;10r");
+    check_setup("\x1b)0\x0elqqk", "^)0\x0e");
+    check_setup("\x1b(0lqqk\x1b(B", "");
+    check_setup("\x1b]2;a\x07\x1b[22;0t\x1b]2;b\x07", "^]2;a^\\^[22t^]2;b^\\");
+    check_setup("\x1b]2;a\x07\x1b[22;0t\x1b]2;b\x07\x1b[23;0t", "^]2;a^\\");
+    check("\x1b]2;a\x07\x1b[22t\x1b]2;b\x07\x1b[23t\x1b[23t", "<a><b><a>");
+    check_setup("\x1b]2;a\x07\x1b[31m\x1b[2;3r\x1b(0\x1bc", "");
+}
+
+#[test]
+fn looks_add_up_until_they_are_taken_off() {
+    check_setup("\x1b[1m\x1b[38;5;9m\x1b[4:3m\x1b[48;2;1;2;3m", "^[1;4:3;38;5;9;48;2;1;2;3m");
+    check_setup("\x1b[1;2;3;4;7;9m\x1b[22;23;24;27m", "^[9m");
+    check_setup("\x1b[31;0;32m", "^[32m");
+    check_setup("\x1b[31m\x1b[0;4m", "^[4m");
+    check_setup("\x1b[58:2::1:2:3;91m\x1b[39m", "^[58:2::1:2:3m");
+    check_setup("\x1b[>4;2m\x1b[?4m", "");
+    let many: String = (0..500).map(|n| format!("\x1b[38;5;{}m\x1b[1m", n % 256)).collect();
+    check_setup(&many, "^[1;38;5;243m");
+}
+
+#[test]
+fn each_screen_has_a_look_of_its_own() {
+    check_setup("\x1b[31m\x1b[?1049h", "^[?1049h^[31m");
+    check_setup("\x1b[31m\x1b[?1049h\x1b[0;1m\x1b[?1049l", "^[31m");
+    check_setup("\x1b[31m\x1b7\x1b[0m\x1b8", "^[31m");
+}
+
+#[test]
+fn a_size_makes_all_rows_scroll() {
+    let mut signals = Signals::new();
+    signals.feed(b"\x1b[5;10r\x1b[31m", |_| ());
+    signals.resized();
+    assert_eq!(signals.setup(), b"\x1b[31m");
+}
+
+#[test]
+fn updates_are_counted_while_they_last() {
+    let mut signals = Signals::new();
+    let mut after = |output: &str| {
+        signals.feed(output.as_bytes(), |_| ());
+        signals.update()
+    };
+    assert_eq!(after("text"), None);
+    assert_eq!(after("\x1b[?2026h"), Some(1));
+    assert_eq!(after("\x1b[?2026htext"), Some(1), "a part of the first");
+    assert_eq!(after("\x1b[?2026l\x1b[?25;2026h"), Some(2));
+    assert_eq!(after("\x1b[?2026l"), None);
+}
+
 #[test]
 fn the_last_mouse_mode_wins() {
     check_modes("\x1b[?1003h\x1b[?1000h\x1b[?1005h\x1b[?1006h", "^[?1000h^[?1006h");
@@ -182,6 +249,7 @@ proptest! {
         }
         prop_assert_eq!(found, expect);
         prop_assert_eq!(signals.preamble(), whole.preamble());
+        prop_assert_eq!(signals.setup(), whole.setup());
         prop_assert_eq!(signals.pending(), whole.pending());
     }
 
@@ -192,6 +260,9 @@ proptest! {
         prop_assert!(signals.pending() <= MAX_SEQUENCE);
         let mut fresh = Signals::new();
         prop_assert_eq!(read(&mut fresh, &signals.preamble()), []);
+        let mut set_up = Signals::new();
+        set_up.feed(&signals.setup(), |_| ());
+        prop_assert_eq!(set_up.setup(), signals.setup());
         prop_assert_eq!(read(&mut fresh, &before[before.len() - signals.pending()..]), []);
         prop_assert_eq!(read(&mut fresh, &after), read(&mut signals, &after));
     }

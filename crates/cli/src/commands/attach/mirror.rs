@@ -1,9 +1,14 @@
 //! A pane's grid on a terminal of another size: drawn anew when it changes, cut where it does not fit. Pure.
 
+use std::io;
+
 use paned_model::Size;
+use paned_substrate::{Drawn, Gap, Output};
+use paned_term::render;
+use paned_term::screen::UPDATE_PATIENCE;
 use paned_term::screen::picture::Cell;
 use paned_term::screen::view::Modes;
-use paned_term::{Screen, render};
+use tokio::time::Instant;
 
 /// Nothing is seen half drawn, and a row that is too long does not become two.
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[?7l\x1b[0m";
@@ -11,39 +16,66 @@ const END: &str = "\x1b[?2026l";
 
 /// A pane's grid, and the terminal it is drawn on.
 pub(super) struct Mirror {
-    screen: Screen,
-    pane: Size,
+    pane: Drawn,
     terminal: Size,
     /// What was drawn last.
     drawn: Option<u64>,
+    /// Since when an update of the pane's is held back.
+    held_since: Option<Instant>,
 }
 
 impl Mirror {
-    /// This screen of this size on a terminal of that size.
-    pub(super) fn new(screen: Screen, pane: Size, terminal: Size) -> Self {
-        Self { screen, pane, terminal, drawn: None }
+    /// This screen on a terminal of this size.
+    pub(super) fn new(pane: Drawn, terminal: Size) -> Self {
+        Self { pane, terminal, drawn: None, held_since: None }
     }
 
-    /// The pane printed this.
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
-        self.screen.feed(bytes);
+    /// Everything before this was read.
+    pub(super) fn at(&self) -> u64 {
+        self.pane.at()
     }
 
-    /// The pane or the terminal may have another size.
-    pub(super) fn fit(&mut self, pane: Size, terminal: Size) {
-        if (self.pane, self.terminal) != (pane, terminal) {
-            (self.pane, self.terminal, self.drawn) = (pane, terminal, None);
-            self.screen.resize(pane);
+    /// The pane may have printed more, and may have another size: it is followed up to this offset.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) fn follow(
+        &mut self,
+        tape: &dyn Output,
+        end: u64,
+        now: Instant,
+    ) -> io::Result<Result<(), Gap>> {
+        let followed = self.pane.catch_up(tape, end)?;
+        let is_held = self.pane.screen().is_held();
+        self.held_since = is_held.then(|| self.held_since.unwrap_or(now));
+        Ok(followed)
+    }
+
+    /// When an update that the pane does not end is to be drawn.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.held_since.map(|since| since + UPDATE_PATIENCE)
+    }
+
+    /// Ends an update of the pane's.
+    pub(super) fn settle(&mut self) {
+        self.held_since = None;
+        self.pane.screen_mut().settle();
+    }
+
+    /// The terminal may have another size.
+    pub(super) fn fit(&mut self, terminal: Size) {
+        if self.terminal != terminal {
+            (self.terminal, self.drawn) = (terminal, None);
         }
     }
 
     /// What draws the grid, if it is not drawn yet: the rows around the cursor, the columns from the left.
     pub(super) fn draw(&mut self) -> Option<Vec<u8>> {
-        let revision = Some(self.screen.revision());
+        let revision = Some(self.pane.screen().revision());
         if std::mem::replace(&mut self.drawn, revision) == revision {
             return None;
         }
-        let view = self.screen.view();
+        let view = self.pane.screen().view();
         let top = (view.cursor.row + 1).saturating_sub(self.terminal.rows);
         let mut out = BEGIN.to_owned();
         self.rows(&mut out, top);
@@ -58,12 +90,12 @@ impl Mirror {
     }
 
     fn rows(&self, out: &mut String, top: u16) {
-        let (picture, text) = (self.screen.picture(), render::ansi(&self.screen));
+        let (picture, text) = (self.pane.screen().picture(), render::ansi(self.pane.screen()));
         let rows = picture.rows.iter().zip(text.split('\n')).skip(top.into());
         for ((cells, line), row) in rows.zip(1..=self.terminal.rows) {
             *out += &format!("\x1b[{row};1H\x1b[2K{}\x1b[0m", cut(cells, line, self.terminal.cols));
         }
-        let below = self.pane.rows - top + 1;
+        let below = picture.size.rows - top + 1;
         if below <= self.terminal.rows {
             *out += &format!("\x1b[{below};1H\x1b[J");
         }
@@ -93,21 +125,51 @@ fn keys(out: &mut String, modes: &Modes) {
 
 #[cfg(test)]
 mod tests {
+    use paned_keeper::tape::{Reader, Writer};
+    use paned_model::Time;
+    use paned_term::Screen;
+    use tempfile::TempDir;
+
     use super::*;
 
-    fn mirror(printed: &str, terminal: Size) -> Mirror {
-        let mut screen = Screen::new(Size { cols: 12, rows: 4 });
-        screen.feed(printed.as_bytes());
-        Mirror::new(screen, Size { cols: 12, rows: 4 }, terminal)
+    /// A pane of 12 columns and 4 rows, and its mirror.
+    struct Case {
+        _folder: TempDir,
+        writer: Writer,
+        tape: Reader,
+        mirror: Mirror,
+    }
+
+    impl Case {
+        fn new(printed: &str, terminal: Size) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("tape");
+            let mut writer = Writer::create(&path, 1 << 20, Time(0)).unwrap();
+            writer.set_size(Size { cols: 12, rows: 4 });
+            let tape = Reader::open(&path).unwrap();
+            let mirror = Mirror::new(Drawn::new(&tape, 0, b""), terminal);
+            let mut case = Self { _folder: folder, writer, tape, mirror };
+            case.print(printed);
+            case
+        }
+
+        fn print(&mut self, printed: &str) {
+            self.writer.append(printed.as_bytes(), Time(0)).unwrap();
+            self.mirror.follow(&self.tape, self.tape.end(), Instant::now()).unwrap().unwrap();
+        }
+
+        /// What a fresh terminal shows of it.
+        fn seen(&mut self) -> Vec<String> {
+            let mut seen = Screen::new(self.mirror.terminal);
+            seen.feed(&self.mirror.draw().unwrap());
+            seen.view().rows.into_iter().filter(|row| !row.is_empty()).collect()
+        }
     }
 
     /// What a terminal of another size shows of a pane of 12 columns and 4 rows.
     #[track_caller]
     fn check(printed: &str, terminal: Size, expect: &[&str]) {
-        let mut seen = Screen::new(terminal);
-        seen.feed(&mirror(printed, terminal).draw().unwrap());
-        let rows: Vec<_> = seen.view().rows.into_iter().filter(|row| !row.is_empty()).collect();
-        assert_eq!(rows, expect);
+        assert_eq!(Case::new(printed, terminal).seen(), expect);
     }
 
     #[test]
@@ -125,12 +187,37 @@ mod tests {
 
     #[test]
     fn only_what_has_changed_is_drawn() {
-        let mut mirror = mirror("a", Size { cols: 5, rows: 2 });
-        assert!(mirror.draw().is_some());
-        assert_eq!(mirror.draw(), None);
-        mirror.feed(b"b");
-        assert!(mirror.draw().is_some());
-        mirror.fit(Size { cols: 12, rows: 4 }, Size { cols: 6, rows: 2 });
-        assert!(mirror.draw().is_some());
+        let mut case = Case::new("a", Size { cols: 5, rows: 2 });
+        assert!(case.mirror.draw().is_some());
+        assert_eq!(case.mirror.draw(), None);
+        case.print("b");
+        assert!(case.mirror.draw().is_some());
+        case.mirror.fit(Size { cols: 6, rows: 2 });
+        assert!(case.mirror.draw().is_some());
+        case.mirror.fit(Size { cols: 6, rows: 2 });
+        assert_eq!(case.mirror.draw(), None);
+    }
+
+    #[test]
+    fn an_update_that_does_not_end_is_drawn_when_its_time_is_over() {
+        let mut case = Case::new("a", Size { cols: 5, rows: 2 });
+        assert_eq!((case.seen(), case.mirror.deadline()), (vec!["a".to_owned()], None));
+        case.print("\x1b[?2026hb");
+        assert_eq!(case.mirror.draw(), None);
+        let deadline = case.mirror.deadline().unwrap();
+        case.print("c");
+        assert_eq!((case.mirror.draw(), case.mirror.deadline()), (None, Some(deadline)));
+        case.mirror.settle();
+        assert_eq!((case.seen(), case.mirror.deadline()), (vec!["abc".to_owned()], None));
+    }
+
+    /// What is printed for another size is drawn in that size, and not before it is read.
+    #[test]
+    fn the_pane_takes_another_size_where_it_took_it() {
+        let mut case = Case::new("\x1b[?1049h\x1b[4;1Hlast\r\nmore", Size { cols: 30, rows: 9 });
+        case.writer.append(b"\x1b[1;12Hedge", Time(0)).unwrap();
+        case.writer.set_size(Size { cols: 20, rows: 6 });
+        case.print("\x1b[6;12Hroom for this");
+        assert_eq!(case.seen(), ["dge", "last", "more", "           room for", "this"]);
     }
 }

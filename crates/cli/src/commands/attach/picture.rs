@@ -3,18 +3,17 @@
 use std::io;
 
 use paned_keeper::tape::{Gap, Reader};
-use paned_term::{Screen, Signals};
+use paned_substrate::Drawn;
+use paned_term::Signals;
 
 /// How much is read in one go.
-const PIECE: usize = 64 << 10;
+const PIECE: u64 = 64 << 10;
 /// How far back to begin when everything kept was too much: the program prints faster than we read.
 const LESS: [u64; 4] = [u64::MAX, 1 << 20, 256 << 10, 32 << 10];
 
 /// A pane's screen, and how far the tape was read for it.
 pub(super) struct Picture {
-    pub(super) screen: Screen,
-    /// Everything before this was read.
-    pub(super) read: u64,
+    pub(super) drawn: Drawn,
     /// The last of the bytes read that are not drawn, because their rest has not come.
     undrawn: u64,
 }
@@ -31,45 +30,53 @@ impl Picture {
                 return Ok(picture);
             }
         }
-        Ok(Self { screen: Screen::new(tape.size()), read: tape.end(), undrawn: 0 })
+        Ok(Self { drawn: Drawn::new(tape, tape.end(), b""), undrawn: 0 })
     }
 
     /// What makes a fresh terminal of the pane's size show the same.
     pub(super) fn bytes(&self) -> Vec<u8> {
-        self.screen.dump()
+        self.drawn.screen().dump()
     }
 
     /// The offset from which such a terminal goes on: what is not drawn yet is told again.
     pub(super) fn next(&self) -> u64 {
-        self.read.saturating_sub(self.undrawn)
+        self.drawn.at().saturating_sub(self.undrawn)
     }
 }
 
 /// Draws the tape from an offset on; the ring may be faster.
 fn draw(tape: &Reader, from: u64) -> io::Result<Result<Picture, Gap>> {
-    let (mut screen, mut signals) = (Screen::new(tape.size()), Signals::new());
-    let (mut at, end) = (from, tape.end());
-    let mut buffer = vec![0; PIECE];
+    let (mut drawn, end) = (Drawn::new(tape, from, b""), tape.end());
+    if let Err(gap) = drawn.catch_up(tape, end)? {
+        return Ok(Err(gap));
+    }
+    drawn.screen_mut().settle();
+    let undrawn = drawn.screen().undrawn().max(pending(tape, from, end)?) as u64;
+    Ok(Ok(Picture { drawn, undrawn }))
+}
+
+/// How many bytes before an offset belong to a sequence that is not whole.
+fn pending(tape: &Reader, from: u64, end: u64) -> io::Result<usize> {
+    let (mut signals, mut at) = (Signals::new(), from);
+    let mut buffer = vec![0; usize::try_from(end.saturating_sub(from).min(PIECE)).unwrap_or(0)];
     while at < end {
-        match tape.read(at, &mut buffer)? {
-            Ok(0) => break,
+        let wanted = usize::try_from((end - at).min(PIECE)).unwrap_or(0);
+        match tape.read(at, &mut buffer[..wanted])? {
+            Ok(0) | Err(_) => break,
             Ok(read) => {
-                screen.feed(&buffer[..read]);
                 signals.feed(&buffer[..read], |_| {});
                 at += read as u64;
             }
-            Err(gap) => return Ok(Err(gap)),
         }
     }
-    screen.settle();
-    let undrawn = screen.undrawn().max(signals.pending()) as u64;
-    Ok(Ok(Picture { screen, read: at, undrawn }))
+    Ok(signals.pending())
 }
 
 #[cfg(test)]
 mod tests {
     use paned_keeper::tape::Writer;
     use paned_model::{Size, Time};
+    use paned_term::Screen;
 
     use super::*;
 
@@ -97,6 +104,28 @@ mod tests {
         check(b"", b"hello");
         check(b"one\r\ntwo", b" three");
         check(b"\x1b[?1049h\x1b[2J\x1b[5;5Hmenu", b"\x1b[?1049lback");
+    }
+
+    /// What was printed for a smaller terminal is not drawn as if it had been printed for this one.
+    #[test]
+    fn whoever_joins_after_a_resize_sees_what_there_was_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = Writer::create(&path, 1 << 20, Time(0)).unwrap();
+        let (small, large) = (Size { cols: 20, rows: 4 }, Size { cols: 30, rows: 6 });
+        let printed = b"\x1b[?1049h\x1b[1;4r\x1b[H1\r\n2\r\n3\r\n4\x1b[4;15Hfar end";
+        tape.set_size(small);
+        tape.append(printed, Time(0)).unwrap();
+        tape.set_size(large);
+        tape.append(b"\x1b[6;1H\n5", Time(0)).unwrap();
+        let mut late = Screen::new(large);
+        late.feed(&Picture::of(&Reader::open(&path).unwrap()).unwrap().bytes());
+        let mut there = Screen::new(small);
+        there.feed(printed);
+        there.resize(large);
+        there.feed(b"\x1b[6;1H\n5");
+        assert_eq!(late.view().rows, there.view().rows);
+        assert_eq!(late.view().rows, ["3", "4             far en", "d", "", "", "5"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::detach::DetachKey;
 use super::show::Show;
 use super::terminal::Terminal;
 use paned_substrate::native::Wire;
+use tokio::time::Instant;
 
 /// How much is typed in one go.
 const TYPED: usize = 64 << 10;
@@ -63,6 +64,7 @@ enum Event {
     Showed(io::Result<usize>),
     Said(io::Result<FromKeeper>),
     Caught(Caught),
+    Deadline,
 }
 
 impl Session {
@@ -103,6 +105,7 @@ impl Session {
                 }
                 said = self.wire.hear(), if !self.is_alone => Event::Said(said),
                 caught = signals.next() => Event::Caught(caught),
+                () = sleep_until(self.show.deadline()) => Event::Deadline,
             };
             let outcome = match event {
                 Event::Typed(Ok(read @ 1..)) => self.type_on(&typed[..read]).await,
@@ -112,6 +115,10 @@ impl Session {
                 }
                 Event::Said(said) => self.hear(said),
                 Event::Caught(caught) => self.obey(caught)?,
+                Event::Deadline => {
+                    self.show.settle();
+                    None
+                }
             };
             if let Some(outcome) = outcome {
                 return Ok(outcome);
@@ -243,6 +250,13 @@ impl Session {
     fn request(&mut self) -> RequestId {
         self.requests += 1;
         self.requests
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 

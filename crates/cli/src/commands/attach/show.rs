@@ -2,8 +2,9 @@
 
 use std::io;
 
-use paned_keeper::tape::Reader;
+use paned_keeper::tape::{Gap, Reader};
 use paned_model::Size;
+use tokio::time::Instant;
 
 use super::super::ending::Ended;
 use super::mirror::Mirror;
@@ -75,8 +76,8 @@ impl Show {
         self.unshown.extend(CLEAR);
         let picture = Picture::of(&self.tape)?;
         if let Some(size) = self.other_size(terminal) {
-            self.at = picture.read;
-            self.mirror = Some(Mirror::new(picture.screen, self.tape.size(), size));
+            self.at = picture.drawn.at();
+            self.mirror = Some(Mirror::new(picture.drawn, size));
         } else {
             self.at = picture.next();
             self.mirror = None;
@@ -91,7 +92,7 @@ impl Show {
     /// When the tape cannot be read.
     pub(super) fn fit(&mut self, terminal: &Terminal) -> io::Result<()> {
         match (self.other_size(terminal), &mut self.mirror) {
-            (Some(size), Some(mirror)) => mirror.fit(self.tape.size(), size),
+            (Some(size), Some(mirror)) => mirror.fit(size),
             (None, None) => {}
             (Some(_), None) | (None, Some(_)) => self.draw(terminal)?,
         }
@@ -103,27 +104,64 @@ impl Show {
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn refill(&mut self, terminal: &Terminal) -> io::Result<()> {
-        let mut piece = vec![0; PIECE];
-        match self.tape.read(self.at, &mut piece)? {
-            Ok(read) => {
-                self.at += read as u64;
-                piece.truncate(read);
+        let read = match &mut self.mirror {
+            None => {
+                let mut piece = vec![0; PIECE];
+                let read = self.tape.read(self.at, &mut piece)?;
+                read.map(|read| {
+                    self.at += read as u64;
+                    piece.truncate(read);
+                    self.unshown = piece;
+                })
             }
-            // The ring was faster than the terminal: what is there now is shown instead.
-            Err(_) => return self.draw(terminal),
-        }
-        match &mut self.mirror {
-            None => self.unshown = piece,
             Some(mirror) => {
-                mirror.feed(&piece);
-                self.unshown = mirror.draw().unwrap_or_default();
+                let (read, drawn) = reflect(mirror, &self.tape)?;
+                (self.at, self.unshown) = (mirror.at(), drawn);
+                read
             }
+        };
+        match read {
+            Ok(()) => Ok(()),
+            // The ring was faster than the terminal: what is there now is shown instead.
+            Err(_) => self.draw(terminal),
         }
-        Ok(())
+    }
+
+    /// When an update that the pane does not end is to be shown: see [`Show::settle`].
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.mirror.as_ref().and_then(Mirror::deadline)
+    }
+
+    /// Shows an update whose time is over.
+    pub(super) fn settle(&mut self) {
+        if let Some(mirror) = &mut self.mirror {
+            mirror.settle();
+            self.unshown.extend(mirror.draw().unwrap_or_default());
+        }
     }
 
     /// The terminal's size where it is not the pane's.
     fn other_size(&self, terminal: &Terminal) -> Option<Size> {
         terminal.size().filter(|size| *size != self.tape.size())
+    }
+}
+
+/// Follows the tape until something is to be drawn, or nothing is left; and what is to be drawn.
+fn reflect(mirror: &mut Mirror, tape: &Reader) -> io::Result<(Result<(), Gap>, Vec<u8>)> {
+    let (end, ended) = (tape.end(), tape.ending());
+    loop {
+        let to = end.min(mirror.at() + PIECE as u64);
+        if let Err(gap) = mirror.follow(tape, to, Instant::now())? {
+            return Ok((Err(gap), Vec::new()));
+        }
+        if to == end && ended.is_some() {
+            // Nobody ends its last update any more.
+            mirror.settle();
+        }
+        match mirror.draw() {
+            Some(drawn) => return Ok((Ok(()), drawn)),
+            None if to == end => return Ok((Ok(()), Vec::new())),
+            None => {}
+        }
     }
 }

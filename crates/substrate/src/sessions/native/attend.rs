@@ -4,11 +4,11 @@
 use std::io;
 
 use paned_keeper::tape::Reader;
-use paned_model::Size;
-use paned_term::{Screen, Signal, Signals};
+use paned_term::{Signal, Signals};
 
 use super::read;
 use super::visit::Visit;
+use crate::Drawn;
 
 /// Attends one pane until it ends.
 pub(super) async fn attend(mut visit: Visit, tape: Reader) {
@@ -29,12 +29,6 @@ struct Attendant {
     drawn: Option<Drawn>,
 }
 
-struct Drawn {
-    screen: Screen,
-    size: Size,
-    at: u64,
-}
-
 impl Attendant {
     fn new(tape: Reader) -> Self {
         Self { tape, signals: Signals::new(), at: 0, drawn: None }
@@ -52,24 +46,23 @@ impl Attendant {
 
     /// The answers to what was asked after this offset; what was before has been answered.
     fn answer(&mut self, from: u64) -> io::Result<Vec<u8>> {
-        let (tape, size) = (&self.tape, self.tape.size());
-        let fresh = || Drawn { screen: Screen::new(size), size, at: tape.first() };
-        let drawn = self.drawn.get_or_insert_with(fresh);
-        if drawn.size != size {
-            drawn.screen.resize(size);
-            drawn.size = size;
+        let tape = &self.tape;
+        let drawn = self.drawn.get_or_insert_with(|| Drawn::new(tape, tape.first(), b""));
+        for end in [from, self.at] {
+            drop(drawn.screen_mut().take_replies());
+            while let Err(gap) = drawn.catch_up(tape, end)? {
+                // The ring was faster.
+                *drawn = Drawn::new(tape, gap.first, b"");
+            }
         }
-        drawn.at = read::each(tape, drawn.at, from, |bytes| drawn.screen.feed(bytes))?;
-        drop(drawn.screen.take_replies());
-        drawn.at = read::each(tape, drawn.at, self.at, |bytes| drawn.screen.feed(bytes))?;
-        Ok(drawn.screen.take_replies())
+        Ok(drawn.screen_mut().take_replies())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use paned_keeper::tape::Writer;
-    use paned_model::Time;
+    use paned_model::{Size, Time};
 
     use super::*;
 

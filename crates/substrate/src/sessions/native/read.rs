@@ -3,9 +3,10 @@
 use std::io;
 
 use paned_keeper::tape::Reader;
+use paned_term::Signals;
 use paned_term::screen::view::Modes;
-use paned_term::{Screen, Signals};
 
+use crate::Drawn;
 use crate::sessions::Style;
 use crate::sessions::text::{self, Extent};
 
@@ -48,11 +49,14 @@ fn read(tape: &Reader, start: u64, end: u64) -> io::Result<Vec<u8>> {
 
 /// The rows of the screen.
 pub(super) fn rows(tape: &Reader, style: Style) -> io::Result<Vec<String>> {
-    let mut screen = Screen::new(tape.size());
-    each(tape, tape.first(), tape.end(), |bytes| screen.feed(bytes))?;
+    let (mut drawn, end) = (Drawn::new(tape, tape.first(), b""), tape.end());
+    while let Err(gap) = drawn.catch_up(tape, end)? {
+        // The ring was faster.
+        drawn = Drawn::new(tape, gap.first, b"");
+    }
     // A synchronized update that nobody ends would hide what was drawn.
-    screen.settle();
-    Ok(text::rows(&screen, style))
+    drawn.screen_mut().settle();
+    Ok(text::rows(drawn.screen(), style))
 }
 
 /// The modes the program has switched its terminal to.

@@ -97,6 +97,7 @@ impl Both {
     }
 
     fn resize(&mut self, size: Size) {
+        self.settle();
         self.screen.resize(size);
         self.parsed.resize(size);
     }

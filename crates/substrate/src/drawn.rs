@@ -1,0 +1,324 @@
+//! A screen that follows a pane's output: every byte, and every size at the offset where the terminal took it.
+//!
+//! What it shows depends on the output alone, so it does not matter who looked when, or whether it was drawn anew.
+
+use std::io;
+
+use paned_model::Size;
+use paned_term::Screen;
+
+use crate::{Gap, Output};
+
+/// How much is drawn in one go.
+const PIECE: usize = 64 << 10;
+
+/// A screen up to some offset.
+pub struct Drawn {
+    screen: Screen,
+    at: u64,
+    /// How many sizes it was given.
+    sizes: u64,
+    size: Size,
+}
+
+impl Drawn {
+    /// A blank screen that goes on from an offset, after these bytes.
+    #[must_use]
+    pub fn new(output: &dyn Output, at: u64, preamble: &[u8]) -> Self {
+        Self::with_history(output, at, preamble, 0)
+    }
+
+    /// The same with so many rows that scroll off its top.
+    #[must_use]
+    pub fn with_history(output: &dyn Output, at: u64, preamble: &[u8], rows: usize) -> Self {
+        let (sizes, size) = size_at(output, at);
+        let mut screen = Screen::with_history(size, rows);
+        screen.feed(preamble);
+        // A synchronized update is a moment, and no state to begin with.
+        screen.settle();
+        screen.stand_at(at + sizes);
+        Self { screen, at, sizes, size }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    /// The screen, for what is no drawing: answers, and updates whose time is over.
+    pub fn screen_mut(&mut self) -> &mut Screen {
+        &mut self.screen
+    }
+
+    /// The screen, which follows nothing any more.
+    #[must_use]
+    pub fn into_screen(self) -> Screen {
+        self.screen
+    }
+
+    /// Everything before this offset was read.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// How large the terminal was there.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Draws the output up to an offset that is known to be written, unless the ring was faster.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn catch_up(&mut self, output: &dyn Output, end: u64) -> io::Result<Result<(), Gap>> {
+        self.catch_up_from(output, end, 0)
+    }
+
+    /// The same where no escape sequence was printed up to an offset, since the very beginning: of plain lines the last
+    /// screenful is all that shows, so what came before it is not drawn.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn catch_up_from(
+        &mut self,
+        output: &dyn Output,
+        end: u64,
+        plain_until: u64,
+    ) -> io::Result<Result<(), Gap>> {
+        self.follow_unmarked(output);
+        for mark in output.sizes(self.sizes) {
+            if end < mark.offset {
+                break;
+            }
+            if let Err(gap) = self.draw(output, mark.offset, plain_until)? {
+                return Ok(Err(gap));
+            }
+            // Of sizes that nobody knows any more it is known how many they were.
+            if self.sizes + 1 < mark.n {
+                self.screen.stand_at(self.at + mark.n - 1);
+            }
+            self.screen.resize(mark.size);
+            (self.sizes, self.size) = (mark.n, mark.size);
+        }
+        self.draw(output, end, plain_until)
+    }
+
+    /// A tape of an older version knows the size that there is now, and no other.
+    fn follow_unmarked(&mut self, output: &dyn Output) {
+        let size = output.size();
+        if self.sizes == 0 && self.size != size && output.sizes(0).is_empty() {
+            self.screen.resize(size);
+            self.size = size;
+        }
+    }
+
+    /// Draws up to an offset, in one size.
+    fn draw(
+        &mut self,
+        output: &dyn Output,
+        end: u64,
+        plain_until: u64,
+    ) -> io::Result<Result<(), Gap>> {
+        if PIECE as u64 * 2 < end.saturating_sub(self.at) {
+            self.skip_plain(output, end.min(plain_until))?;
+        }
+        // Mostly it is up to date already, or nearly.
+        let behind = usize::try_from(end.saturating_sub(self.at)).unwrap_or(PIECE);
+        let mut buffer = vec![0; PIECE.min(behind)];
+        while self.at < end {
+            let wanted = buffer.len().min(usize::try_from(end - self.at).unwrap_or(PIECE));
+            match output.read(self.at, &mut buffer[..wanted])? {
+                Ok(0) => break,
+                Ok(read) => {
+                    self.screen.feed(&buffer[..read]);
+                    self.at += read as u64;
+                }
+                Err(gap) => return Ok(Err(gap)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn skip_plain(&mut self, output: &dyn Output, plain_until: u64) -> io::Result<()> {
+        let mut bytes = vec![0; PIECE];
+        let from = plain_until.saturating_sub(PIECE as u64);
+        if from <= self.at {
+            return Ok(());
+        }
+        let Ok(read) = output.read(from, &mut bytes)? else { return Ok(()) };
+        let plain = read.min(usize::try_from(plain_until - from).unwrap_or(read));
+        if let Some(start) = last_screenful(&bytes[..plain], usize::from(self.size.rows)) {
+            self.at = from + start as u64;
+            self.screen = Screen::new(self.size);
+            self.screen.stand_at(self.at + self.sizes);
+        }
+        Ok(())
+    }
+}
+
+/// How many sizes the terminal was given up to an offset, and the last of them. Where that is no longer known, the
+/// oldest that is.
+fn size_at(output: &dyn Output, at: u64) -> (u64, Size) {
+    let marks = output.sizes(0);
+    let last = marks.iter().rev().find(|mark| mark.offset <= at);
+    last.or(marks.first()).map_or_else(|| (0, output.size()), |mark| (mark.n, mark.size))
+}
+
+/// Where the last screenful of plain lines begins: after a line end that brings the cursor to the left.
+fn last_screenful(plain: &[u8], rows: usize) -> Option<usize> {
+    let start = memchr::memrchr_iter(b'\n', plain).nth(rows)?;
+    plain[..start].ends_with(b"\r").then_some(start + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::{Reader, Writer};
+    use paned_model::Time;
+    use paned_term::View;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    struct Case {
+        _folder: TempDir,
+        writer: Writer,
+        reader: Reader,
+    }
+
+    impl Case {
+        fn new(size: Size) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("tape");
+            let mut writer = Writer::create(&path, 1 << 20, Time(0)).unwrap();
+            writer.set_size(size);
+            let reader = Reader::open(&path).unwrap();
+            Self { _folder: folder, writer, reader }
+        }
+
+        fn print(&mut self, bytes: &[u8]) {
+            assert_eq!(self.writer.append(bytes, Time(0)).unwrap(), bytes.len());
+        }
+
+        fn fresh(&self) -> Drawn {
+            self.look(Drawn::new(&self.reader, self.reader.first(), b""), 0)
+        }
+
+        fn look(&self, mut drawn: Drawn, plain_until: u64) -> Drawn {
+            drawn.catch_up_from(&self.reader, self.reader.end(), plain_until).unwrap().unwrap();
+            drawn
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Print(&'static str),
+        Resize(Size),
+        Look,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let printed = select(vec![
+            "hello world ",
+            "\r\n",
+            "日本",
+            "\x1b[2;4r",
+            "\x1b[3;1H",
+            "\x1b[31m",
+            "\x1b[?1049h",
+            "\x1b[?1049l",
+            "\x1b[2J",
+            "\x1b[?2026h",
+            "\x1b[?2026l",
+            "\x1b]2;title\x07",
+            "\x1b",
+            "[7",
+            "mtorn",
+        ]);
+        let size = (2..30_u16, 1..9_u16).prop_map(|(cols, rows)| Step::Resize(Size { cols, rows }));
+        prop_oneof![6 => printed.prop_map(Step::Print), 2 => size, 2 => Just(Step::Look)]
+    }
+
+    fn shown(drawn: &Drawn) -> (View, Vec<u8>) {
+        (drawn.screen().view(), drawn.screen().dump())
+    }
+
+    proptest! {
+        #[test]
+        fn who_looks_when_changes_nothing(steps in vec(step(), 0..60)) {
+            let mut case = Case::new(Size { cols: 20, rows: 6 });
+            let mut seen = case.fresh();
+            for step in steps {
+                match step {
+                    Step::Print(text) => case.print(text.as_bytes()),
+                    Step::Resize(size) => case.writer.set_size(size),
+                    Step::Look => seen = case.look(seen, 0),
+                }
+            }
+            seen = case.look(seen, 0);
+            prop_assert_eq!(shown(&seen), shown(&case.fresh()));
+            prop_assert_eq!(seen.size(), seen.screen().view().size);
+        }
+
+        /// Only the number of a revision tells that it was seen half drawn, and that is never a smaller one.
+        #[test]
+        fn an_update_that_was_shown_before_its_end_changes_nothing(steps in vec(step(), 0..60)) {
+            let mut case = Case::new(Size { cols: 20, rows: 6 });
+            let mut seen = case.fresh();
+            let mut revision = 0;
+            for step in steps {
+                match step {
+                    Step::Print(text) => case.print(text.as_bytes()),
+                    Step::Resize(size) => case.writer.set_size(size),
+                    Step::Look => {
+                        seen = case.look(seen, 0);
+                        seen.screen_mut().settle();
+                        prop_assert!(revision <= seen.screen().revision());
+                        revision = seen.screen().revision();
+                    }
+                }
+            }
+            let (mut seen, mut fresh) = (case.look(seen, 0), case.fresh());
+            seen.screen_mut().settle();
+            fresh.screen_mut().settle();
+            prop_assert!(seen.screen().revision() <= fresh.screen().revision());
+            prop_assert_eq!(seen.screen().dump(), fresh.screen().dump());
+        }
+    }
+
+    #[test]
+    fn plain_lines_that_are_skipped_leave_the_same_screen_in_each_size() {
+        let size = |cols, rows| Size { cols, rows };
+        let mut case = Case::new(size(80, 24));
+        for (from, other) in [(0, size(30, 10)), (5000, size(100, 40)), (10_000, size(11, 3))] {
+            let lines =
+                (from..from + 5000).map(|n| format!("line {n} of many that are long enough\r\n"));
+            case.print(lines.collect::<String>().as_bytes());
+            let skipped = case.look(Drawn::new(&case.reader, 0, b""), case.reader.end());
+            assert_eq!(shown(&skipped), shown(&case.fresh()));
+            case.writer.set_size(other);
+            let skipped = case.look(skipped, case.reader.end());
+            assert_eq!(shown(&skipped), shown(&case.fresh()));
+        }
+    }
+
+    #[test]
+    fn where_the_first_sizes_are_lost_the_oldest_that_is_known_is_used() {
+        let mut case = Case::new(Size { cols: 9, rows: 9 });
+        case.print(b"123456789abc");
+        for cols in 20..200 {
+            case.writer.set_size(Size { cols, rows: 2 });
+        }
+        let oldest = case.reader.sizes(0)[0];
+        let fresh = Drawn::new(&case.reader, 0, b"");
+        assert_eq!((fresh.size(), fresh.screen().revision()), (oldest.size, oldest.n));
+        let fresh = case.look(fresh, 0);
+        assert_eq!(fresh.screen().view().rows, ["123456789abc", ""]);
+        assert_eq!((fresh.size().cols, fresh.screen().revision()), (199, 12 + 181));
+    }
+}

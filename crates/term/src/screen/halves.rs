@@ -1,0 +1,47 @@
+//! Wide characters stand in two cells. What cuts between the two leaves blanks on both sides: half a character is none,
+//! and no column is lost with it.
+
+use alacritty_terminal::grid::{Dimensions, Grid};
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::cell::{Cell, Flags};
+
+/// Blanks the wide character that stands on both sides of a column's left edge, if one does.
+#[inline]
+pub(super) fn cut(grid: &mut Grid<Cell>, line: Line, col: usize) {
+    let is_half =
+        grid[line][..].get(col).is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR_SPACER));
+    if is_half && 0 < col {
+        for cell in &mut grid[line][Column(col - 1)..Column(col + 1)] {
+            blank(cell);
+        }
+    }
+}
+
+/// Blanks what has lost its other half, in all rows.
+pub(super) fn mend(grid: &mut Grid<Cell>) {
+    for line in (0..grid.screen_lines()).filter_map(|line| i32::try_from(line).ok()) {
+        mend_row(grid, Line(line));
+    }
+}
+
+/// The same in one row.
+pub(super) fn mend_row(grid: &mut Grid<Cell>, line: Line) {
+    for col in 0..grid.columns() {
+        if is_lone(&grid[line][..], col) {
+            blank(&mut grid[line][Column(col)]);
+        }
+    }
+}
+
+/// Whether a cell is one half of a wide character without the other.
+pub(super) fn is_lone(cells: &[Cell], col: usize) -> bool {
+    let has = |col: usize, flag| cells.get(col).is_some_and(|cell| cell.flags.contains(flag));
+    let (wide, spacer) = (Flags::WIDE_CHAR, Flags::WIDE_CHAR_SPACER);
+    let follows = 0 < col && has(col - 1, wide);
+    has(col, wide) && !has(col + 1, spacer) || has(col, spacer) && !follows
+}
+
+fn blank(cell: &mut Cell) {
+    cell.clear_wide();
+    cell.flags.remove(Flags::WIDE_CHAR_SPACER);
+}
