@@ -166,6 +166,68 @@ fn nothing_comes_between_a_text_and_its_enter() {
 }
 
 #[test]
+fn nothing_comes_between_a_line_that_is_sent_and_its_enter() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
+    wait_for(&server, "^ready$");
+    std::thread::scope(|scope| {
+        for who in 0..8 {
+            let server = &server;
+            let write = move |n| {
+                let text = format!("{who} says {n}");
+                on_a(server, "pane:write", json!({ "text": text, "enter": true }));
+            };
+            scope.spawn(move || (0..40).for_each(write));
+        }
+    });
+    on_a(&server, "pane:keys", json!({ "keys": ["ctrl+d"] }));
+    assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["met"], "exit");
+    let told = on_a(&server, "pane:read", json!({ "pattern": "^[0-7] says [0-9]+$" }));
+    assert_eq!(told["lines"].as_array().unwrap().len(), 8 * 40, "{}", server.text("a"));
+}
+
+/// What a program that takes every key as it comes reads, one line for each of its reads.
+fn readers(modes: &str) -> String {
+    let see = "import os
+os.write(1, b'ready\\r\\n')
+while True: os.write(1, repr(os.read(0, 4096)).encode() + b'\\r\\n')";
+    format!("stty raw -echo; printf '{modes}'; exec python3 -c \"{see}\"")
+}
+
+#[test]
+fn an_enter_is_read_by_itself_and_is_what_the_program_asked_for() {
+    for (modes, enter) in [("", r"b'\\r'"), (r"\033[>31u", r"b'\\x1b\[13u'")] {
+        let server = Server::start();
+        server.act("pane:new", script("a", &readers(modes)));
+        wait_for(&server, "^ready$");
+        let said = on_a(&server, "pane:write", json!({ "text": "typed", "enter": true }));
+        assert_eq!(said["bytes"], if modes.is_empty() { 6 } else { 10 });
+        wait_for(&server, r"^b'typed'$");
+        wait_for(&server, &format!("^{enter}$"));
+        let since = on_a(&server, "pane:read", json!({ "tail": 1 }))["next"].clone();
+        on_a(&server, "pane:paste", json!({ "text": "pasted", "submit": true }));
+        wait_for(&server, r"^b'pasted'$");
+        let again = json!({ "pattern": format!("^{enter}$"), "since": since });
+        assert_eq!(on_a(&server, "pane:wait", again)["met"], "pattern", "{}", server.text("a"));
+    }
+}
+
+#[test]
+fn a_line_that_comes_in_pieces_is_too_long_all_the_same() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
+    wait_for(&server, "^ready$");
+    let piece = json!({ "text": "x".repeat(3000) });
+    assert_eq!(on_a(&server, "pane:write", piece.clone())["warning"], json!(null));
+    let warning = &on_a(&server, "pane:write", piece)["warning"];
+    assert!(warning.as_str().is_some_and(|text| text.contains("4095")), "{warning}");
+    let keys = json!({ "keys": ["x"], "repeat": 10 });
+    assert!(on_a(&server, "pane:keys", keys.clone())["warning"].is_string());
+    on_a(&server, "pane:keys", json!({ "keys": ["enter"] }));
+    assert_eq!(on_a(&server, "pane:keys", keys)["warning"], json!(null));
+}
+
+#[test]
 fn a_terminals_questions_are_answered_without_anybody_watching() {
     let server = Server::start();
     let ask = "stty raw -echo; printf '\\033[c\\033[6n'; head -c 11 | od -An -c | tr -d ' \\n'";

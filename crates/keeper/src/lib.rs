@@ -15,6 +15,7 @@ mod hands;
 mod keep;
 mod killing;
 mod lease;
+mod line;
 pub mod nursery;
 mod pace;
 mod pane;
