@@ -48,6 +48,11 @@ impl Client {
         Self { place, headers }
     }
 
+    /// Whether the server may be on another machine.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Tcp { .. })
+    }
+
     /// Runs an action.
     ///
     /// # Errors
