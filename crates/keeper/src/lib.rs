@@ -11,6 +11,7 @@ pub mod clock;
 mod drain;
 pub mod fds;
 mod flow;
+pub mod guard;
 mod hands;
 mod keep;
 mod killing;

@@ -14,10 +14,12 @@ mod terminal;
 
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use paned_keeper::guard::Guard;
 use paned_keeper::tape::Reader;
 use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
@@ -71,7 +73,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let (socket, tape) = find(context, args)?;
-    let outcome = client::block_on(attach(args, &socket, tape))??;
+    // Before there are threads. Without one only what nobody can catch would leave the terminal as we use it.
+    let guard = Guard::post(io::stdin().as_fd()).ok();
+    let outcome = client::block_on(attach(args, &socket, tape, guard))??;
     say(context, &args.pane, outcome)
 }
 
@@ -122,7 +126,7 @@ fn gone(pane: &PaneId, how: &str) -> Refusal {
     Refusal::new(Code::Gone, sentence)
 }
 
-async fn attach(args: &Args, socket: &Path, tape: Reader) -> Result<Outcome> {
+async fn attach(args: &Args, socket: &Path, tape: Reader, guard: Option<Guard>) -> Result<Outcome> {
     let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
     let wire = Wire::visit(socket).await.map_err(lost)?;
     let wishes = Wishes {
@@ -133,7 +137,7 @@ async fn attach(args: &Args, socket: &Path, tape: Reader) -> Result<Outcome> {
     };
     // Before the terminal is changed, so that no signal leaves it so.
     let signals = Signals::catch()?;
-    let terminal = Terminal::open()?;
+    let terminal = Terminal::open(guard)?;
     Session::new(wire, Show::new(tape), terminal, wishes).run(signals).await
 }
 

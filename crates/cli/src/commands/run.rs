@@ -4,11 +4,14 @@ mod course;
 mod direct;
 mod press;
 
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
+use paned_keeper::guard::Guard;
 use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal, Size};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
@@ -82,10 +85,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
-    client::block_on(to_the_end(context, args))?
+    // Before there are threads. It says something only if we die while a program uses our terminal.
+    let guard = context.out.is_terminal().then(|| Guard::post(io::stdout().as_fd()));
+    client::block_on(to_the_end(context, args, guard.and_then(Result::ok)))?
 }
 
-async fn to_the_end(context: &Context, args: Args) -> Result<ExitCode> {
+async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Result<ExitCode> {
     let client = context.client()?;
     // Before the pane is there, so that no signal leaves it behind.
     let mut signals = Signals::catch()?;
@@ -108,6 +113,7 @@ async fn to_the_end(context: &Context, args: Args) -> Result<ExitCode> {
         shows_bytes: is_raw && context.out.is_terminal(),
         follows_size,
         state: State::default(),
+        guard,
     };
     let outcome = course.run(&mut signals).await;
     let answered = match &outcome {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use paned_keeper::guard::Guard;
 use paned_model::{PaneInfo, Time};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -62,6 +63,8 @@ pub(super) struct Course<'a> {
     /// Whether its terminal is as large as ours.
     pub(super) follows_size: bool,
     pub(super) state: State,
+    /// Puts our terminal back should we die.
+    pub(super) guard: Option<Guard>,
 }
 
 /// How far it has come.
@@ -151,6 +154,7 @@ impl Course<'_> {
         let job = match piece {
             Piece::Printed(bytes) => {
                 self.state.afterwards.saw(&bytes);
+                self.tell_guard();
                 Job::Bytes(bytes)
             }
             Piece::Missed(bytes) => {
@@ -166,6 +170,14 @@ impl Course<'_> {
             }
         };
         self.press.print(job);
+    }
+
+    fn tell_guard(&mut self) {
+        let afterwards = &self.state.afterwards;
+        let is_left = self.shows_bytes && !afterwards.is_plain();
+        if let Some(guard) = &mut self.guard {
+            guard.tell(if is_left { afterwards.bytes() } else { Vec::new() });
+        }
     }
 
     /// Does for the program what a signal asks for; its output goes on meanwhile.
