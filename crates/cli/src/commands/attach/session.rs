@@ -94,6 +94,9 @@ impl Session {
             if let Some(outcome) = self.catch_up()? {
                 return Ok(outcome);
             }
+            if let Some(bytes) = self.show.news() {
+                self.terminal.expect(bytes);
+            }
             let is_shown = self.show.unshown().is_empty();
             let event = tokio::select! {
                 read = self.terminal.read(&mut typed) => Event::Typed(read),

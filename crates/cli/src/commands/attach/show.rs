@@ -22,13 +22,15 @@ pub(super) struct Show {
     at: u64,
     /// What the terminal has not taken yet.
     unshown: Vec<u8>,
+    /// Whether that is news.
+    is_new: bool,
     /// The grid, where the terminal has another size than the pane.
     mirror: Option<Mirror>,
 }
 
 impl Show {
     pub(super) fn new(tape: Reader) -> Self {
-        Self { at: tape.end(), tape, unshown: Vec::new(), mirror: None }
+        Self { at: tape.end(), tape, unshown: Vec::new(), is_new: false, mirror: None }
     }
 
     /// How the program ended, once it has.
@@ -44,6 +46,11 @@ impl Show {
     /// What the terminal is to take next.
     pub(super) fn unshown(&self) -> &[u8] {
         &self.unshown
+    }
+
+    /// The same, the first time it is asked for.
+    pub(super) fn news(&mut self) -> Option<&[u8]> {
+        std::mem::take(&mut self.is_new).then_some(&self.unshown[..])
     }
 
     /// The terminal took so much of it.
@@ -71,6 +78,7 @@ impl Show {
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn draw(&mut self, terminal: &Terminal) -> io::Result<()> {
+        self.is_new = true;
         self.unshown.extend(terminal.fresh());
         self.unshown.extend(CLEAR);
         let picture = Picture::of(&self.tape)?;
@@ -103,6 +111,7 @@ impl Show {
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn refill(&mut self, terminal: &Terminal) -> io::Result<()> {
+        self.is_new = true;
         let mut piece = vec![0; PIECE];
         match self.tape.read(self.at, &mut piece)? {
             Ok(read) => {

@@ -51,15 +51,17 @@ impl Terminal {
         let keys = Receiver::from_file_unchecked(file.try_clone()?)?;
         let display = Sender::from_file_unchecked(file.try_clone()?)?;
         let mut terminal = Self { file, keys, display, afterwards: Afterwards::default(), guard };
-        terminal.tell_guard();
+        terminal.expect(&[]);
         take().context("cannot use the terminal")?;
         Ok(terminal)
     }
 
-    /// Tells the guard what it would have to do.
-    fn tell_guard(&mut self) {
+    /// These bytes are about to be shown: the guard is told before, or there were a moment when it does not know.
+    pub(super) fn expect(&mut self, bytes: &[u8]) {
         if let Some(guard) = &mut self.guard {
-            guard.tell([&self.afterwards.bytes(), BELOW].concat());
+            let mut afterwards = self.afterwards.clone();
+            afterwards.saw(bytes);
+            guard.tell([&afterwards.bytes(), BELOW].concat());
         }
     }
 
@@ -102,7 +104,6 @@ impl Terminal {
     /// These bytes were shown.
     pub(super) fn showed(&mut self, bytes: &[u8]) {
         self.afterwards.saw(bytes);
-        self.tell_guard();
     }
 
     /// What makes it as fresh as a new one.
