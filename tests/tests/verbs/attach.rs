@@ -183,6 +183,36 @@ fn it_works_while_the_server_is_down() {
 }
 
 #[test]
+fn one_terminal_answers_a_question() {
+    let mut server = Server::start();
+    let ask = "stty raw -echo; echo ready; while read -n 1 -t 60 x; do printf 'ask\\033[6n\\033[cdone\\r\\n'; \
+               read -d c -t 60 answer; printf '%q\\r\\n' \"$answer\"; done";
+    script(&server, "a", ask);
+    until(&server, "a", "ready");
+    let mut first = attach(&server, &["a"]);
+    first.until("ready");
+    let mut second = attach(&server, &["a"]);
+    second.until("ready");
+    for _ in 0..2 {
+        first.type_in("x");
+        // Nobody is asked, and the server has answered.
+        for term in [&mut first, &mut second] {
+            term.until("askdone");
+            term.until("R\\E[?6");
+        }
+    }
+    let mut lines = server.text("a");
+    lines.retain(|c| c == '?');
+    assert_eq!(lines.len(), 2, "{}", server.text("a"));
+    server.kill();
+    second.type_in("x");
+    first.until("ask\u{1b}[6n\u{1b}[cdone");
+    second.until("askdone");
+    first.type_in("\u{1b}[9;9R\u{1b}[?1c");
+    second.until("9R\\E[?1");
+}
+
+#[test]
 fn a_pane_can_show_another_but_not_itself() {
     let server = Server::start();
     start(&server, "a", &["cat"]);

@@ -4,7 +4,7 @@ use std::io;
 
 use anyhow::Result;
 use paned_model::Size;
-use paned_model::frame::{Done, FromKeeper, Refused, RequestId, Resize, ToKeeper};
+use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToKeeper};
 
 use super::super::ending::Ended;
 use super::super::window::{Asked, Caught, Signals};
@@ -56,6 +56,10 @@ pub(super) struct Session {
     resizing: Option<RequestId>,
     /// Whether somebody else holds the size.
     is_held: bool,
+    /// Whether we do.
+    holds: bool,
+    /// Whether a server is there, which answers what the program asks.
+    is_served: bool,
 }
 
 enum Event {
@@ -69,6 +73,7 @@ impl Session {
     pub(super) fn new(wire: Wire, show: Show, terminal: Terminal, wishes: Wishes) -> Self {
         let (is_awaited, is_alone, requests) = (true, false, 0);
         let (given, resizing, is_held) = (None, None, false);
+        let (holds, is_served) = (false, true);
         Self {
             wire,
             show,
@@ -80,6 +85,8 @@ impl Session {
             given,
             resizing,
             is_held,
+            holds,
+            is_served,
         }
     }
 
@@ -87,7 +94,8 @@ impl Session {
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) async fn run(mut self, mut signals: Signals) -> Result<Outcome> {
+    pub(super) async fn run(mut self, mut signals: Signals, is_served: bool) -> Result<Outcome> {
+        self.is_served = is_served;
         self.enter().await?;
         let mut typed = vec![0; TYPED];
         loop {
@@ -148,7 +156,8 @@ impl Session {
             self.show.fit(&self.terminal)?;
         }
         if self.show.unshown().is_empty() {
-            self.show.refill(&self.terminal)?;
+            let answers = !self.is_served && self.holds && self.wishes.types;
+            self.show.refill(&self.terminal, answers)?;
         }
         if !self.show.unshown().is_empty() {
             return Ok(None);
@@ -168,7 +177,7 @@ impl Session {
     fn hear(&mut self, said: io::Result<FromKeeper>) -> Option<Outcome> {
         match said {
             Ok(FromKeeper::Wrote(_) | FromKeeper::Resized(_)) => self.is_awaited = true,
-            Ok(FromKeeper::Held(held)) => self.heard_holder(held.holder.as_deref()),
+            Ok(FromKeeper::Held(held)) => self.heard_holder(&held),
             Ok(FromKeeper::Done(done)) => {
                 self.resized(&done);
                 // The program does not read, and as much is typed ahead as there is room for.
@@ -179,7 +188,8 @@ impl Session {
             // The tape says the same.
             Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_)) => {}
             // That is for servers.
-            Ok(FromKeeper::Typed(_) | FromKeeper::Pressed(_) | FromKeeper::Served(_)) => {}
+            Ok(FromKeeper::Typed(_) | FromKeeper::Pressed(_)) => {}
+            Ok(FromKeeper::Served(served)) => self.is_served = served,
             // It is gone: with its work done, or killed. The tape knows which.
             Err(_) => self.is_alone = true,
         }
@@ -223,14 +233,18 @@ impl Session {
         if self.resizing == Some(done.id) {
             self.resizing = None;
             self.is_held = done.refused == Some(Refused::Held);
+            self.holds = done.refused.is_none();
         }
     }
 
     /// The size may be ours now, or no longer.
-    fn heard_holder(&mut self, holder: Option<&str>) {
+    fn heard_holder(&mut self, held: &Held) {
         self.is_awaited = true;
-        match holder {
-            Some(holder) => self.is_held = holder != name(),
+        self.holds = held.holder.as_deref() == Some(&name());
+        match held.holder {
+            Some(_) => self.is_held = !self.holds,
+            // Whoever set it by force wants it so. It is ours again when our window changes, or we come back.
+            None if held.forced => self.is_held = true,
             // We let it go, or never asked; of all who wait the first to ask gets it.
             None if self.is_held => self.resize(false),
             None => {}

@@ -8,6 +8,7 @@ use paned_model::Size;
 use super::super::ending::Ended;
 use super::mirror::Mirror;
 use super::picture::Picture;
+use super::questions::Questions;
 use super::terminal::Terminal;
 
 /// How much is shown before anything else is looked at.
@@ -24,13 +25,22 @@ pub(super) struct Show {
     unshown: Vec<u8>,
     /// Whether that is news.
     is_new: bool,
+    /// Takes out what is not to be answered by the terminal.
+    questions: Questions,
     /// The grid, where the terminal has another size than the pane.
     mirror: Option<Mirror>,
 }
 
 impl Show {
     pub(super) fn new(tape: Reader) -> Self {
-        Self { at: tape.end(), tape, unshown: Vec::new(), is_new: false, mirror: None }
+        Self {
+            at: tape.end(),
+            tape,
+            unshown: Vec::new(),
+            is_new: false,
+            questions: Questions::default(),
+            mirror: None,
+        }
     }
 
     /// How the program ended, once it has.
@@ -78,7 +88,7 @@ impl Show {
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn draw(&mut self, terminal: &Terminal) -> io::Result<()> {
-        self.is_new = true;
+        (self.is_new, self.questions) = (true, Questions::default());
         self.unshown.extend(terminal.fresh());
         self.unshown.extend(CLEAR);
         let picture = Picture::of(&self.tape)?;
@@ -106,29 +116,35 @@ impl Show {
         Ok(())
     }
 
-    /// Puts the next bytes on the way. When nothing is on the way afterwards, everything was shown.
+    /// Puts the next bytes on the way, with questions only if the terminal is to answer them. When nothing is on the way
+    /// afterwards, everything was shown.
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) fn refill(&mut self, terminal: &Terminal) -> io::Result<()> {
+    pub(super) fn refill(&mut self, terminal: &Terminal, answers: bool) -> io::Result<()> {
         self.is_new = true;
-        let mut piece = vec![0; PIECE];
-        match self.tape.read(self.at, &mut piece)? {
-            Ok(read) => {
-                self.at += read as u64;
-                piece.truncate(read);
+        loop {
+            let mut piece = vec![0; PIECE];
+            match self.tape.read(self.at, &mut piece)? {
+                Ok(read) => piece.truncate(read),
+                // The ring was faster than the terminal: what is there now is shown instead.
+                Err(_) => return self.draw(terminal),
             }
-            // The ring was faster than the terminal: what is there now is shown instead.
-            Err(_) => return self.draw(terminal),
-        }
-        match &mut self.mirror {
-            None => self.unshown = piece,
-            Some(mirror) => {
-                mirror.feed(&piece);
-                self.unshown = mirror.draw().unwrap_or_default();
+            self.at += piece.len() as u64;
+            let is_all = piece.is_empty();
+            self.unshown = match &mut self.mirror {
+                None if answers => [self.questions.give_back(), piece].concat(),
+                None => self.questions.take_out(&piece),
+                Some(mirror) => {
+                    mirror.feed(&piece);
+                    mirror.draw().unwrap_or_default()
+                }
+            };
+            // Of a question nothing is left, and more may follow.
+            if is_all || !self.unshown.is_empty() {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// The terminal's size where it is not the pane's.
