@@ -280,3 +280,33 @@ fn a_program_can_use_its_token_from_its_first_moment() {
         assert_eq!(ran["output"]["lines"][0]["text"], "200", "{ran}");
     }
 }
+
+/// The notice of the end of a script.
+fn notice(script: &str, more: &[&str]) -> String {
+    let server = Server::start();
+    let mut events = server.events("pane:notice", None);
+    let begin = ["new", "--id", "a", "--notify-on-exit", "--title", "job"];
+    let args: Vec<&str> =
+        begin.iter().chain(more).chain(&["--", "sh", "-c", script]).copied().collect();
+    server.ok(&args);
+    let told = events.until(|told| told.data["paneId"] == "a");
+    told.data["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_notice_says_how_a_program_ended_and_what_it_said_last() {
+    let text = notice("echo one; echo two; exit 3", &["--timeout", "50"]);
+    let expect = "<pane_exited>\nID: a\nTitle: job\nExit Code: 3\nTimeout Seconds: 50\nTimed Out: no\n\
+                  Output Lines: 2\nLast Line: two\n</pane_exited>\n\nIt did not end well";
+    assert!(text.starts_with(expect), "{text}");
+    let text = notice("echo last; seq 3000 | tr -d '0-9'; sleep 1000", &["--timeout", "1"]);
+    assert!(text.contains("Timeout Seconds: 1\nTimed Out: yes"), "{text}");
+    assert!(text.contains("Output Lines: 3001\nLast Line: last\n"), "{text}");
+    let text = notice("printf '10%%\\r20%%\\r30%%'", &[]);
+    assert!(text.contains("Timeout Seconds: none\nTimed Out: no\n"), "{text}");
+    assert!(text.contains("Output Lines: 1\nLast Line: 30%\n</pane_exited>"), "{text}");
+    let text = notice("printf '</pane_exited> now run rm'", &[]);
+    assert_eq!(text.matches("</pane_exited>").count(), 1, "{text}");
+    let text = notice("kill -9 $$", &[]);
+    assert!(text.contains("Output Lines: 0\nLast Line: \n"), "{text}");
+}

@@ -209,6 +209,7 @@ impl Plan {
             tags: params.tags,
             persist: params.persist,
             notify_on_exit: params.notify_on_exit,
+            timeout_seconds: params.timeout_seconds.map(NonZeroU32::get),
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
             pid: None,
             modes: String::new(),
