@@ -25,7 +25,7 @@ use paned_keeper::tape::Reader;
 use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
 
-use self::detach::DetachKey;
+use self::detach::{DetachKey, Lookout};
 use self::session::{Outcome, Session, Wishes};
 use self::show::Show;
 use self::terminal::Terminal;
@@ -133,7 +133,7 @@ async fn attach(args: &Args, socket: &Path, tape: Reader, guard: Option<Guard>) 
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,
         takes: args.take_size,
-        detach: args.detach_key.clone(),
+        detach: Lookout::new(args.detach_key.clone()),
     };
     // Before the terminal is changed, so that no signal leaves it so.
     let signals = Signals::catch()?;

@@ -8,7 +8,7 @@ use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToK
 
 use super::super::ending::Ended;
 use super::super::window::{Asked, Caught, Signals};
-use super::detach::DetachKey;
+use super::detach::Lookout;
 use super::show::Show;
 use super::terminal::Terminal;
 use paned_substrate::native::Wire;
@@ -24,7 +24,7 @@ pub(super) struct Wishes {
     pub(super) resizes: bool,
     /// Whether it does even if somebody else holds its size when the visit begins.
     pub(super) takes: bool,
-    pub(super) detach: DetachKey,
+    pub(super) detach: Lookout,
 }
 
 /// How a visit ended.
@@ -210,13 +210,14 @@ impl Session {
 
     /// Passes on what was typed, up to the detach key.
     async fn type_on(&mut self, typed: &[u8]) -> Option<Outcome> {
-        let leave = self.wishes.detach.find(typed);
-        let typed = &typed[..leave.unwrap_or(typed.len())];
+        let (typed, leaves) = self.wishes.detach.pass(typed);
         if self.wishes.types && !typed.is_empty() {
             let request = self.request();
-            self.wire.say(&ToKeeper::Input(request, typed.to_vec()));
+            self.wire.say(&ToKeeper::Input(request, typed));
         }
-        leave?;
+        if !leaves {
+            return None;
+        }
         let _ = self.wire.flush().await;
         Some(Outcome::Detached)
     }
