@@ -1,7 +1,7 @@
 //! `pane:paste`
 
 use paned_model::{PaneId, Refusal, Scope};
-use paned_term::paste::paste;
+use paned_term::paste::{Refused, paste};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +50,7 @@ impl Action for PanePaste {
     async fn run(context: Context, params: Params) -> Result<Pasted, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
-        let bytes = paste(&params.text, bracketed)
-            .map_err(|refused| Refusal::invalid(refused.to_string()))?;
+        let bytes = paste(&params.text, bracketed).map_err(refused)?;
         let count = bytes.len();
         let mut parts = vec![bytes];
         if params.submit {
@@ -60,4 +59,13 @@ impl Action for PanePaste {
         let typed = write(&context.kernel, &pane, parts).await?;
         Ok(Pasted { bytes: count, bracketed, warning: typed.long_line.then_some(LONG_LINE) })
     }
+}
+
+/// Why a text cannot be pasted, and what to do about it.
+fn refused(why: Refused) -> Refusal {
+    let help = match why {
+        Refused::EndMarker(_) => "what follows it would be keys",
+        Refused::Control(..) => "only tabs and line ends may be pasted; `pane:keys` presses keys",
+    };
+    Refusal::invalid(format!("{why}; {help}"))
 }
