@@ -138,6 +138,7 @@ fn a_line_longer_than_the_terminal_takes_is_warned_of() {
     events.next();
     let typed = on_a(&server, "pane:write", json!({ "text": "x".repeat(5000) }));
     assert!(typed["warning"].as_str().unwrap().contains("4095"), "{typed}");
+    on_a(&server, "pane:write", json!({ "text": "\n" }));
     let fine = on_a(&server, "pane:write", json!({ "text": "short\n".repeat(1000) }));
     assert_eq!(fine.get("warning"), None);
     let pasted = on_a(&server, "pane:paste", json!({ "text": "x".repeat(5000) }));

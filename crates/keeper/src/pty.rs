@@ -61,6 +61,12 @@ pub(crate) fn key_for(master: &OwnedFd, signal: Signal) -> Option<u8> {
     (modes.local_modes.contains(LocalModes::ISIG) && key != 0).then_some(key)
 }
 
+/// Whether the terminal edits lines, and gives them out whole.
+pub(crate) fn edits_lines(master: &OwnedFd) -> bool {
+    let modes = tcgetattr(master).map(|terminal| terminal.local_modes);
+    modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
+}
+
 /// Whether the program has not read yet all that was typed. Asked at its own side of the pty: ours does not know.
 pub(crate) fn has_unread(master: &OwnedFd) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;

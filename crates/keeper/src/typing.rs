@@ -11,7 +11,10 @@ use crate::pty;
 /// How much may wait for a program that does not read: the longest text that is taken, and the marks of a paste.
 pub(crate) const MAX: usize = (1 << 20) + 64;
 
-/// How often a program is looked at that has a part to read before it gets the next.
+/// How long a part may take on its way through the pty before it can be seen there. On a busy machine that is more
+/// than a moment.
+const ARRIVAL: Duration = Duration::from_millis(20);
+/// How often a program is looked at then that has a part to read before it gets the next.
 const LOOK: Duration = Duration::from_millis(2);
 /// A program that has not read a part by then gets the next one all the same.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -70,7 +73,7 @@ impl Typing {
             let bytes = self.bytes.as_slices().0;
             let part = self.ends.front().map_or(usize::MAX, |end| (end - self.written) as usize);
             match write(pty, &bytes[..bytes.len().min(part)]) {
-                Ok(wrote) => self.wrote(wrote, now),
+                Ok(wrote) => self.wrote(pty, wrote, now),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 // Nobody has the terminal open any more.
@@ -80,11 +83,13 @@ impl Typing {
         self.bytes.shrink_to(4096);
     }
 
-    fn wrote(&mut self, count: usize, now: Instant) {
+    fn wrote(&mut self, pty: &OwnedFd, count: usize, now: Instant) {
         self.bytes.drain(..count);
         self.written += count as u64;
-        if self.ends.pop_front_if(|end| *end == self.written).is_some() {
-            self.pause = Some(Pause { look: now + LOOK, last: now + PATIENCE });
+        let is_part = self.ends.pop_front_if(|end| *end == self.written).is_some();
+        // A terminal that edits lines gives out whole ones, however they came.
+        if is_part && !pty::edits_lines(pty) {
+            self.pause = Some(Pause { look: now + ARRIVAL, last: now + PATIENCE });
         }
     }
 
@@ -136,12 +141,12 @@ mod tests {
         let (mut typing, mut now) = (Typing::default(), Instant::now());
         assert!(typing.accept(&[b"text", b"", b"\r"]) && typing.accept(&[b"other"]));
         typing.write(&pty.master, now);
-        assert!(!typing.is_due() && typing.deadline() == Some(now + LOOK));
+        assert!(!typing.is_due() && typing.deadline() == Some(now + ARRIVAL));
         // Not read yet, however long ago it was written, within reason.
         while !pty::has_unread(&pty.master) {
             std::thread::yield_now();
         }
-        now += 2 * LOOK;
+        now += ARRIVAL;
         typing.write(&pty.master, now);
         assert_eq!(take(&slave), b"text");
         now += LOOK;
@@ -159,6 +164,15 @@ mod tests {
         typing.write(&pty.master, now + PATIENCE);
         assert!(typing.is_empty());
         assert_eq!(take(&slave)[..4], *b"text");
+    }
+
+    #[test]
+    fn a_terminal_that_edits_lines_gets_all_at_once() {
+        let pty = Pty::open(Size::default()).unwrap();
+        let mut typing = Typing::default();
+        assert!(typing.accept(&[b"text", b"\r"]));
+        typing.write(&pty.master, Instant::now());
+        assert!(typing.is_empty());
     }
 
     #[test]
