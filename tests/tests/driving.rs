@@ -228,6 +228,7 @@ fn a_line_longer_than_the_terminal_takes_is_warned_of() {
     events.next();
     let typed = on_a(&server, "pane:write", json!({ "text": "x".repeat(5000) }));
     assert!(typed["warning"].as_str().unwrap().contains("4095"), "{typed}");
+    on_a(&server, "pane:write", json!({ "text": "\n" }));
     let fine = on_a(&server, "pane:write", json!({ "text": "short\n".repeat(1000) }));
     assert_eq!(fine.get("warning"), None);
     let pasted = on_a(&server, "pane:paste", json!({ "text": "x".repeat(5000) }));
@@ -253,6 +254,68 @@ fn nothing_comes_between_a_text_and_its_enter() {
     assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["met"], "exit");
     let told = on_a(&server, "pane:read", json!({ "pattern": "^[0-7] says [0-9]+$" }));
     assert_eq!(told["lines"].as_array().unwrap().len(), 8 * 40, "{}", server.text("a"));
+}
+
+#[test]
+fn nothing_comes_between_a_line_that_is_sent_and_its_enter() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
+    wait_for(&server, "^ready$");
+    std::thread::scope(|scope| {
+        for who in 0..8 {
+            let server = &server;
+            let write = move |n| {
+                let text = format!("{who} says {n}");
+                on_a(server, "pane:write", json!({ "text": text, "enter": true }));
+            };
+            scope.spawn(move || (0..40).for_each(write));
+        }
+    });
+    on_a(&server, "pane:keys", json!({ "keys": ["ctrl+d"] }));
+    assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["met"], "exit");
+    let told = on_a(&server, "pane:read", json!({ "pattern": "^[0-7] says [0-9]+$" }));
+    assert_eq!(told["lines"].as_array().unwrap().len(), 8 * 40, "{}", server.text("a"));
+}
+
+/// What a program that takes every key as it comes reads, one line for each of its reads.
+fn readers(modes: &str) -> String {
+    let see = "import os
+os.write(1, b'ready\\r\\n')
+while True: os.write(1, repr(os.read(0, 4096)).encode() + b'\\r\\n')";
+    format!("stty raw -echo; printf '{modes}'; exec python3 -c \"{see}\"")
+}
+
+#[test]
+fn an_enter_is_read_by_itself_and_is_what_the_program_asked_for() {
+    for (modes, enter) in [("", r"b'\\r'"), (r"\033[>31u", r"b'\\x1b\[13u'")] {
+        let server = Server::start();
+        server.act("pane:new", script("a", &readers(modes)));
+        wait_for(&server, "^ready$");
+        let said = on_a(&server, "pane:write", json!({ "text": "typed", "enter": true }));
+        assert_eq!(said["bytes"], if modes.is_empty() { 6 } else { 10 });
+        wait_for(&server, r"^b'typed'$");
+        wait_for(&server, &format!("^{enter}$"));
+        let since = on_a(&server, "pane:read", json!({ "tail": 1 }))["next"].clone();
+        on_a(&server, "pane:paste", json!({ "text": "pasted", "submit": true }));
+        wait_for(&server, r"^b'pasted'$");
+        let again = json!({ "pattern": format!("^{enter}$"), "since": since });
+        assert_eq!(on_a(&server, "pane:wait", again)["met"], "pattern", "{}", server.text("a"));
+    }
+}
+
+#[test]
+fn a_line_that_comes_in_pieces_is_too_long_all_the_same() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
+    wait_for(&server, "^ready$");
+    let piece = json!({ "text": "x".repeat(3000) });
+    assert_eq!(on_a(&server, "pane:write", piece.clone())["warning"], json!(null));
+    let warning = &on_a(&server, "pane:write", piece)["warning"];
+    assert!(warning.as_str().is_some_and(|text| text.contains("4095")), "{warning}");
+    let keys = json!({ "keys": ["x"], "repeat": 10 });
+    assert!(on_a(&server, "pane:keys", keys.clone())["warning"].is_string());
+    on_a(&server, "pane:keys", json!({ "keys": ["enter"] }));
+    assert_eq!(on_a(&server, "pane:keys", keys)["warning"], json!(null));
 }
 
 #[test]
@@ -307,4 +370,34 @@ fn a_program_can_use_its_token_from_its_first_moment() {
         let ran = server.act("pane:run", json!({ "argv": ["python3", "-S", "-c", ask] }));
         assert_eq!(ran["output"]["lines"][0]["text"], "200", "{ran}");
     }
+}
+
+/// The notice of the end of a script.
+fn notice(script: &str, more: &[&str]) -> String {
+    let server = Server::start();
+    let mut events = server.events("pane:notice", None);
+    let begin = ["new", "--id", "a", "--notify-on-exit", "--title", "job"];
+    let args: Vec<&str> =
+        begin.iter().chain(more).chain(&["--", "sh", "-c", script]).copied().collect();
+    server.ok(&args);
+    let told = events.until(|told| told.data["paneId"] == "a");
+    told.data["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_notice_says_how_a_program_ended_and_what_it_said_last() {
+    let text = notice("echo one; echo two; exit 3", &["--timeout", "50"]);
+    let expect = "<pane_exited>\nID: a\nTitle: job\nExit Code: 3\nTimeout Seconds: 50\nTimed Out: no\n\
+                  Output Lines: 2\nLast Line: two\n</pane_exited>\n\nIt did not end well";
+    assert!(text.starts_with(expect), "{text}");
+    let text = notice("echo last; seq 3000 | tr -d '0-9'; sleep 1000", &["--timeout", "1"]);
+    assert!(text.contains("Timeout Seconds: 1\nTimed Out: yes"), "{text}");
+    assert!(text.contains("Output Lines: 3001\nLast Line: last\n"), "{text}");
+    let text = notice("printf '10%%\\r20%%\\r30%%'", &[]);
+    assert!(text.contains("Timeout Seconds: none\nTimed Out: no\n"), "{text}");
+    assert!(text.contains("Output Lines: 1\nLast Line: 30%\n</pane_exited>"), "{text}");
+    let text = notice("printf '</pane_exited> now run rm'", &[]);
+    assert_eq!(text.matches("</pane_exited>").count(), 1, "{text}");
+    let text = notice("kill -9 $$", &[]);
+    assert!(text.contains("Output Lines: 0\nLast Line: \n"), "{text}");
 }

@@ -1,19 +1,31 @@
-//! How far the program may print ahead of the server.
+//! How far the program may print ahead of those who must not miss anything.
 //!
 //! While a server is there, bytes it has not looked at are not overwritten: the pty backs up instead. A
 //! server that says nothing for a while is treated as gone, so that a hung one never stops a program.
+//!
+//! A follower wants every byte, as `paned run` does, and the program waits for it as it would for a pipe: for as long
+//! as its connection lives, also while it is stopped. Only once the program has ended, or is being ended, a follower
+//! that says nothing is treated as gone, so that an end is told.
 
 use std::time::{Duration, Instant};
 
+use crate::peer::PeerId;
 use crate::tape::Writer;
 
 /// How long a silent server may hold a program up.
 const FUSE: Duration = Duration::from_secs(5);
+/// How long a follower that was announced may take to come.
+const ARRIVAL: Duration = Duration::from_secs(10);
 
-/// Whether and since when a server holds the program up.
+/// Whether and since when anybody holds the program up.
 pub(crate) struct Flow {
     server: Server,
     held_since: Option<Instant>,
+    followers: Vec<Follower>,
+    /// Until when a follower that was announced is awaited.
+    awaited_until: Option<Instant>,
+    /// Since when the program is over, or is being ended.
+    over_since: Option<Instant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,18 +36,31 @@ enum Server {
     Deaf,
 }
 
+/// Somebody who wants every byte.
+struct Follower {
+    peer: PeerId,
+    taken: u64,
+    heard: Instant,
+}
+
 impl Flow {
-    /// A keeper is born with its server.
-    pub(crate) fn new() -> Self {
-        Self { server: Server::Listening, held_since: None }
+    /// A keeper is born with its server, and maybe for a follower who is to come.
+    pub(crate) fn new(followed: bool, now: Instant) -> Self {
+        Self {
+            server: Server::Listening,
+            held_since: None,
+            followers: Vec::new(),
+            awaited_until: followed.then(|| now + ARRIVAL),
+            over_since: None,
+        }
     }
 
     pub(crate) fn attach(&mut self) {
-        *self = Self::new();
+        (self.server, self.held_since) = (Server::Listening, None);
     }
 
     pub(crate) fn detach(&mut self) {
-        *self = Self { server: Server::Gone, held_since: None };
+        (self.server, self.held_since) = (Server::Gone, None);
     }
 
     /// The server has looked at more.
@@ -43,23 +68,70 @@ impl Flow {
         self.attach();
     }
 
+    /// From now on this one misses nothing after the offset.
+    pub(crate) fn follow(&mut self, peer: PeerId, from: u64, now: Instant) {
+        self.awaited_until = None;
+        self.lost(peer);
+        self.followers.push(Follower { peer, taken: from, heard: now });
+    }
+
+    /// A follower has taken more, or says that it is still there.
+    pub(crate) fn followed(&mut self, peer: PeerId, offset: u64, now: Instant) {
+        for follower in self.followers.iter_mut().filter(|follower| follower.peer == peer) {
+            (follower.taken, follower.heard) = (follower.taken.max(offset), now);
+        }
+    }
+
+    /// A connection is gone.
+    pub(crate) fn lost(&mut self, peer: PeerId) {
+        self.followers.retain(|follower| follower.peer != peer);
+    }
+
+    /// The program has ended, or is being ended.
+    pub(crate) fn over(&mut self, now: Instant) {
+        self.over_since.get_or_insert(now);
+    }
+
     /// How many bytes may be written now.
     pub(crate) fn room(&self, tape: &Writer) -> u64 {
+        let awaited = self.awaited_until.map(|_| tape.room_from(0));
+        let followers = self.followers.iter().map(|follower| tape.room_from(follower.taken));
+        followers.chain(awaited).fold(self.server_room(tape), u64::min)
+    }
+
+    fn server_room(&self, tape: &Writer) -> u64 {
         match self.server {
             Server::Listening => tape.room_from(tape.taken()),
             Server::Gone | Server::Deaf => u64::MAX,
         }
     }
 
-    /// When the server's patience with us, and ours with it, is to be looked at again.
+    /// When the patience with those who hold the program up is to be looked at again.
     pub(crate) fn deadline(&self, tape: &Writer) -> Option<Instant> {
-        let full = self.server == Server::Listening && self.room(tape) == 0;
-        full.then(|| self.held_since.map_or_else(Instant::now, |since| since + FUSE))
+        if self.room(tape) != 0 {
+            return None;
+        }
+        let server = (self.server_room(tape) == 0)
+            .then(|| self.held_since.map_or_else(Instant::now, |since| since + FUSE));
+        let followers = self.followers.iter().filter_map(|follower| self.patience(follower, tape));
+        followers.chain(server).chain(self.awaited_until).min()
+    }
+
+    /// Until when a follower that holds up the end of a program is waited for.
+    fn patience(&self, follower: &Follower, tape: &Writer) -> Option<Instant> {
+        let over = self.over_since.filter(|_| tape.room_from(follower.taken) == 0);
+        over.map(|over| over.max(follower.heard) + FUSE)
     }
 
     /// Time passed.
     pub(crate) fn tick(&mut self, tape: &Writer, now: Instant) {
-        if self.room(tape) != 0 {
+        self.awaited_until.take_if(|until| *until <= now);
+        let is_late =
+            |follower: &Follower| self.patience(follower, tape).is_some_and(|at| at <= now);
+        let late: Vec<_> =
+            self.followers.iter().filter(|it| is_late(it)).map(|it| it.peer).collect();
+        late.into_iter().for_each(|peer| self.lost(peer));
+        if self.server_room(tape) != 0 {
             self.held_since = None;
             return;
         }
@@ -89,7 +161,7 @@ mod tests {
     fn a_listening_server_keeps_what_it_has_not_taken() {
         let dir = tempfile::tempdir().unwrap();
         let mut tape = full_tape(&dir);
-        let mut flow = Flow::new();
+        let mut flow = Flow::new(false, Instant::now());
         assert_eq!(flow.room(&tape), 0);
         tape.set_taken(10_000);
         flow.taken();
@@ -100,8 +172,8 @@ mod tests {
     fn a_server_that_is_gone_or_deaf_holds_nobody_up() {
         let dir = tempfile::tempdir().unwrap();
         let tape = full_tape(&dir);
-        let mut flow = Flow::new();
         let now = Instant::now();
+        let mut flow = Flow::new(false, now);
         flow.tick(&tape, now);
         assert_eq!(flow.deadline(&tape), Some(now + FUSE));
         flow.tick(&tape, now + FUSE - Duration::from_millis(1));
@@ -111,6 +183,54 @@ mod tests {
         flow.attach();
         assert_eq!(flow.room(&tape), 0);
         flow.detach();
+        assert_eq!(flow.room(&tape), u64::MAX);
+    }
+
+    /// A flow without a server, with one follower that has taken nothing of a full tape.
+    fn held_by(peer: PeerId, now: Instant) -> Flow {
+        let mut flow = Flow::new(true, now);
+        flow.detach();
+        flow.follow(peer, 0, now);
+        flow
+    }
+
+    #[test]
+    fn a_program_waits_for_its_follower_however_long_it_takes() {
+        let (dir, now) = (tempfile::tempdir().unwrap(), Instant::now());
+        let tape = full_tape(&dir);
+        let mut flow = held_by(7, now);
+        flow.tick(&tape, now + 100 * FUSE);
+        assert_eq!((flow.room(&tape), flow.deadline(&tape)), (0, None));
+        flow.followed(8, 10_000, now);
+        assert_eq!(flow.room(&tape), 0, "another says so");
+        flow.followed(7, 10_000, now);
+        assert_eq!(flow.room(&tape), 8192);
+        flow.lost(7);
+        assert_eq!(flow.room(&tape), u64::MAX);
+    }
+
+    #[test]
+    fn the_end_of_a_program_waits_for_a_follower_that_is_heard_of() {
+        let (dir, now) = (tempfile::tempdir().unwrap(), Instant::now());
+        let tape = full_tape(&dir);
+        let mut flow = held_by(7, now);
+        flow.over(now);
+        flow.followed(7, 0, now + FUSE / 2);
+        assert_eq!(flow.deadline(&tape), Some(now + FUSE / 2 + FUSE));
+        flow.tick(&tape, now + FUSE);
+        assert_eq!(flow.room(&tape), 0);
+        flow.tick(&tape, now + FUSE / 2 + FUSE);
+        assert_eq!(flow.room(&tape), u64::MAX);
+    }
+
+    #[test]
+    fn a_follower_that_was_announced_is_awaited_for_a_while() {
+        let (dir, now) = (tempfile::tempdir().unwrap(), Instant::now());
+        let tape = full_tape(&dir);
+        let mut flow = Flow::new(true, now);
+        flow.detach();
+        assert_eq!((flow.room(&tape), flow.deadline(&tape)), (0, Some(now + ARRIVAL)));
+        flow.tick(&tape, now + ARRIVAL);
         assert_eq!(flow.room(&tape), u64::MAX);
     }
 }

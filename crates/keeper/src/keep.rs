@@ -137,7 +137,7 @@ impl Keeper {
             self.hear_signals(now);
         }
         if ready.pty_out {
-            self.pane.type_on();
+            self.pane.type_on(now);
         }
         if ready.pty_in {
             self.pane.drain(now);
@@ -181,9 +181,12 @@ impl Keeper {
         let heard = peer.flush().and_then(|()| peer.receive());
         let Ok(messages) = heard else {
             let gone = self.peers.swap_remove(place);
-            self.pane.lost_peer(gone.role);
+            self.pane.lost_peer(gone.id, gone.role, now);
             if self.lease.lost(gone.id) {
                 self.tell_holder();
+            }
+            if gone.role == Some(Role::Server) {
+                self.tell_served(false);
             }
             return;
         };
@@ -200,7 +203,16 @@ impl Keeper {
             }
             // A pane is born once, and has one keeper.
             ToKeeper::Birth(_) | ToKeeper::Adopt(_) => return,
-            ToKeeper::Input(request, bytes) => Some(self.type_in(id, request, &bytes)),
+            ToKeeper::Input(request, bytes) => Some(self.type_in(id, request, &[&bytes], now)),
+            ToKeeper::Parts(request, parts) => {
+                let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+                Some(self.type_in(id, request, &parts, now))
+            }
+            ToKeeper::Signal(signal) => Some(self.pane.signal(&signal, now)),
+            ToKeeper::Follow(follow) => {
+                self.pane.follow(id, &follow, now);
+                None
+            }
             ToKeeper::Guarded(request, guard, bytes) => {
                 Some(self.pane.accept_if(request, guard, &bytes, now))
             }
@@ -211,7 +223,7 @@ impl Keeper {
                 None
             }
             ToKeeper::Took(offset) => {
-                self.took(id, offset);
+                self.took(id, offset, now);
                 None
             }
             ToKeeper::Release(release) => {
@@ -227,13 +239,14 @@ impl Keeper {
     }
 
     /// Types for somebody, and tells the server if it was another.
-    fn type_in(&mut self, id: PeerId, request: RequestId, bytes: &[u8]) -> Done {
+    fn type_in(&mut self, id: PeerId, request: RequestId, parts: &[&[u8]], now: Instant) -> Done {
         let before = self.pane.typed();
-        let done = self.pane.accept(request, bytes);
+        let done = self.pane.accept(request, parts, now);
         let typed = self.pane.typed();
         if typed != before {
             let typist = self.peers.iter_mut().find(|peer| peer.id == id);
-            let keys = typist.map(|peer| peer.hands.pressed(bytes)).unwrap_or_default();
+            let bytes = parts.concat();
+            let keys = typist.map(|peer| peer.hands.pressed(&bytes)).unwrap_or_default();
             let server = |peer: &&mut Peer| peer.id != id && peer.role == Some(Role::Server);
             for peer in self.peers.iter_mut().filter(server) {
                 let _ = peer.send(&FromKeeper::Typed(typed));
@@ -269,7 +282,19 @@ impl Keeper {
     }
 
     fn held(&self) -> FromKeeper {
-        FromKeeper::Held(Held { holder: self.lease.holder().map(str::to_owned) })
+        let holder = self.lease.holder().map(str::to_owned);
+        FromKeeper::Held(Held { holder, forced: self.lease.is_forced() })
+    }
+
+    /// Says whether a server is there to those who would answer for it.
+    fn tell_served(&mut self, served: bool) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.role == Some(Role::Viewer)) {
+            let _ = peer.send(&FromKeeper::Served(served));
+        }
+    }
+
+    fn is_served(&self) -> bool {
+        self.peers.iter().any(|peer| peer.role == Some(Role::Server))
     }
 
     /// One server at a time: a new one means that the old one is dead, whatever its socket says.
@@ -281,6 +306,7 @@ impl Keeper {
                 self.tell_holder();
             }
             self.pane.found_server();
+            self.tell_served(true);
         }
         if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
             peer.role = Some(role);
@@ -288,7 +314,7 @@ impl Keeper {
     }
 
     fn greet(&mut self, id: PeerId) {
-        self.tell(id, &FromKeeper::Welcome(self.pane.welcome()));
+        self.tell(id, &FromKeeper::Welcome(self.pane.welcome(self.is_served())));
         if self.lease.holder().is_some() {
             self.tell(id, &self.held());
         }
@@ -297,7 +323,7 @@ impl Keeper {
         }
     }
 
-    fn took(&mut self, id: PeerId, offset: u64) {
+    fn took(&mut self, id: PeerId, offset: u64, now: Instant) {
         let end = self.pane.end();
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else {
             return;
@@ -307,6 +333,7 @@ impl Keeper {
         if peer.role == Some(Role::Server) {
             self.pane.server_took(offset);
         }
+        self.pane.follower_took(id, offset, now);
     }
 
     fn tell(&mut self, id: PeerId, message: &FromKeeper) {

@@ -9,6 +9,8 @@ use crate::peer::PeerId;
 #[derive(Debug, Default)]
 pub(crate) struct Lease {
     holder: Option<Holder>,
+    /// Whether the size was set by force, and nobody has held it since.
+    forced: bool,
 }
 
 /// A connection may speak for many, so that it takes a name as well.
@@ -28,6 +30,12 @@ impl Lease {
         self.holder.as_ref().map(|holder| holder.name.as_str())
     }
 
+    /// Whether it is free because somebody set the size by force, who does not hold it. Whoever waits for it then
+    /// goes on waiting, or the size would not last.
+    pub(crate) fn is_forced(&self) -> bool {
+        self.forced
+    }
+
     /// Somebody wants to set the size and, if they give a name, to hold it. Answers whether the holder
     /// changed.
     pub(crate) fn ask(
@@ -41,6 +49,7 @@ impl Lease {
             return Err(IsHeld);
         }
         let changed = self.holder != asks;
+        self.forced = asks.is_none() && (force || self.forced);
         self.holder = asks;
         Ok(changed)
     }
@@ -83,6 +92,17 @@ mod tests {
         assert_eq!(lease.ask(1, Some("a"), false), Err(IsHeld));
         assert_eq!(lease.ask(3, None, true), Ok(true));
         assert_eq!(lease.holder(), None);
+    }
+
+    #[test]
+    fn a_forced_size_lasts_until_somebody_holds_it() {
+        let mut lease = held_by(1, "a");
+        assert_eq!(lease.ask(2, None, true), Ok(true));
+        assert!(lease.is_forced());
+        assert_eq!(lease.ask(2, None, false), Ok(false));
+        assert!(lease.is_forced() && !lease.lost(1) && lease.is_forced());
+        assert_eq!(lease.ask(3, Some("c"), false), Ok(true));
+        assert!(!lease.is_forced() && lease.lost(3) && !lease.is_forced());
     }
 
     #[test]

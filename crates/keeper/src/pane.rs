@@ -6,16 +6,19 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use paned_model::frame::{Birth, Done, Ending, Guard, Refused, RequestId, Role, VERSION, Welcome};
+use paned_model::frame::{
+    self, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Role, VERSION, Welcome,
+};
 use paned_model::{Exit, Size, Time};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 
 use crate::birth::Newborn;
 use crate::drain::{self, Drain};
 use crate::flow::Flow;
 use crate::killing::{Killed, Killing, Step};
+use crate::line::Line;
 use crate::pace::{BREAK, Pace};
 use crate::peer::PeerId;
 use crate::procs::{self, Push};
@@ -40,6 +43,9 @@ pub(crate) struct Pane {
     flow: Flow,
     pace: Pace,
     typing: Typing,
+    line: Line,
+    /// Whose the program is: it ends when they leave.
+    owner: Option<PeerId>,
     /// How often somebody has typed.
     typed: u64,
     /// Do not look at the pty before this.
@@ -76,9 +82,11 @@ impl Pane {
             started: newborn.started,
             grace: Duration::from_millis(birth.grace_ms),
             drain: Drain::new(),
-            flow: Flow::new(),
+            flow: Flow::new(birth.followed, Instant::now()),
             pace: Pace::new(Instant::now()),
             typing: Typing::default(),
+            line: Line::default(),
+            owner: None,
             typed: 0,
             rest_until: None,
             times_out_at: timeout.map(|timeout| Instant::now() + timeout),
@@ -90,13 +98,14 @@ impl Pane {
         }
     }
 
-    pub(crate) fn welcome(&self) -> Welcome {
+    pub(crate) fn welcome(&self, served: bool) -> Welcome {
         Welcome {
             version: VERSION,
             keeper: std::process::id(),
             pid: self.child.as_raw_nonzero().get().unsigned_abs(),
             started: self.started,
             typed: Some(self.typed),
+            served: Some(served),
         }
     }
 
@@ -124,7 +133,7 @@ impl Pane {
         }
         let mut interest = PollFlags::empty();
         interest.set(PollFlags::IN, self.flow.room(&self.tape) != 0);
-        interest.set(PollFlags::OUT, !self.typing.is_empty());
+        interest.set(PollFlags::OUT, self.typing.is_due());
         interest
     }
 
@@ -132,12 +141,17 @@ impl Pane {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let looking = self.killing.as_ref().map(Killing::deadline);
         let holding = self.flow.deadline(&self.tape);
-        [looking, holding, self.rest_until, self.times_out_at].into_iter().flatten().min()
+        let deadlines =
+            [looking, holding, self.typing.deadline(), self.rest_until, self.times_out_at];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Time passed.
     pub(crate) fn tick(&mut self, now: Instant) {
         self.flow.tick(&self.tape, now);
+        if self.typing.deadline().is_some_and(|at| at <= now) {
+            self.type_on(now);
+        }
         if self.rest_until.is_some_and(|until| until <= now) {
             self.rest_until = None;
             self.drain(now);
@@ -186,11 +200,11 @@ impl Pane {
         }
     }
 
-    /// Takes what somebody typed, all or none.
-    pub(crate) fn accept(&mut self, id: RequestId, bytes: &[u8]) -> Done {
-        let done = self.take_in(id, bytes);
+    /// Takes what somebody typed, all or none; each part is read by itself.
+    pub(crate) fn accept(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
+        let done = self.take_in(id, parts, now);
         // What a terminal says by itself is nobody's typing.
-        if done.refused.is_none() && hands::typed(bytes) {
+        if done.refused.is_none() && parts.iter().any(|part| hands::typed(part)) {
             self.typed += 1;
         }
         Done { typed: Some(self.typed), ..done }
@@ -206,7 +220,7 @@ impl Pane {
     ) -> Done {
         self.drain(now);
         let done = match self.check(guard) {
-            None => self.take_in(id, bytes),
+            None => self.take_in(id, &[bytes], now),
             refused => Done { refused, ..Done::well(id) },
         };
         Done { typed: Some(self.typed), ..done }
@@ -222,20 +236,43 @@ impl Pane {
         (guard.end.is_some() && unread()).then_some(Refused::Unread)
     }
 
-    fn take_in(&mut self, id: RequestId, bytes: &[u8]) -> Done {
+    fn take_in(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
         let refused = match self.end {
-            End::Running if self.typing.accept(bytes) => None,
+            End::Running if self.typing.accept(parts) => None,
             End::Running => Some(Refused::Full),
             End::Reaped(_) | End::Drained(_) | End::Ended(_) => Some(Refused::Gone),
         };
-        let long_line = refused.is_none() && pty::cuts_line(&self.master, bytes);
-        self.type_on();
+        let mut long_line = false;
+        for part in parts.iter().filter(|_| refused.is_none()) {
+            long_line |= self.line.typed(&self.master, part);
+        }
+        self.type_on(now);
         Done { refused, long_line, ..Done::well(id) }
     }
 
     /// Gives the program what it takes of what was typed.
-    pub(crate) fn type_on(&mut self) {
-        self.typing.write(self.master.as_fd());
+    pub(crate) fn type_on(&mut self, now: Instant) {
+        self.typing.write(&self.master, now);
+    }
+
+    /// Has the program get a signal.
+    pub(crate) fn signal(&mut self, request: &frame::Signal, now: Instant) -> Done {
+        let id = request.id;
+        let refuse = |refused| Done { refused: Some(refused), ..Done::well(id) };
+        if !matches!(self.end, End::Running) {
+            return refuse(Refused::Gone);
+        }
+        let Some(signal) = Signal::from_named_raw(request.signal.into()) else {
+            return refuse(Refused::Failed);
+        };
+        // Behind what is typed ahead, a key would come too late.
+        match pty::key_for(&self.master, signal).filter(|_| self.typing.is_empty()) {
+            Some(key) => self.take_in(id, &[&[key]], now),
+            None => {
+                procs::signal(&self.master, self.child, signal);
+                Done::well(id)
+            }
+        }
     }
 
     /// Sets the size. What was printed before is on the tape first, so that it is known what was for which size.
@@ -260,9 +297,25 @@ impl Pane {
         self.flow.attach();
     }
 
-    pub(crate) fn lost_peer(&mut self, role: Option<Role>) {
+    /// Somebody must not miss anything, and may be the one for whom the program runs.
+    pub(crate) fn follow(&mut self, peer: PeerId, follow: &Follow, now: Instant) {
+        self.flow.follow(peer, follow.from, now);
+        if follow.owns {
+            self.owner = Some(peer);
+        }
+    }
+
+    pub(crate) fn follower_took(&mut self, peer: PeerId, offset: u64, now: Instant) {
+        self.flow.followed(peer, offset, now);
+    }
+
+    pub(crate) fn lost_peer(&mut self, peer: PeerId, role: Option<Role>, now: Instant) {
         if role == Some(Role::Server) {
             self.flow.detach();
+        }
+        self.flow.lost(peer);
+        if self.owner.take_if(|owner| *owner == peer).is_some() {
+            self.kill(now, None, None);
         }
     }
 
@@ -274,6 +327,7 @@ impl Pane {
         asked_by: Option<(PeerId, RequestId)>,
     ) {
         let grace = grace.unwrap_or(self.grace);
+        self.flow.over(now);
         if self.killing.is_none() {
             let how = if grace.is_zero() { Push::Make } else { Push::Ask };
             procs::push(self.child, how);
@@ -308,6 +362,7 @@ impl Pane {
             (None, None) => return,
         };
         self.end = End::Reaped(exit);
+        self.flow.over(now);
         self.times_out_at = None;
         self.rest_until = None;
         self.drain(now);

@@ -5,9 +5,11 @@
 //! and none of them can leave. Elsewhere it is the processes of the pane's session.
 
 use std::io;
+use std::os::fd::AsFd;
 
 use paned_model::frame::Survivor;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::termios::tcgetpgrp;
 
 /// A process of the pane that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,21 @@ pub(crate) fn push(leader: Pid, how: Push) -> Vec<Process> {
         hears.iter().for_each(|signal| system::signal(process.pid, *signal));
     }
     processes
+}
+
+/// Sends the pane's program a signal. Those that come from a terminal go to all who work in its foreground.
+pub(crate) fn signal(terminal: &impl AsFd, leader: Pid, signal: Signal) {
+    let foreground = tcgetpgrp(terminal).ok();
+    match (signal, foreground) {
+        (Signal::INT | Signal::QUIT, Some(group)) => drop(kill_process_group(group, signal)),
+        (Signal::HUP, Some(group)) => {
+            let _ = kill_process_group(group, signal);
+            if group != leader {
+                let _ = kill_process(leader, signal);
+            }
+        }
+        _ => drop(kill_process(leader, signal)),
+    }
 }
 
 /// Every process of the pane that has not ended.

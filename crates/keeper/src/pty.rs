@@ -9,8 +9,9 @@ use std::ptr;
 use paned_model::Size;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
 use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionread};
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 
 /// The program's side has this name; ours is a descriptor.
 #[derive(Debug)]
@@ -47,17 +48,23 @@ pub fn resize(master: &OwnedFd, size: Size) -> io::Result<()> {
     Ok(tcsetwinsize(master, size)?)
 }
 
-/// The longest line that the kernel's line editor holds; it drops what is typed beyond that.
-const LONGEST_LINE: usize = 4095;
-
-/// Whether the terminal edits lines, and one of these is longer than it holds.
-pub(crate) fn cuts_line(master: &OwnedFd, typed: &[u8]) -> bool {
-    let mut lines = typed.split(|byte| matches!(byte, b'\n' | b'\r'));
-    let edits = || {
-        let modes = tcgetattr(master).map(|terminal| terminal.local_modes);
-        modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
+/// The key of which the terminal makes this signal, if it does.
+pub(crate) fn key_for(master: &OwnedFd, signal: Signal) -> Option<u8> {
+    let index = match signal {
+        Signal::INT => SpecialCodeIndex::VINTR,
+        Signal::QUIT => SpecialCodeIndex::VQUIT,
+        _ => return None,
     };
-    lines.any(|line| LONGEST_LINE < line.len()) && edits()
+    let modes = tcgetattr(master).ok()?;
+    let key = modes.special_codes[index];
+    // A key of number zero is none.
+    (modes.local_modes.contains(LocalModes::ISIG) && key != 0).then_some(key)
+}
+
+/// Whether the terminal edits lines, and gives them out whole.
+pub(crate) fn edits_lines(master: &OwnedFd) -> bool {
+    let modes = tcgetattr(master).map(|terminal| terminal.local_modes);
+    modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
 }
 
 /// Whether the program has not read yet all that was typed. Asked at its own side of the pty: ours does not know.

@@ -270,11 +270,16 @@ impl Scribe {
                 return self.greet(id);
             }
             ToKeeper::Took(offset) => return self.took(id, offset, is_server),
-            ToKeeper::Birth(_) | ToKeeper::Adopt(_) | ToKeeper::Release(_) => return,
+            // It never waits for anybody, so nobody can follow it.
+            ToKeeper::Birth(_)
+            | ToKeeper::Adopt(_)
+            | ToKeeper::Release(_)
+            | ToKeeper::Follow(_) => return,
             // tmux types, and only for the server.
-            ToKeeper::Input(request, _) | ToKeeper::Guarded(request, ..) => {
-                refuse(request, Refused::Failed)
-            }
+            ToKeeper::Input(request, _)
+            | ToKeeper::Guarded(request, ..)
+            | ToKeeper::Parts(request, _) => refuse(request, Refused::Failed),
+            ToKeeper::Signal(signal) => refuse(signal.id, Refused::Failed),
             ToKeeper::Resize(resize) if is_server => self.resized(id, &resize),
             ToKeeper::Resize(resize) => refuse(resize.id, Refused::Held),
             ToKeeper::Kill(kill) if is_server => {
@@ -308,7 +313,7 @@ impl Scribe {
     fn greet(&mut self, id: PeerId) {
         let keeper = std::process::id();
         let (version, pid, started) = (VERSION, self.pid, self.started);
-        let welcome = Welcome { version, keeper, pid, started, typed: None };
+        let welcome = Welcome { version, keeper, pid, started, typed: None, served: None };
         self.tell(id, &FromKeeper::Welcome(welcome));
     }
 

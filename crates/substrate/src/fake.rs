@@ -180,7 +180,7 @@ impl FakePane {
         match command {
             Command::Took(offset) => inner.taken = offset,
             Command::Input(bytes, reply) => {
-                inner.accept(&bytes);
+                inner.accept(&bytes.concat());
                 let _ = reply.send(gone.map(|()| Typed::default()));
             }
             Command::Guarded(bytes, guard, reply) => {

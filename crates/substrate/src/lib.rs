@@ -65,6 +65,8 @@ pub struct Order {
     pub timeout: Option<Duration>,
     /// How long it may take to end when asked.
     pub grace: Duration,
+    /// Whether somebody is about to follow it at its keeper, and is to miss nothing.
+    pub followed: bool,
     /// What the kernel wants to know again when it finds the pane later.
     pub record: String,
 }
@@ -90,8 +92,9 @@ pub struct Link {
 /// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
 #[derive(Debug)]
 pub enum Command {
-    /// Type these bytes.
-    Input(Vec<u8>, oneshot::Sender<Result<Typed, Refused>>),
+    /// Type these, one after the other, with nobody's typing in between. The program reads each by itself where its
+    /// keeper can see to that.
+    Input(Vec<Vec<u8>>, oneshot::Sender<Result<Typed, Refused>>),
     /// Type these bytes if this still holds, else [`Refused::Moved`]. They are nobody's typing.
     Guarded(Vec<u8>, Guard, oneshot::Sender<Result<Typed, Refused>>),
     /// Set the terminal's size.

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use paned_e2e::{Server, binary, children_of, is_alive, kill9, said};
+use paned_e2e::{
+    PATIENCE, Server, binary, children_of, gone, is_alive, kill9, said, signal, wait_for,
+};
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -221,6 +223,36 @@ fn it_works_while_the_server_is_down() {
 }
 
 #[test]
+fn one_terminal_answers_a_question() {
+    let mut server = Server::start();
+    let ask = "stty raw -echo; echo ready; while read -n 1 -t 60 x; do printf 'ask\\033[6n\\033[cdone\\r\\n'; \
+               read -d c -t 60 answer; printf '%q\\r\\n' \"$answer\"; done";
+    script(&server, "a", ask);
+    until(&server, "a", "ready");
+    let mut first = attach(&server, &["a"]);
+    first.until("ready");
+    let mut second = attach(&server, &["a"]);
+    second.until("ready");
+    for _ in 0..2 {
+        first.type_in("x");
+        // Nobody is asked, and the server has answered.
+        for term in [&mut first, &mut second] {
+            term.until("askdone");
+            term.until("R\\E[?6");
+        }
+    }
+    let mut lines = server.text("a");
+    lines.retain(|c| c == '?');
+    assert_eq!(lines.len(), 2, "{}", server.text("a"));
+    server.kill();
+    second.type_in("x");
+    first.until("ask\u{1b}[6n\u{1b}[cdone");
+    second.until("askdone");
+    first.type_in("\u{1b}[9;9R\u{1b}[?1c");
+    second.until("9R\\E[?1");
+}
+
+#[test]
 fn a_pane_can_show_another_but_not_itself() {
     let server = Server::start();
     start(&server, "a", &["cat"]);
@@ -247,7 +279,15 @@ fn the_terminal_is_put_back_however_one_leaves() {
     detached.type_in(DETACH);
     detached.until("\u{1b}[?2004l");
     check_restored(detached, &before, 0);
-    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+    for (signal, code) in [
+        (Signal::TERM, 143),
+        (Signal::HUP, 129),
+        (Signal::INT, 130),
+        (Signal::QUIT, 131),
+        (Signal::USR1, 138),
+        (Signal::ABORT, 134),
+        (Signal::SYS, 159),
+    ] {
         let mut signalled = visit(&server);
         signalled.until("ready");
         let [attached] = children_of(signalled.pid())[..] else { panic!("one child") };
@@ -260,6 +300,64 @@ fn the_terminal_is_put_back_however_one_leaves() {
     kill9(server.tape("a").keeper());
     lost.until("its keeper died");
     check_restored(lost, &before, 10);
+}
+
+/// A shell whose terminal outlives a visit, which begins with a line.
+fn guarded(server: &Server) -> Term {
+    let mut term = Term::script(server, "echo shell; read x; $PANED attach a; read y");
+    term.until("shell");
+    term
+}
+
+/// Who is attached in such a shell, and their guard.
+#[track_caller]
+fn attached(term: &Term) -> (u32, u32) {
+    let [attached] = children_of(term.pid())[..] else { panic!("one child") };
+    let [guard] = children_of(attached)[..] else { panic!("one guard") };
+    (attached, guard)
+}
+
+/// What nobody can catch, or what a crash is: the guard does what attach cannot any more.
+#[test]
+fn the_terminal_is_put_back_after_a_death_too() {
+    let server = Server::start();
+    script(&server, "a", "printf '\\033[?1049h\\033[?1000h\\033[?2004hready'; read x");
+    for signal in [Signal::KILL, Signal::SEGV, Signal::ILL, Signal::BUS] {
+        let mut term = guarded(&server);
+        let before = term.modes();
+        term.type_in("\n");
+        term.until("\u{1b}[?1049h");
+        wait_for("raw", || (term.modes() != before).then_some(()));
+        let (attached, guard) = attached(&term);
+        // A fault that somebody made up is no fault the first time.
+        wait_for("its death", || {
+            paned_e2e::signal(attached, signal);
+            (!is_alive(attached)).then_some(())
+        });
+        for undone in ["\u{1b}[?1049l", "\u{1b}[?1000l", "\u{1b}[?2004l"] {
+            term.until(undone);
+        }
+        wait_for("the modes it had", || (term.modes() == before).then_some(()));
+        assert!(gone(guard, PATIENCE), "the guard stays");
+    }
+}
+
+#[test]
+fn a_shell_that_has_put_the_terminal_back_knows_better() {
+    let server = Server::start();
+    script(&server, "a", "echo ready; read x");
+    let mut term = guarded(&server);
+    let before = term.modes();
+    term.type_in("\n");
+    term.until("ready");
+    let (attached, guard) = attached(&term);
+    signal(guard, Signal::STOP);
+    kill9(attached);
+    wait_for("its death", || (!is_alive(attached)).then_some(()));
+    let shells = term.set_line_editing();
+    signal(guard, Signal::CONT);
+    assert!(gone(guard, PATIENCE), "the guard stays");
+    assert!(term.modes() == shells && shells != before);
 }
 
 #[test]

@@ -151,3 +151,33 @@ fn a_screen_is_rows_colours_or_a_picture() {
     assert!(std::fs::read(file).unwrap().starts_with(b"\x89PNG"));
     assert!(server.ok(&["screen", "a", "--format", "svg"]).starts_with("<svg"));
 }
+
+#[test]
+fn bytes_and_what_scrolled_off_can_be_had_as_they_are() {
+    let server = Server::start();
+    start(&server, "a", &["printf", "one\\n\\033[31mtwo\\033[0m\\nthree"]);
+    until_exit(&server, "a");
+    assert_eq!(server.ok(&["logs", "a", "--raw"]), "one\r\n\u{1b}[31mtwo\u{1b}[0m\r\nthree");
+    assert_eq!(server.ok(&["tail", "a", "--raw", "-n", "2"]), "\u{1b}[31mtwo\u{1b}[0m\r\nthree");
+    start(&server, "b", &["seq", "100"]);
+    until_exit(&server, "b");
+    let shown = server.ok(&["screen", "b", "--history", "10"]);
+    assert_eq!(shown.lines().next(), Some("68"), "{shown}");
+    assert_eq!(shown.lines().last(), Some("100"));
+    let (_, err, code) = said(&server.cli(&["screen", "b", "-o", "b.bmp"]));
+    assert!(code == 2 && err.contains("`bmp`"), "{err}");
+}
+
+#[test]
+fn a_wait_may_be_for_the_screen_and_says_why_it_stopped() {
+    let server = Server::start();
+    script(&server, "a", "echo ready; read x; echo failed; read y");
+    until(&server, "a", "ready");
+    let revision = server.answer(&["screen", "a"])["revision"].to_string();
+    server.ok(&["send", "a", "go"]);
+    server.ok(&["wait", "a", "--screen-change-since", &revision]);
+    let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
+    let (out, err, code) = said(&server.cli(&stop));
+    assert_eq!((out.as_str(), code), ("failed\n", 8));
+    assert!(err.contains("--stop"), "{err}");
+}

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use paned_e2e::{Server, said};
+use paned_e2e::{Server, said, wait_for};
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::SIZES;
 use super::term::Term;
+use super::{SIZES, until_exit};
 
 /// `paned run` of a shell script, with a way to read what it prints.
 fn spawn(server: &Server, script: &str) -> (Child, impl Iterator<Item = String>) {
@@ -31,7 +31,8 @@ fn the_exit_code_is_the_programs_own_and_nothing_is_left_behind() {
         assert_eq!(said(&server.cli(&["run", "--", "sh", "-c", script])).2, code, "{script}");
     }
     assert_eq!(said(&server.cli(&["run", "--timeout", "1", "--", "sleep", "1000"])).2, 124);
-    assert_eq!(said(&server.cli(&["run", "--", "no-such-program"])).2, 2);
+    assert_eq!(said(&server.cli(&["run", "--", "no-such-program"])).2, 127);
+    assert_eq!(said(&server.cli(&["run", "--", "/etc/passwd"])).2, 126);
     assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
@@ -60,13 +61,49 @@ fn an_interrupt_is_pressed_in_the_pane_and_a_termination_ends_it() {
     signal(&run, Signal::INT);
     assert!(lines.any(|line| line.contains("caught")));
     assert_eq!(run.wait().unwrap().code(), Some(3));
-    for asked in [Signal::TERM, Signal::HUP] {
+    for (asked, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::ALARM, 143)] {
         let (mut run, mut lines) = spawn(&server, "echo ready; exec sleep 1000");
         assert_eq!(lines.next().unwrap(), "ready");
         signal(&run, asked);
-        assert_eq!(run.wait().unwrap().code(), Some(143));
+        assert_eq!(run.wait().unwrap().code(), Some(code));
     }
     assert_eq!(server.answer(&["ls"]), json!([]));
+}
+
+#[test]
+fn signals_are_passed_on_and_keys_only_where_they_are_signals() {
+    let server = Server::start();
+    for (name, asked) in
+        [("QUIT", Signal::QUIT), ("HUP", Signal::HUP), ("USR1", Signal::USR1), ("INT", Signal::INT)]
+    {
+        for modes in ["sane", "raw -isig"] {
+            let script = format!(
+                "stty {modes}; trap 'echo caught; exit 3' {name}; printf 'ready\\r\\n'; while read -t 1 x || true; do :; done"
+            );
+            let (mut run, mut lines) = spawn(&server, &script);
+            assert_eq!(lines.next().unwrap(), "ready");
+            signal(&run, asked);
+            assert!(lines.any(|line| line.contains("caught")), "{name} {modes}");
+            assert_eq!(run.wait().unwrap().code(), Some(3), "{name} {modes}");
+        }
+    }
+    let (mut run, mut lines) = spawn(&server, "trap '' HUP; echo ready; while :; do sleep 1; done");
+    assert_eq!(lines.next().unwrap(), "ready");
+    signal(&run, Signal::HUP);
+    assert_eq!(run.wait().unwrap().code(), Some(143), "one that does not hear it is ended");
+    assert_eq!(server.answer(&["ls"]), json!([]));
+}
+
+#[test]
+fn a_program_does_not_outlive_a_run_that_was_killed() {
+    let server = Server::start();
+    let (mut run, mut lines) = spawn(&server, "echo ready; exec sleep 1000");
+    assert_eq!(lines.next().unwrap(), "ready");
+    let pane = server.answer(&["ls"])[0].clone();
+    signal(&run, Signal::KILL);
+    run.wait().unwrap();
+    let ended = until_exit(&server, pane["id"].as_str().unwrap());
+    assert_eq!(ended["status"], "killed");
 }
 
 #[test]
@@ -112,4 +149,38 @@ fn a_program_that_was_ended_leaves_our_terminal_as_it_was() {
     term.until("\u{1b}[?1049l");
     term.until("\u{1b}[?25h");
     assert_eq!(term.end(), 137);
+}
+
+/// Counts the lines that `paned run` prints, once somebody reads them.
+fn count(run: &mut Child, before: impl FnOnce()) -> usize {
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap(), "1");
+    before();
+    1 + lines.count()
+}
+
+#[test]
+fn a_program_waits_for_a_slow_reader_and_nothing_is_lost() {
+    let server = Server::start();
+    let mut run = server.command(&["run", "--id", "a", "--", "seq", "3000000"]);
+    let mut run = run.stdout(Stdio::piped()).spawn().unwrap();
+    // The program goes on until its tape is full, and then waits although nobody reads.
+    let lines = count(&mut run, || {
+        let tape = server.tape("a");
+        wait_for("a full tape", || ((15 << 20) < tape.end()).then_some(()));
+    });
+    assert_eq!((lines, run.wait().unwrap().code()), (3_000_000, Some(0)));
+}
+
+#[test]
+fn nothing_is_lost_when_the_server_dies_meanwhile() {
+    let mut server = Server::start();
+    let mut run = server.command(&["run", "--id", "a", "--", "sh", "-c", "seq 3000000; exit 9"]);
+    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = count(&mut run, || {
+        server.kill();
+        server.start_again();
+    });
+    assert_eq!((lines, run.wait().unwrap().code()), (3_000_000, Some(9)));
+    assert_eq!(server.answer(&["ls"]), json!([]));
 }

@@ -90,6 +90,22 @@ fn an_action_does_not_resize_what_somebody_holds_unless_it_says_so() {
 }
 
 #[test]
+fn a_forced_size_lasts_although_others_wait_for_it() {
+    let (server, mut first) = held();
+    let mut second = attach(&server, &[], 72, 21);
+    second.until("size 90 30");
+    server.ok(&["resize", "a", "60x20", "--force"]);
+    for term in [&mut first, &mut second] {
+        term.until("size 60 20");
+        // All that they said before this has come.
+        term.type_in(DETACH);
+        assert_eq!(term.end(), 0);
+    }
+    assert_eq!(server.tape("a").size(), Size { cols: 60, rows: 20 });
+    attach(&server, &[], 72, 21).until("size 72 21");
+}
+
+#[test]
 fn a_socket_holds_what_it_resized_until_it_closes() {
     let server = Server::start();
     start(&server, "a", &SIZES);

@@ -9,6 +9,7 @@ use paned_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{read, write};
 use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, OutputModes, tcgetattr, tcsetattr};
 
 /// A program in a terminal. Dropping it ends the program.
 pub(super) struct Term {
@@ -64,6 +65,21 @@ impl Term {
 
     pub(super) fn resize(&self, size: Size) {
         pty::resize(&self.master, size).unwrap();
+    }
+
+    /// The modes of the terminal that programs change and put back.
+    pub(super) fn modes(&self) -> (InputModes, OutputModes, LocalModes) {
+        let modes = tcgetattr(&self.master).unwrap();
+        (modes.input_modes, modes.output_modes, modes.local_modes)
+    }
+
+    /// Sets the modes as a shell does while it reads a line; answers them.
+    pub(super) fn set_line_editing(&self) -> (InputModes, OutputModes, LocalModes) {
+        let mut modes = tcgetattr(&self.master).unwrap();
+        modes.local_modes = LocalModes::ISIG;
+        modes.input_modes = InputModes::empty();
+        tcsetattr(&self.master, OptionalActions::Now, &modes).unwrap();
+        self.modes()
     }
 
     /// Waits until this is shown; answers what was shown before it. What comes after it is for the next.

@@ -4,6 +4,7 @@
 //! that the server knows which pane asks.
 
 mod catalogue;
+mod patient;
 mod place;
 pub(crate) mod sse;
 
@@ -24,6 +25,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::settings::Env;
+
+use patient::Patient;
 
 pub(crate) use catalogue::Described;
 pub(crate) use place::Place;
@@ -46,6 +49,11 @@ impl Client {
     pub(crate) fn new(place: Place, env: Env<'_>) -> Self {
         let headers = headers(&place, env);
         Self { place, headers }
+    }
+
+    /// Whether the server may be on another machine.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Tcp { .. })
     }
 
     /// Runs an action.
@@ -136,6 +144,7 @@ async fn speak<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Response<I
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let stream = Patient::new(stream);
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(cut_off)?;
     // It ends with the connection, whose errors the request itself reports.
     tokio::spawn(connection);

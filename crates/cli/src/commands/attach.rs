@@ -1,28 +1,31 @@
 //! `paned attach`: a pane as one's own terminal.
 //!
 //! It talks to the pane's keeper and reads the pane's tape itself, so it works while no server runs. Whatever
-//! the user's terminal sends goes to the program, also its answers to questions of the program; the server
-//! answers those too. A pane has one size, held by whoever came first until they leave: on a terminal of the
+//! the user's terminal sends goes to the program. What the program asks its terminal is answered once: by the server or,
+//! while there is none, by the terminal of whoever holds the pane's size; others are not shown the question. A pane has one size, held by whoever came first until they leave: on a terminal of the
 //! same size its bytes are shown as they are, on any other its grid is drawn anew.
 
 mod detach;
 mod mirror;
 mod picture;
+mod questions;
 mod session;
 mod show;
 mod terminal;
 
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use paned_keeper::guard::Guard;
 use paned_keeper::tape::Reader;
 use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
 
-use self::detach::DetachKey;
+use self::detach::{DetachKey, Lookout};
 use self::session::{Outcome, Session, Wishes};
 use self::show::Show;
 use self::terminal::Terminal;
@@ -43,8 +46,7 @@ Examples:
 Your terminal becomes the pane's: what it shows now is drawn, what you type goes to its program, and the \
 pane takes your terminal's size, unless somebody else who is attached holds it: then what fits is drawn, and \
 the size is yours when they leave. It works while no \
-server runs. What your terminal answers to questions of \
-the program is sent like everything else.
+server runs; only then your terminal answers what the program asks its terminal.
 
 When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
 time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";
@@ -71,7 +73,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let (socket, tape) = find(context, args)?;
-    let outcome = client::block_on(attach(args, &socket, tape))??;
+    // Before there are threads. Without one only what nobody can catch would leave the terminal as we use it.
+    let guard = Guard::post(io::stdin().as_fd()).ok();
+    let outcome = client::block_on(attach(args, &socket, tape, guard))??;
     say(context, &args.pane, outcome)
 }
 
@@ -122,19 +126,21 @@ fn gone(pane: &PaneId, how: &str) -> Refusal {
     Refusal::new(Code::Gone, sentence)
 }
 
-async fn attach(args: &Args, socket: &Path, tape: Reader) -> Result<Outcome> {
+async fn attach(args: &Args, socket: &Path, tape: Reader, guard: Option<Guard>) -> Result<Outcome> {
     let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
-    let wire = Wire::visit(socket).await.map_err(lost)?;
+    let (wire, welcome) = Wire::meet(socket).await.map_err(lost)?;
     let wishes = Wishes {
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,
         takes: args.take_size,
-        detach: args.detach_key.clone(),
+        detach: Lookout::new(args.detach_key.clone()),
     };
     // Before the terminal is changed, so that no signal leaves it so.
     let signals = Signals::catch()?;
-    let terminal = Terminal::open()?;
-    Session::new(wire, Show::new(tape), terminal, wishes).run(signals).await
+    let terminal = Terminal::open(guard)?;
+    // An old keeper does not say whether a server is there; mostly one is.
+    let is_served = welcome.served.unwrap_or(true);
+    Session::new(wire, Show::new(tape), terminal, wishes).run(signals, is_served).await
 }
 
 /// Says how it went, now that the terminal is the user's own again.

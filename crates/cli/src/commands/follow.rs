@@ -44,6 +44,8 @@ pub(super) struct Follower<'a> {
     at: u64,
     /// Whether the server has answered before: then one that is away will come back.
     is_known: bool,
+    /// Whether it was said that the server is away.
+    is_away: bool,
 }
 
 /// What `pane:wait` answers, as far as it matters here.
@@ -56,7 +58,7 @@ struct Waited {
 impl<'a> Follower<'a> {
     /// Follows a pane from an offset on.
     pub(super) fn new(client: &'a Client, out: Out, pane: &'a str, at: u64) -> Self {
-        Self { client, out, pane, at, is_known: false }
+        Self { client, out, pane, at, is_known: false, is_away: false }
     }
 
     /// Moves to where the last so many lines begin.
@@ -119,16 +121,16 @@ impl<'a> Follower<'a> {
 
     /// Asks the server; one that is away is waited for.
     async fn ask(&mut self, action: &str, params: &Value) -> Result<Value> {
-        let mut is_away = false;
         loop {
             match self.client.action(action, params).await {
                 Err(error) if is_unavailable(&error) && self.is_known => {}
                 other => {
-                    self.is_known = true;
+                    (self.is_known, self.is_away) = (true, false);
                     return other;
                 }
             }
-            if !std::mem::replace(&mut is_away, true) {
+            // Once for each time, also where whoever asks was called away meanwhile.
+            if !std::mem::replace(&mut self.is_away, true) {
                 self.out.aside("paned: the server is away; waiting for it")?;
             }
             sleep(PAUSE).await;

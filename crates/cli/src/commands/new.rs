@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Have automatic clean-up leave it alone
     #[arg(long)]
     persist: bool,
+    /// Tell its end by a notice: an event, and a message to the agent that started it
+    #[arg(long)]
+    notify_on_exit: bool,
     /// Show it in tmux, in this session, which is started if there is none
     #[arg(long, value_name = "NAME", conflicts_with = "here")]
     session: Option<String>,
@@ -94,6 +97,7 @@ fn request(args: Args) -> Result<Value> {
         ("tags", json!(args.tag)),
         ("timeoutSeconds", json!(args.timeout)),
         ("persist", json!(args.persist)),
+        ("notifyOnExit", json!(args.notify_on_exit)),
         ("session", json!(args.session)),
         ("visible", json!(args.visible)),
         ("onViewClosed", json!(args.on_view_closed)),

@@ -43,6 +43,16 @@ impl Printer {
             Form::Raw => Ok(self.out.bytes(bytes)?),
             Form::Lines | Form::Named(_) | Form::Json(_) => {
                 let lines = self.cutter.feed(bytes);
+                self.lines(&lines)
+            }
+        }
+    }
+
+    /// All at once: what comes fast is not to wait for a write for each line.
+    fn lines(&self, lines: &[String]) -> Result<()> {
+        match &self.form {
+            Form::Lines => Ok(self.out.programs(lines.iter().map(String::as_str))?),
+            Form::Silent | Form::Raw | Form::Named(_) | Form::Json(_) => {
                 lines.iter().try_for_each(|line| self.line(line))
             }
         }
@@ -64,6 +74,14 @@ impl Printer {
     /// As [`Printer::print`].
     pub(super) fn finish(&mut self) -> Result<()> {
         self.cutter.finish().map_or(Ok(()), |line| self.line(&line))
+    }
+
+    /// Puts a terminal back that a program has left in disorder.
+    ///
+    /// # Errors
+    /// As [`Printer::print`].
+    pub(super) fn last(&self, bytes: &[u8]) -> Result<()> {
+        Ok(self.out.bytes(bytes)?)
     }
 
     fn line(&self, text: &str) -> Result<()> {

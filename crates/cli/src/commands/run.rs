@@ -1,19 +1,28 @@
 //! `paned run`: runs a program in a fresh pane to its end, as if it ran here.
 
+mod course;
+mod direct;
+mod press;
+
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::{Context as _, Result};
-use paned_model::{Code, PaneId, PaneInfo, Refusal, Size};
+use anyhow::Result;
+use paned_keeper::guard::Guard;
+use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal, Size};
 use serde_json::{Map, Value, json};
-use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 
-use super::afterwards::Afterwards;
-use super::ending::Ended;
-use super::follow::{Follower, Piece};
+use self::course::{Course, Finish, Outcome, Source, State};
+use self::direct::Direct;
+use self::press::Press;
+use super::follow::Follower;
 use super::printer::{Form, Printer};
 use super::span::seconds;
-use super::window::{self, Asked, Caught, Signals};
+use super::window::{self, Signals};
 use super::{is_unavailable, new, params, read};
 use crate::client::{self, Client};
 use crate::context::Context;
@@ -26,12 +35,24 @@ Examples:
   paned run --json -- make                        how it ended and its last lines, as JSON
 
 The program has a terminal of its own, as large as yours, and lives on the server: what it prints is shown \
-as it comes, byte for byte to a terminal (or with --raw), as plain lines elsewhere. ^C is pressed in its \
-pane; SIGTERM and SIGHUP end it with all that it started. It gets nothing from standard input: to type \
-into a program, use `paned new` and `paned attach`. Afterwards the pane is closed, and what the program \
-left running with it, unless you say --keep.
+as it comes, byte for byte to a terminal (or with --raw), as plain lines elsewhere. All of it is shown: a \
+program that prints faster than its output is read waits, as it would for a pipe. Only over TCP, from another \
+machine, some may be lost; then that is said, and the exit code is not 0.
 
-The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out.";
+^C and ^\\ are pressed in its pane, where they are keys to it, and signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
+are passed on; SIGTERM ends it with all that it started, and so does our own end. It gets nothing from standard \
+input: to type into a program, use `paned new` and `paned attach`. Afterwards the pane is closed, and what the \
+program left running with it, unless you say --keep.
+
+The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
+there is no such program, 126 when it cannot be executed.";
+
+/// What a shell answers when there is no such program, and when it is none that can be executed.
+const NO_PROGRAM: u8 = 127;
+const NOT_EXECUTABLE: u8 = 126;
+/// How long a server that is away is waited for once the program has ended, and how often it is asked.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Run a program in a fresh pane to its end, with its output and exit code as ours
 #[derive(clap::Args)]
@@ -64,38 +85,82 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
-    client::block_on(to_the_end(context, args))?
+    // Before there are threads. It says something only if we die while a program uses our terminal.
+    let guard = context.out.is_terminal().then(|| Guard::post(io::stdout().as_fd()));
+    client::block_on(to_the_end(context, args, guard.and_then(Result::ok)))?
 }
 
-async fn to_the_end(context: &Context, args: Args) -> Result<ExitCode> {
+async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Result<ExitCode> {
     let client = context.client()?;
     // Before the pane is there, so that no signal leaves it behind.
     let mut signals = Signals::catch()?;
     let (keep, follows_size, form) = (args.keep, args.size.is_none(), form(context, args.raw));
-    let pane: PaneInfo = read(client.action("pane:new", &request(args)?).await?)?;
-    let mut run = Run {
-        context,
-        client,
-        pane: pane.id.to_string(),
-        afterwards: Afterwards::default(),
-        printer: Printer::new(context.out, form),
-        follows_size,
+    let (is_raw, is_near) = (form == Form::Raw, !client.is_remote());
+    let pane = match client.action("pane:new", &request(args, is_near)?).await {
+        Ok(pane) => read::<PaneInfo>(pane)?,
+        Err(error) => return not_started(context, error),
     };
-    let ended = run.follow(&mut signals).await;
-    let answered = match &ended {
-        Ok(pane) if context.out.is_json() => run.answer(pane).await,
+    let id = pane.id.to_string();
+    let source = match Direct::to(context, &pane, !keep).await {
+        Some(keeper) => Source::Keeper(keeper),
+        None => Source::Server(Follower::new(&client, context.out, &id, 0)),
+    };
+    let course = Course {
+        client: client.clone(),
+        pane: id.clone(),
+        source,
+        press: Press::new(Printer::new(context.out, form)),
+        shows_bytes: is_raw && context.out.is_terminal(),
+        follows_size,
+        state: State::default(),
+        guard,
+    };
+    let outcome = course.run(&mut signals).await;
+    let answered = match &outcome {
+        Ok(Outcome::Ended(finish)) if context.out.is_json() => {
+            answer(context, &client, &pane, finish).await
+        }
         Ok(_) | Err(_) => Ok(()),
     };
     // Whatever went wrong, nothing is left behind that nobody asked for.
     if keep {
-        context.out.aside(format!("paned: the pane {} is kept", run.pane))?;
+        context.out.aside(format!("paned: the pane {id} is kept"))?;
     } else {
-        run.close().await;
+        close(context, &client, &id).await;
     }
     answered?;
-    let pane = ended?;
+    code(context, outcome?)
+}
+
+/// A program that is not there, or none: a shell's exit codes for that.
+fn not_started(context: &Context, error: anyhow::Error) -> Result<ExitCode> {
+    let refusal: Refusal = error.downcast()?;
+    let how = refusal.details.as_ref().and_then(|details| details.get("program"));
+    let code = match how.and_then(Value::as_str) {
+        Some("missing") => NO_PROGRAM,
+        Some(_) => NOT_EXECUTABLE,
+        None if refusal.sentence.starts_with("cannot run ") => NOT_EXECUTABLE,
+        None => return Err(refusal.into()),
+    };
+    context.out.refuse(&refusal)?;
+    Ok(code.into())
+}
+
+fn code(context: &Context, outcome: Outcome) -> Result<ExitCode> {
+    let finish = match outcome {
+        Outcome::Ended(finish) => finish,
+        Outcome::Left(asked) => {
+            context.out.aside("paned: what was left of the output is not shown")?;
+            return Ok(asked.code().into());
+        }
+    };
     let lost = || Refusal::new(Code::Gone, "how the program ended is not known: its keeper died");
-    Ok(Ended::of(&pane).ok_or_else(lost)?.into())
+    let ended = finish.ended.ok_or_else(lost)?;
+    if 0 < finish.missed && ended.code() == 0 {
+        let sentence = "the program went well, but not all of its output is shown";
+        return Err(Refusal::new(Code::Gone, sentence).into());
+    }
+    Ok(ended.into())
 }
 
 fn form(context: &Context, raw: bool) -> Form {
@@ -106,7 +171,7 @@ fn form(context: &Context, raw: bool) -> Form {
     }
 }
 
-fn request(args: Args) -> Result<Value> {
+fn request(args: Args, is_near: bool) -> Result<Value> {
     let text = |(name, value): (String, String)| (name, Value::String(value));
     Ok(params([
         ("id", json!(args.id)),
@@ -115,106 +180,41 @@ fn request(args: Args) -> Result<Value> {
         ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
         ("size", json!(args.size.or_else(window::size))),
         ("timeoutSeconds", json!(args.timeout)),
+        // At its keeper, which must be near.
+        ("followed", if is_near { json!(true) } else { Value::Null }),
     ]))
 }
 
-/// A program that runs.
-struct Run<'a> {
-    context: &'a Context,
-    client: Client,
-    pane: String,
-    printer: Printer,
-    afterwards: Afterwards,
-    /// Whether its terminal is as large as ours.
-    follows_size: bool,
+/// Prints how it went, in the words of `pane:run`.
+async fn answer(context: &Context, client: &Client, pane: &PaneInfo, how: &Finish) -> Result<()> {
+    let tail = json!({ "paneId": pane.id, "tail": 500 });
+    let output = patiently(client, "pane:read", &tail).await?;
+    let exit = how.ended.and_then(|ended| ended.exit);
+    Ok(context.out.json(&json!({
+        "paneId": pane.id,
+        "exitCode": exit.and_then(Exit::code),
+        "exitSignal": exit.and_then(Exit::signal),
+        "timedOut": how.ended.is_some_and(|ended| ended.timed_out),
+        "durationMs": how.at.map(|at| at.since(pane.created_at)),
+        "output": output,
+    }))?)
 }
 
-enum Event {
-    Piece(Piece),
-    Caught(Caught),
-    /// What a signal asked for was done, or refused.
-    Done(Result<Value>),
+/// Ends and forgets what is left. Where that fails, the pane is still there to be seen.
+async fn close(context: &Context, client: &Client, pane: &str) {
+    let closed = patiently(client, "pane:close", &json!({ "paneId": pane })).await;
+    if let Err(error) = closed {
+        let _ = context.out.aside(format!("paned: the pane {pane} stays: {error}"));
+    }
 }
 
-impl Run<'_> {
-    /// Shows what it prints and passes signals on, until it has ended.
-    async fn follow(&mut self, signals: &mut Signals) -> Result<Box<PaneInfo>> {
-        let (client, pane) = (self.client.clone(), self.pane.clone());
-        let mut follower = Follower::new(&client, self.context.out, &pane, 0);
-        let mut asked = JoinSet::new();
-        loop {
-            let event = tokio::select! {
-                piece = follower.next() => Event::Piece(piece?),
-                caught = signals.next() => Event::Caught(caught),
-                Some(done) = asked.join_next() => Event::Done(done.context("a signal was lost")?),
-            };
-            match event {
-                Event::Piece(Piece::Printed(bytes)) => self.print(&bytes)?,
-                Event::Piece(Piece::Missed(bytes)) => self.printer.missed(bytes)?,
-                Event::Piece(Piece::Ended(pane)) => {
-                    self.finish()?;
-                    return Ok(pane);
-                }
-                Event::Caught(caught) => self.pass_on(caught, &mut asked),
-                Event::Done(Err(error)) if is_unavailable(&error) => return Err(error),
-                // Refused where the program has just ended, which we hear by itself.
-                Event::Done(_) => {}
-            }
-        }
-    }
-
-    fn print(&mut self, bytes: &[u8]) -> Result<()> {
-        self.afterwards.saw(bytes);
-        self.printer.print(bytes)
-    }
-
-    /// A program that was ended has not put our terminal back.
-    fn finish(&mut self) -> Result<()> {
-        self.printer.finish()?;
-        let out = self.context.out;
-        let is_left = out.is_terminal() && !out.is_json() && !self.afterwards.is_plain();
-        Ok(if is_left { out.bytes(&self.afterwards.bytes()) } else { Ok(()) }?)
-    }
-
-    /// Does for the program what a signal asks for; its output goes on meanwhile.
-    fn pass_on(&self, caught: Caught, asked: &mut JoinSet<Result<Value>>) {
-        let pane = &self.pane;
-        let (action, params) = match caught {
-            Caught::Asked(Asked::Interrupt) => {
-                ("pane:keys", json!({ "paneId": pane, "keys": ["ctrl+c"] }))
-            }
-            Caught::Asked(Asked::Terminate | Asked::HangUp) => {
-                ("pane:kill", json!({ "paneId": pane }))
-            }
-            Caught::Resumed => return,
-            Caught::Resized => match window::size().filter(|_| self.follows_size) {
-                Some(size) => ("pane:resize", json!({ "paneId": pane, "size": size })),
-                None => return,
-            },
-        };
-        let client = self.client.clone();
-        asked.spawn(async move { client.action(action, &params).await });
-    }
-
-    /// Prints how it went, in the words of `pane:run`.
-    async fn answer(&self, pane: &PaneInfo) -> Result<()> {
-        let tail = json!({ "paneId": self.pane, "tail": 500 });
-        let output = self.client.action("pane:read", &tail).await?;
-        Ok(self.context.out.json(&json!({
-            "paneId": self.pane,
-            "exitCode": pane.exit_code,
-            "exitSignal": pane.exit_signal,
-            "timedOut": pane.timed_out,
-            "durationMs": pane.ended_at.map(|at| at.since(pane.created_at)),
-            "output": output,
-        }))?)
-    }
-
-    /// Ends and forgets what is left. Where that fails, the pane is still there to be seen.
-    async fn close(&self) {
-        let closed = self.client.action("pane:close", &json!({ "paneId": self.pane })).await;
-        if let Err(error) = closed {
-            let _ = self.context.out.aside(format!("paned: {} stays: {error}", self.pane));
+/// Asks a server that may be away for a moment.
+async fn patiently(client: &Client, action: &str, params: &Value) -> Result<Value> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match client.action(action, params).await {
+            Err(error) if is_unavailable(&error) && Instant::now() < until => sleep(PAUSE).await,
+            other => return other,
         }
     }
 }

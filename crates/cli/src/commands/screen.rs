@@ -21,6 +21,7 @@ Examples:
   paned screen web                     rows of text; with colours in a terminal
   paned screen web -o web.png          a picture; the name says of which format
   paned screen web --format svg > web.svg
+  paned screen web --history 100       and what scrolled off its top
   paned screen web --json              rows, cursor, title, modes and revision";
 
 /// Show a pane's screen as it is now
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// How to show it [default: as the file's name says; ansi in a terminal, text elsewhere]
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// Show up to so many rows that scrolled off its top, too, as text
+    #[arg(long, value_name = "N", default_value = "0")]
+    history: usize,
     /// Write it into this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -53,6 +57,8 @@ enum Format {
 /// What `pane:screen` answers, as far as it is shown.
 #[derive(Deserialize)]
 struct Shown {
+    #[serde(default)]
+    history: Vec<String>,
     rows: Vec<String>,
     ansi: Option<String>,
     svg: Option<String>,
@@ -61,11 +67,17 @@ struct Shown {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let is_for_eyes = context.out.is_terminal() && !context.out.is_json();
-    let format = format(args.format, args.output.as_deref(), is_for_eyes);
+    // What scrolled off is kept as text.
+    let is_plain = args.format.is_none() && args.output.is_none() && 0 < args.history;
+    let asked = args.format.or(is_plain.then_some(Format::Text));
+    let format = format(asked, args.output.as_deref(), is_for_eyes)?;
+    if 0 < args.history && format != Format::Text {
+        return Err(Refusal::invalid("`--history` goes with the format text").into());
+    }
     if format == Format::Png && args.output.is_none() && is_for_eyes {
         return Err(Refusal::invalid("a terminal shows no PNG; name a file with `-o`").into());
     }
-    let request = json!({ "paneId": args.pane, "format": format });
+    let request = json!({ "paneId": args.pane, "format": format, "history": args.history });
     let answer = context.action("pane:screen", &request)?;
     if context.out.is_json() && args.output.is_none() {
         context.out.json(&answer)?;
@@ -81,18 +93,32 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 /// What was asked for, or else what the file's name or the reader asks for.
-fn format(asked: Option<Format>, file: Option<&Path>, is_for_eyes: bool) -> Format {
-    let ending = file.and_then(Path::extension).and_then(OsStr::to_str);
-    let named = ending.and_then(|ending| Format::from_str(ending, true).ok());
+fn format(
+    asked: Option<Format>,
+    file: Option<&Path>,
+    is_for_eyes: bool,
+) -> Result<Format, Refusal> {
     let usual = if file.is_none() && is_for_eyes { Format::Ansi } else { Format::Text };
-    asked.or(named).unwrap_or(usual)
+    let ending = file.and_then(Path::extension).map(OsStr::to_string_lossy);
+    match (asked, ending.as_deref()) {
+        (Some(asked), _) => Ok(asked),
+        (None, None) => Ok(usual),
+        (None, Some(ending)) if ending.eq_ignore_ascii_case("txt") => Ok(Format::Text),
+        (None, Some(ending)) => Format::from_str(ending, true).map_err(|_| {
+            let ending = ending.escape_debug();
+            Refusal::invalid(format!(
+                "no format is called `{ending}`; name the file .png, .svg, .ansi or .txt, or say `--format`"
+            ))
+        }),
+    }
 }
 
 /// Blank rows at the bottom are left out: they say nothing, and push the rest out of sight.
 fn show(context: &Context, shown: &Shown) -> Result<()> {
     let last = shown.rows.iter().rposition(|row| !row.is_empty());
     let rows = &shown.rows[..last.map_or(0, |last| last + 1)];
-    Ok(rows.iter().try_for_each(|row| context.out.program(row))?)
+    let rows = shown.history.iter().chain(rows);
+    Ok(context.out.programs(rows.map(String::as_str))?)
 }
 
 fn write(context: &Context, file: &Path, bytes: &[u8]) -> Result<()> {
@@ -109,7 +135,10 @@ impl Shown {
         let ended = |text: &str| format!("{}\n", text.trim_end_matches('\n')).into_bytes();
         let missing = || Refusal::internal("the server answered without the picture");
         Ok(match format {
-            Format::Text => ended(&self.rows.join("\n")),
+            Format::Text => {
+                let rows: Vec<_> = self.history.iter().chain(&self.rows).cloned().collect();
+                ended(&rows.join("\n"))
+            }
             Format::Ansi => ended(self.ansi.as_deref().ok_or_else(missing)?),
             Format::Svg => ended(self.svg.as_deref().ok_or_else(missing)?),
             Format::Png => {
@@ -126,7 +155,7 @@ mod tests {
 
     #[track_caller]
     fn check(asked: Option<Format>, file: Option<&str>, is_for_eyes: bool, expect: Format) {
-        assert_eq!(format(asked, file.map(Path::new), is_for_eyes), expect);
+        assert_eq!(format(asked, file.map(Path::new), is_for_eyes), Ok(expect));
     }
 
     #[test]
@@ -134,7 +163,14 @@ mod tests {
         check(Some(Format::Svg), Some("a.png"), true, Format::Svg);
         check(None, Some("a.PNG"), true, Format::Png);
         check(None, Some("screen"), true, Format::Text);
+        check(None, Some("a.txt"), true, Format::Text);
         check(None, None, true, Format::Ansi);
         check(None, None, false, Format::Text);
+    }
+
+    #[test]
+    fn a_file_that_says_another_format_is_refused() {
+        let refused = format(None, Some(Path::new("a.bmp")), false).unwrap_err();
+        assert!(refused.sentence.contains("`bmp`") && refused.sentence.contains(".png"));
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::warn;
 use crate::context::Context;
@@ -15,7 +15,7 @@ Examples:
   paned send web -- ls -l                words that begin with a dash come after `--`
 
 Words are joined by blanks. Enter is pressed by itself, after the text, as programs that tell typing from \
-pasting expect. `paned write` types exactly what it is given; `paned paste` is for several lines.";
+pasting expect, and nothing that others send comes between. `paned write` types exactly what it is given; `paned paste` is for several lines.";
 
 /// Type a line into a pane and press Enter
 #[derive(clap::Args)]
@@ -36,19 +36,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let text = args.text.join(" ");
-    let typed = context.action("pane:write", &json!({ "paneId": args.pane, "text": text }))?;
-    warn(context, &typed)?;
-    let mut bytes = count(&typed);
-    if !args.no_enter {
-        let enter = json!({ "paneId": args.pane, "keys": ["enter"] });
-        bytes += count(&context.action("pane:keys", &enter)?);
-    }
+    let request = json!({ "paneId": args.pane, "text": text, "enter": !args.no_enter });
+    let answer = context.action("pane:write", &request)?;
+    warn(context, &answer)?;
     if context.out.is_json() {
-        context.out.json(&json!({ "bytes": bytes }))?;
+        context.out.json(&answer)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn count(answer: &Value) -> u64 {
-    answer.get("bytes").and_then(Value::as_u64).unwrap_or_default()
 }

@@ -7,6 +7,7 @@ use paned_model::Refusal;
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use super::cutter::last_lines;
 use super::ending::Ended;
 use super::follow::{Follower, Piece};
 use super::printed::Read;
@@ -24,11 +25,12 @@ Examples:
   paned tail -f -n 0 web --json     only what is new, one line of JSON for each line
   paned tail -f --raw web           byte for byte, colours and unfinished lines too
 
-A line is shown when it has ended. Following begins within the last MiB, however many lines you ask for, \
+A line is shown when it has ended. --raw and following begin within the last MiB, however many lines you ask for, \
 and goes on when the server restarts.";
 
-/// The most lines that the server answers at once.
+/// The most lines that the server answers at once, and the most bytes.
 const MOST: usize = 10_000;
+const MIB: usize = 1 << 20;
 
 /// Show the last lines of panes, and follow them
 #[derive(clap::Args)]
@@ -44,7 +46,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     follow: bool,
     /// Show the bytes as they are, also to a terminal
-    #[arg(long, requires = "follow")]
+    #[arg(long)]
     raw: bool,
 }
 
@@ -69,6 +71,9 @@ fn form(context: &Context, args: &Args, pane: &str) -> Form {
 }
 
 fn last(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
+    if args.raw {
+        return last_raw(context, args, pane);
+    }
     let count = args.lines.min(MOST);
     let request = json!({ "paneId": pane, "tail": count, "limit": count });
     let answer = context.action("pane:read", &request)?;
@@ -82,6 +87,15 @@ fn last(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
     for line in answer.lines.iter().take(args.lines) {
         printer.print(format!("{}\n", line.text).as_bytes())?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The last lines byte for byte, within the last MiB.
+fn last_raw(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
+    let request = json!({ "paneId": pane, "view": "raw", "tail": MIB, "limit": MIB });
+    let answer: Read = read(context.action("pane:read", &request)?)?;
+    let bytes = answer.bytes()?;
+    context.out.bytes(&bytes[last_lines(&bytes, args.lines)..])?;
     Ok(ExitCode::SUCCESS)
 }
 

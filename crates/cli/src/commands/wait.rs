@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// Until nothing was printed for so long, as in 500ms or 3s
     #[arg(long, value_name = "TIME", value_parser = millis)]
     quiet: Option<u64>,
+    /// Until the screen differs from this revision of it, as `paned screen --json` says
+    #[arg(long, value_name = "REVISION")]
+    screen_change_since: Option<u64>,
     /// Stop waiting when a new line matches this; repeatable
     #[arg(long, value_name = "REGEX")]
     stop: Vec<String>,
@@ -83,19 +86,19 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     } else {
         show(context.out, &waited)?;
     }
-    if waited.met.is_none() {
-        explain(context.out, &waited)?;
-    }
+    explain(context.out, &waited)?;
     Ok(code(&waited))
 }
 
 fn request(args: &Args) -> Value {
-    let nothing_else = args.pattern.is_none() && args.quiet.is_none();
+    let nothing_else =
+        args.pattern.is_none() && args.quiet.is_none() && args.screen_change_since.is_none();
     params([
         ("paneId", json!(args.pane)),
         ("pattern", json!(args.pattern)),
         ("exit", json!(args.exit || nothing_else)),
         ("quietMs", json!(args.quiet)),
+        ("screenChangeSince", json!(args.screen_change_since)),
         ("stop", json!(args.stop)),
         ("ignoreCase", json!(args.ignore_case)),
         ("since", json!(args.since)),
@@ -114,7 +117,12 @@ fn show(out: Out, waited: &Waited) -> Result<()> {
 }
 
 fn explain(out: Out, waited: &Waited) -> Result<()> {
-    let what = if waited.timed_out { "time ran out" } else { "the program ended first" };
+    let what = match waited.met {
+        Some(Met::Pattern | Met::Exit | Met::Quiet | Met::ScreenChange) => return Ok(()),
+        Some(Met::Stop) => "a line matched --stop first",
+        None if waited.timed_out => "time ran out",
+        None => "the program ended first",
+    };
     out.aside(Text::new(Style::Bad, "paned: ").then(Style::Plain, what))?;
     Ok(waited.why.iter().try_for_each(|why| out.aside(format!("paned: {why}")))?)
 }

@@ -1,9 +1,12 @@
 //! The terminal we stand in: how large it is, and the signals it sends us.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
+use std::task::Poll;
 
 use paned_model::Size;
+use rustix::process::Signal as Kind;
 use rustix::termios::{Winsize, tcgetwinsize};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -38,28 +41,53 @@ pub(super) enum Caught {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Interrupt,
+    Quit,
     Terminate,
     HangUp,
+    /// By a signal that programs may give a meaning of their own.
+    User(u8),
+    /// By another signal of this number.
+    Other(u8),
 }
 
 impl Asked {
+    /// The signal's number.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::HangUp => number(Kind::HUP),
+            Self::Interrupt => number(Kind::INT),
+            Self::Quit => number(Kind::QUIT),
+            Self::Terminate => number(Kind::TERM),
+            Self::User(number) | Self::Other(number) => number,
+        }
+    }
+
     /// What a shell says of a program that this ended.
     pub(super) fn code(self) -> u8 {
-        match self {
-            Self::HangUp => 129,
-            Self::Interrupt => 130,
-            Self::Terminate => 143,
-        }
+        128 + self.number()
     }
 }
 
+fn number(signal: Kind) -> u8 {
+    u8::try_from(signal.as_raw()).unwrap_or(0)
+}
+
+/// What would end us, but for what a program does to itself, and what nobody can catch.
+const OTHERS: [Kind; 9] = [
+    Kind::ALARM,
+    Kind::ABORT,
+    Kind::TRAP,
+    Kind::SYS,
+    Kind::XCPU,
+    Kind::XFSZ,
+    Kind::VTALARM,
+    Kind::PROF,
+    Kind::IO,
+];
+
 /// The signals that were sent to us.
 pub(super) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-    resize: Signal,
-    resume: Signal,
+    all: Vec<(Caught, Signal)>,
 }
 
 impl Signals {
@@ -68,25 +96,28 @@ impl Signals {
     /// # Errors
     /// When the system refuses.
     pub(super) fn catch() -> io::Result<Self> {
-        let resume = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            resize: signal(SignalKind::window_change())?,
-            resume: signal(resume)?,
-        })
+        let asked = [Asked::Interrupt, Asked::Quit, Asked::Terminate, Asked::HangUp];
+        let users = [Kind::USR1, Kind::USR2].map(number).map(Asked::User);
+        let others = OTHERS.map(number).map(Asked::Other);
+        let asked = asked.into_iter().chain(users).chain(others);
+        let asked = asked.map(|asked| (Caught::Asked(asked), asked.number()));
+        let rest = [(Caught::Resized, number(Kind::WINCH)), (Caught::Resumed, number(Kind::CONT))];
+        let all = asked.chain(rest).map(|(caught, number)| {
+            signal(SignalKind::from_raw(number.into())).map(|signal| (caught, signal))
+        });
+        Ok(Self { all: all.collect::<io::Result<_>>()? })
     }
 
     /// The next signal. May be dropped and called again: none is lost.
     pub(super) async fn next(&mut self) -> Caught {
-        tokio::select! {
-            _ = self.interrupt.recv() => Caught::Asked(Asked::Interrupt),
-            _ = self.terminate.recv() => Caught::Asked(Asked::Terminate),
-            _ = self.hang_up.recv() => Caught::Asked(Asked::HangUp),
-            _ = self.resize.recv() => Caught::Resized,
-            _ = self.resume.recv() => Caught::Resumed,
-        }
+        poll_fn(|context| {
+            let mut all = self.all.iter_mut();
+            let came = all.find_map(|(caught, signal)| {
+                signal.poll_recv(context).is_ready().then_some(*caught)
+            });
+            came.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 }
 

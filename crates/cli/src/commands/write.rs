@@ -28,8 +28,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
-    let text = if args.enter { args.text + "\r" } else { args.text };
-    let answer = context.action("pane:write", &json!({ "paneId": args.pane, "text": text }))?;
+    let request = json!({ "paneId": args.pane, "text": args.text, "enter": args.enter });
+    let answer = context.action("pane:write", &request)?;
     warn(context, &answer)?;
     if context.out.is_json() {
         context.out.json(&answer)?;

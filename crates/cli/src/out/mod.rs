@@ -64,6 +64,16 @@ impl Out {
         writeln!(io::stdout().lock(), "{text}")
     }
 
+    /// The same for many lines, in one go.
+    pub(crate) fn programs<'a>(self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        let mut text = String::new();
+        for line in lines {
+            text += &if self.is_terminal { clean::line(line) } else { line.into() };
+            text.push('\n');
+        }
+        self.bytes(text.as_bytes())
+    }
+
     /// Prints bytes as they are, and at once.
     pub(crate) fn bytes(self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();

@@ -156,6 +156,7 @@ fn record(
         tags: params.tags,
         persist: false,
         notify_on_exit: false,
+        timeout_seconds: None,
         parent: parent.filter(|parent| kernel.panes().contains(parent)),
         modes: String::new(),
         pid: Some(spot.known.pid),

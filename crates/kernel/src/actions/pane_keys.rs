@@ -5,7 +5,7 @@ use paned_term::keys::Key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pane_write::write;
+use super::pane_write::{LONG_LINE, encoder, write};
 use crate::registry::{Action, Context, Kind};
 
 const MOST: usize = 1000;
@@ -34,6 +34,9 @@ fn once() -> usize {
 pub(super) struct Pressed {
     /// How many bytes that made, for the modes the terminal is in.
     bytes: usize,
+    /// What the program may not get of that, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<&'static str>,
 }
 
 impl Action for PaneKeys {
@@ -52,17 +55,20 @@ impl Action for PaneKeys {
     async fn run(context: Context, params: Params) -> Result<Pressed, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let keys = parse(&params.keys)?;
-        if MOST < keys.len().saturating_mul(params.repeat) || params.repeat == 0 {
-            let sentence = format!("`keys` times `repeat` goes from 1 to {MOST}");
+        if params.repeat == 0 {
+            return Err(Refusal::invalid("`repeat` goes from 1 on; 0 presses nothing"));
+        }
+        if MOST < keys.len().saturating_mul(params.repeat) {
+            let sentence = format!("`keys` times `repeat` goes up to {MOST}");
             return Err(Refusal::new(Code::Limit, sentence));
         }
         let modes = context.kernel.modes(&pane).await?;
-        let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
+        let encode = encoder(&pane);
         let once: Vec<u8> = keys.iter().flat_map(|key| encode(key, &modes)).collect();
         let bytes = once.repeat(params.repeat);
         let count = bytes.len();
-        write(&context.kernel, &pane, bytes).await?;
-        Ok(Pressed { bytes: count })
+        let typed = write(&context.kernel, &pane, vec![bytes]).await?;
+        Ok(Pressed { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }
 

@@ -75,6 +75,10 @@ pub(super) struct Params {
     pub(super) tmux: Option<String>,
     /// What happens when a person closes the tmux pane; it is closed when left out.
     pub(super) on_view_closed: Option<OnViewClosed>,
+    /// Whether whoever asks is about to follow it at its keeper, as `paned run` does: it waits for them rather than that
+    /// any of its output is dropped.
+    #[serde(default)]
+    pub(super) followed: bool,
     /// End it after so many seconds.
     pub(super) timeout_seconds: Option<NonZeroU32>,
     /// What it is as an agent, where that is known already.
@@ -170,6 +174,7 @@ struct Plan {
     timeout: Option<Duration>,
     capacity: u64,
     grace: Duration,
+    followed: bool,
 }
 
 impl Plan {
@@ -204,6 +209,7 @@ impl Plan {
             tags: params.tags,
             persist: params.persist,
             notify_on_exit: params.notify_on_exit,
+            timeout_seconds: params.timeout_seconds.map(NonZeroU32::get),
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
             pid: None,
             modes: String::new(),
@@ -216,7 +222,8 @@ impl Plan {
         let timeout =
             params.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
         let (capacity, grace) = (kernel.limits().tape, kernel.limits().grace);
-        Ok(Self { record, program, env, size, timeout, capacity, grace })
+        let followed = params.followed;
+        Ok(Self { record, program, env, size, timeout, capacity, grace, followed })
     }
 
     fn order(self) -> Order {
@@ -231,6 +238,7 @@ impl Plan {
             capacity: self.capacity,
             timeout: self.timeout,
             grace: self.grace,
+            followed: self.followed,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! `pane:paste`
 
 use paned_model::{PaneId, Refusal, Scope};
-use paned_term::paste::paste;
+use paned_term::paste::{Refused, paste};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pane_write::{LONG_LINE, write};
+use super::pane_write::{LONG_LINE, enter, write};
 use crate::registry::{Action, Context, Kind};
 
 pub(super) struct PanePaste;
@@ -17,7 +17,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// What to paste.
     text: String,
-    /// Whether to press Enter afterwards. Nobody else's typing comes between.
+    /// Whether to press Enter afterwards, as the modes of the screen want it. Nobody else's typing comes between.
     #[serde(default)]
     submit: bool,
 }
@@ -50,11 +50,22 @@ impl Action for PanePaste {
     async fn run(context: Context, params: Params) -> Result<Pasted, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
-        let mut bytes = paste(&params.text, bracketed)
-            .map_err(|refused| Refusal::invalid(refused.to_string()))?;
+        let bytes = paste(&params.text, bracketed).map_err(refused)?;
         let count = bytes.len();
-        bytes.extend(params.submit.then_some(b'\r'));
-        let typed = write(&context.kernel, &pane, bytes).await?;
+        let mut parts = vec![bytes];
+        if params.submit {
+            parts.push(enter(&context.kernel, &pane).await?);
+        }
+        let typed = write(&context.kernel, &pane, parts).await?;
         Ok(Pasted { bytes: count, bracketed, warning: typed.long_line.then_some(LONG_LINE) })
     }
+}
+
+/// Why a text cannot be pasted, and what to do about it.
+fn refused(why: Refused) -> Refusal {
+    let help = match why {
+        Refused::EndMarker(_) => "what follows it would be keys",
+        Refused::Control(..) => "only tabs and line ends may be pasted; `pane:keys` presses keys",
+    };
+    Refusal::invalid(format!("{why}; {help}"))
 }

@@ -1,10 +1,14 @@
 //! `pane:write`
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use paned_model::frame::Refused;
 use paned_model::{Code, PaneId, Refusal, Scope};
 use paned_substrate::{Command, Typed};
+use paned_term::keys::Key;
+use paned_term::screen::view::Modes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -21,15 +25,19 @@ pub(super) struct PaneWrite;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// What to type, exactly: no Enter is added.
+    /// What to type, exactly.
     text: Option<String>,
     /// What to type as base64, for bytes that are no text.
     base64: Option<String>,
+    /// Whether to press Enter afterwards, by itself, as the modes of the screen want it. Nobody else's typing comes
+    /// between.
+    #[serde(default)]
+    enter: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Written {
-    /// How many bytes were typed.
+    /// How many bytes were typed, with the Enter.
     bytes: usize,
     /// What the program may not get of that, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,9 +62,12 @@ impl Action for PaneWrite {
 
     async fn run(context: Context, params: Params) -> Result<Written, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
-        let bytes = bytes(params.text, params.base64)?;
-        let count = bytes.len();
-        let typed = write(&context.kernel, &pane, bytes).await?;
+        let mut parts = vec![bytes(params.text, params.base64)?];
+        if params.enter {
+            parts.push(enter(&context.kernel, &pane).await?);
+        }
+        let count = parts.iter().map(Vec::len).sum();
+        let typed = write(&context.kernel, &pane, parts).await?;
         Ok(Written { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }
@@ -74,11 +85,26 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusa
     }
 }
 
-/// Types bytes, all of them or none.
-pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Result<Typed, Refusal> {
-    let limit = kernel.limits().input;
-    if limit < bytes.len() {
-        let sentence = format!("{} bytes at once are too many; the limit is {limit}", bytes.len());
+/// The bytes of the Enter key in the modes that the pane's screen is in.
+pub(super) async fn enter(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Vec<u8>, Refusal> {
+    let key: Key = "enter".parse().expect("every keyboard has one");
+    Ok(encoder(pane)(&key, &kernel.modes(pane).await?))
+}
+
+/// How keys are written for a pane: tmux alone knows what a program in one of its own has asked of its keyboard.
+pub(super) fn encoder(pane: &Pane) -> fn(&Key, &Modes) -> Vec<u8> {
+    if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode }
+}
+
+/// Types bytes, all of them or none, each part by itself.
+pub(super) async fn write(
+    kernel: &Kernel,
+    pane: &Pane,
+    parts: Vec<Vec<u8>>,
+) -> Result<Typed, Refusal> {
+    let (limit, count) = (kernel.limits().input, parts.first().map_or(0, Vec::len));
+    if limit < count {
+        let sentence = format!("{count} bytes at once are too many; the limit is {limit}");
         return Err(Refusal::new(Code::Limit, sentence));
     }
     let status = pane.lock().status();
@@ -88,9 +114,9 @@ pub(super) async fn write(kernel: &Kernel, pane: &Pane, bytes: Vec<u8>) -> Resul
     let (reply, answer) = oneshot::channel();
     let heard = kernel.agents().listener(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());
-        (agent, agents::Typed { bytes: bytes.clone(), at: kernel.now(), end })
+        (agent, agents::Typed { bytes: parts.concat(), at: kernel.now(), end })
     });
-    let sent = pane.commands()?.send(Command::Input(bytes, reply)).await;
+    let sent = pane.commands()?.send(Command::Input(parts, reply)).await;
     match (sent, answer.await) {
         (Ok(()), Ok(Ok(typed))) => {
             if let Some((agent, typed)) = heard {

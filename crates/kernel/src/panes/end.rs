@@ -2,18 +2,21 @@
 
 use paned_model::{Exit, Status, Time};
 use paned_substrate::Output;
+use paned_term::lines;
 use serde_json::{Map, Value, json};
 
 use super::pane::State;
 use super::record::End;
-use super::{Pane, notice, reading};
+use super::{Pane, notice};
 use crate::Kernel;
 use crate::agents;
 use crate::dispatch::draft;
 use crate::journal::Draft;
 
-/// How far back a line that is not blank is looked for.
-const LOOK_BACK: usize = 20;
+/// How far back a line that is not blank is looked for: mostly the first is enough.
+const LOOK_BACK: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
+/// As much of it as matters to anybody.
+const LONGEST: usize = 1000;
 
 /// The end of a pane whose keeper died: how the program ended is not known.
 pub(crate) fn lost(at: Time) -> End {
@@ -53,7 +56,7 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
 fn notice(state: &State, end: End) -> String {
     let output = state.output();
     let last = output.as_deref().and_then(last_line).unwrap_or_default();
-    let lines = output.as_ref().map_or(0, |output| output.lines());
+    let lines = output.as_deref().map_or(0, lines_of);
     notice::notice(&state.record, end, lines, &last)
 }
 
@@ -62,10 +65,39 @@ fn notify(state: &State, text: &str) -> Draft {
     draft("pane:notice", &json!({ "paneId": record.id, "to": record.parent, "text": text }))
 }
 
+/// How many lines it printed, with one that has no end.
+fn lines_of(output: &dyn Output) -> u64 {
+    let open = bytes(output, output.end().saturating_sub(1)).is_some_and(|last| last != b"\n");
+    output.lines() + u64::from(open && 0 < output.end())
+}
+
 /// The last line that is not blank.
 fn last_line(output: &dyn Output) -> Option<String> {
-    let lines = reading::last(output, LOOK_BACK).ok()?.lines;
-    lines.into_iter().rev().map(|line| line.text).find(|text| !text.trim().is_empty())
+    let (first, end) = (output.first(), output.end());
+    LOOK_BACK.iter().find_map(|back| {
+        let from = end.saturating_sub(*back).max(first);
+        let bytes = bytes(output, from)?;
+        // What comes before the first line end is the rest of a line, unless all is there.
+        let begin = bytes.iter().position(|byte| *byte == b'\n').filter(|_| first < from);
+        let mut lines = bytes[begin.unwrap_or(0)..].rsplit(|byte| *byte == b'\n');
+        lines.find_map(|line| {
+            let text = lines::clean(line, LONGEST).text;
+            (!text.trim().is_empty()).then(|| text.into_owned())
+        })
+    })
+}
+
+/// Everything from an offset on, if it is there.
+fn bytes(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(output.end() - from).ok()?];
+    let mut read = 0;
+    while read < bytes.len() {
+        match output.read(from + read as u64, &mut bytes[read..]) {
+            Ok(Ok(got @ 1..)) => read += got,
+            Ok(Ok(_) | Err(_)) | Err(_) => return None,
+        }
+    }
+    Some(bytes)
 }
 
 /// The events that tell of an end.

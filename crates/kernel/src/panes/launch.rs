@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use paned_model::{PaneId, Refusal};
+use serde_json::json;
 
 use crate::{Address, Token};
 
@@ -17,12 +18,12 @@ pub(crate) fn find_program(name: &str, path: Option<&str>, cwd: &Path) -> Result
         return match is_program(&file) {
             true => Ok(file),
             false if file.is_dir() => {
-                Err(Refusal::invalid(format!("`{name}` is a folder, no program")))
+                Err(no_program(NOT_EXECUTABLE, format!("`{name}` is a folder, no program")))
             }
             false if file.exists() => {
-                Err(Refusal::invalid(format!("`{name}` may not be executed")))
+                Err(no_program(NOT_EXECUTABLE, format!("`{name}` may not be executed")))
             }
-            false => Err(Refusal::invalid(format!("no program `{name}`"))),
+            false => Err(no_program(MISSING, format!("no program `{name}`"))),
         };
     }
     let path = path.unwrap_or("/usr/local/bin:/usr/bin:/bin");
@@ -30,7 +31,15 @@ pub(crate) fn find_program(name: &str, path: Option<&str>, cwd: &Path) -> Result
     let mut files = folders.map(|folder| cwd.join(folder).join(name));
     files
         .find(|file| is_program(file))
-        .ok_or_else(|| Refusal::invalid(format!("no program `{}` on PATH", name.escape_debug())))
+        .ok_or_else(|| no_program(MISSING, format!("no program `{}` on PATH", name.escape_debug())))
+}
+
+/// What a shell has exit codes for, 127 and 126.
+const MISSING: &str = "missing";
+const NOT_EXECUTABLE: &str = "notExecutable";
+
+fn no_program(how: &str, sentence: String) -> Refusal {
+    Refusal::invalid(sentence).with(json!({ "program": how }))
 }
 
 fn is_program(file: &Path) -> bool {

@@ -28,6 +28,9 @@ pub(crate) struct Record {
     /// Whether its end is told to whoever started it.
     #[serde(default)]
     pub(crate) notify_on_exit: bool,
+    /// After how many seconds it is ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout_seconds: Option<u32>,
     pub(crate) parent: Option<PaneId>,
     /// Its program's process, which may be another program's once it has ended.
     #[serde(default)]

@@ -30,9 +30,9 @@ impl Hand {
         while let Some(command) = inbox.recv().await {
             match command {
                 Command::Took(_) => drop(self.scribe.send(command).await),
-                Command::Input(bytes, reply) => {
+                Command::Input(parts, reply) => {
                     self.typed.send_modify(|typed| *typed = Some(typed.unwrap_or(0) + 1));
-                    let _ = reply.send(self.type_in(&bytes).await);
+                    let _ = reply.send(self.type_all(&parts).await);
                 }
                 Command::Guarded(bytes, guard, reply) => {
                     let _ = reply.send(self.type_if(guard, &bytes).await);
@@ -57,6 +57,15 @@ impl Hand {
             return Err(Refused::Moved);
         }
         self.type_in(bytes).await
+    }
+
+    /// One part after the other: we do one thing at a time, so nothing of ours comes between.
+    async fn type_all(&self, parts: &[Vec<u8>]) -> Result<Typed, Refused> {
+        let mut typed = Typed::default();
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            typed = self.type_in(part).await?;
+        }
+        Ok(typed)
     }
 
     async fn type_in(&self, bytes: &[u8]) -> Result<Typed, Refused> {

@@ -29,6 +29,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         output: output.clone(),
         outbox,
         typed: counter,
+        knows_parts: welcome.served.is_some(),
         waiting: HashMap::new(),
         requests: 0,
         exited: false,
@@ -43,6 +44,8 @@ struct Task {
     outbox: mpsc::Sender<Fact>,
     /// How often somebody has typed; nothing if the keeper does not count, and knows no guards.
     typed: watch::Sender<Option<u64>>,
+    /// Whether the keeper is new enough to type in parts.
+    knows_parts: bool,
     waiting: HashMap<RequestId, Waiting>,
     requests: RequestId,
     exited: bool,
@@ -89,7 +92,10 @@ impl Task {
             FromKeeper::Done(done) => self.answer(done),
             FromKeeper::Typed(count) => self.count(Some(count)),
             FromKeeper::Pressed(keys) => self.tell(Fact::Pressed(keys)),
-            FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_) => {}
+            FromKeeper::Exited(_)
+            | FromKeeper::Welcome(_)
+            | FromKeeper::Stillborn(_)
+            | FromKeeper::Served(_) => {}
         }
     }
 
@@ -114,9 +120,9 @@ impl Task {
         let id = self.requests;
         let message = match command {
             Command::Took(offset) => ToKeeper::Took(offset),
-            Command::Input(bytes, reply) => {
+            Command::Input(parts, reply) => {
                 self.waiting.insert(id, Waiting::Typing(reply));
-                ToKeeper::Input(id, bytes)
+                self.typing(id, parts)
             }
             Command::Guarded(bytes, guard, reply) => {
                 let Some(message) = self.guarded(id, bytes, guard) else {
@@ -140,6 +146,14 @@ impl Task {
             }
         };
         self.wire.say(&message);
+    }
+
+    /// How a keeper is asked to type. One that is too old to know parts gets them as one: together rather than apart.
+    fn typing(&self, id: RequestId, parts: Vec<Vec<u8>>) -> ToKeeper {
+        match 1 < parts.len() && self.knows_parts {
+            true => ToKeeper::Parts(id, parts),
+            false => ToKeeper::Input(id, parts.concat()),
+        }
     }
 
     /// How a keeper is asked to type behind a guard. One that is too old to know guards would pass over the whole
@@ -207,7 +221,9 @@ mod tests {
         let mut tape = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
         tape.append(b"hello", Time(1)).unwrap();
         let (ours, keeper) = UnixStream::pair().unwrap();
-        let welcome = Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed };
+        let served = typed.map(|_| true);
+        let welcome =
+            Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed, served };
         let output = Arc::new(Reader::open(&path).unwrap());
         Played { _folder: folder, link: start(Wire::over(ours), welcome, output), keeper }
     }
@@ -261,6 +277,23 @@ mod tests {
         assert_eq!(heard, Some(ToKeeper::Input(2, b"x".to_vec())));
         assert_eq!(answer, Ok(Typed { long_line: false, refereed: false }));
         assert_eq!(*played.link.typed.borrow(), None);
+    }
+
+    #[tokio::test]
+    async fn an_old_keeper_gets_all_parts_in_one() {
+        for (typed, heard) in [
+            (Some(0), ToKeeper::Parts(1, vec![b"ls".to_vec(), b"\r".to_vec()])),
+            (None, ToKeeper::Input(1, b"ls\r".to_vec())),
+        ] {
+            let mut played = play(typed);
+            let (reply, _answer) = oneshot::channel();
+            let parts = vec![b"ls".to_vec(), b"\r".to_vec()];
+            played.link.commands.send(Command::Input(parts, reply)).await.unwrap();
+            let (mut frames, mut bytes) = (Frames::default(), [0; 256]);
+            let got = played.keeper.read(&mut bytes).await.unwrap();
+            frames.push(&bytes[..got]);
+            assert_eq!(frames.take(), Ok(Some(heard)));
+        }
     }
 
     #[tokio::test]

@@ -108,6 +108,7 @@ impl Native {
             capacity: order.capacity,
             timeout_ms: order.timeout.map(millis),
             grace_ms: millis(order.grace),
+            followed: order.followed,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
 use std::time::Duration;
 
-use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION};
+use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION, Welcome};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -32,10 +32,21 @@ impl Wire {
     /// # Errors
     /// When nobody is there, or does not answer in time.
     pub async fn visit(socket: &Path) -> io::Result<Self> {
+        Self::meet(socket).await.map(|(wire, _)| wire)
+    }
+
+    /// The same, with what the keeper says of itself.
+    ///
+    /// # Errors
+    /// As [`Wire::visit`].
+    pub async fn meet(socket: &Path) -> io::Result<(Self, Welcome)> {
         let mut wire = Self::over(UnixStream::connect(socket).await?);
         wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }));
-        wire.hear_until(|said| matches!(said, FromKeeper::Welcome(_))).await?;
-        Ok(wire)
+        let said = wire.hear_until(|said| matches!(said, FromKeeper::Welcome(_))).await?;
+        match said {
+            FromKeeper::Welcome(welcome) => Ok((wire, welcome)),
+            _ => Err(ErrorKind::InvalidData.into()),
+        }
     }
 
     pub(crate) fn over(stream: UnixStream) -> Self {

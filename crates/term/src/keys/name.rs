@@ -9,19 +9,19 @@ use super::{Code, Held, Key};
 
 /// Every key that has a name: first the name we write, then the others we read.
 const NAMED: &[(Code, &[&str])] = &[
-    (Code::Enter, &["enter", "return", "cr"]),
+    (Code::Enter, &["enter", "return", "cr", "kpenter"]),
     (Code::Esc, &["esc", "escape"]),
     (Code::Tab, &["tab"]),
     (Code::Backspace, &["backspace", "bspace", "bs"]),
     (Code::Char(' '), &["space", "spc"]),
-    (Code::Up, &["up", "arrowup"]),
-    (Code::Down, &["down", "arrowdown"]),
-    (Code::Left, &["left", "arrowleft"]),
-    (Code::Right, &["right", "arrowright"]),
+    (Code::Up, &["up", "arrowup", "uparrow"]),
+    (Code::Down, &["down", "arrowdown", "downarrow"]),
+    (Code::Left, &["left", "arrowleft", "leftarrow"]),
+    (Code::Right, &["right", "arrowright", "rightarrow"]),
     (Code::Home, &["home"]),
     (Code::End, &["end"]),
-    (Code::PageUp, &["pageup", "pgup", "ppage"]),
-    (Code::PageDown, &["pagedown", "pgdown", "pgdn", "npage"]),
+    (Code::PageUp, &["pageup", "pgup", "ppage", "prior"]),
+    (Code::PageDown, &["pagedown", "pgdown", "pgdn", "npage", "next"]),
     (Code::Insert, &["insert", "ins", "ic"]),
     (Code::Delete, &["delete", "del", "dc"]),
     (Code::F(1), &["f1"]),
@@ -49,6 +49,9 @@ const NAMED: &[(Code, &[&str])] = &[
     (Code::F(23), &["f23"]),
     (Code::F(24), &["f24"]),
 ];
+
+/// Characters that are hard to write where they also mean something else.
+const SPELT: &[(&str, char)] = &[("plus", '+'), ("minus", '-'), ("lt", '<'), ("gt", '>')];
 
 /// What tmux and others call `shift+tab`.
 const BACKTAB: &[&str] = &["btab", "backtab"];
@@ -104,8 +107,11 @@ impl Error for UnknownKey {}
 impl FromStr for Key {
     type Err = UnknownKey;
 
-    /// Reads `ctrl+c`, `C-c`, `^C`, `shift+tab`, `BTab`, `F5`, `PageUp`, `ä`.
+    /// Reads `ctrl+c`, `C-c`, `^C`, `<C-c>`, `shift+tab`, `BTab`, `F5`, `PageUp`, `plus`, `ä`.
     fn from_str(text: &str) -> Result<Self, UnknownKey> {
+        // As vim writes them.
+        let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+        let text = inner.filter(|inner| !inner.is_empty()).unwrap_or(text);
         let (held, rest) = read_modifiers(text);
         read_code(rest, held).ok_or_else(|| UnknownKey::of(rest))
     }
@@ -157,6 +163,9 @@ fn read_code(name: &str, held: Held) -> Option<Key> {
         return Key::typing(c, held);
     }
     let name = plain(name);
+    if let Some((_, c)) = SPELT.iter().find(|(spelt, _)| *spelt == name) {
+        return Key::typing(*c, held);
+    }
     if BACKTAB.contains(&name.as_str()) {
         return Some(Key { code: Code::Tab, held: held.with(Held::SHIFT) });
     }

@@ -161,7 +161,12 @@ fn other_flags_alone_change_nothing() {
 
 #[test]
 fn names_are_read_in_every_spelling() {
-    check_names("ctrl+c C-c c-c ^C ^c Ctrl+C control+c CTRL-C");
+    check_names("ctrl+c C-c c-c ^C ^c Ctrl+C control+c CTRL-C <C-c> <ctrl+c>");
+    check_names("+ plus");
+    check_names("ctrl+- C-minus ctrl+minus");
+    check_names("< lt <lt> <");
+    check_names("enter KP_Enter <CR>");
+    check_names("pagedown next pgdn PgDn");
     check_names("ctrl+alt+x C-M-x M-C-x opt+ctrl+x Meta-Ctrl-X");
     check_names("shift+tab S-Tab BTab backtab shift+btab");
     check_names("alt+enter M-Enter meta+return option+CR A-enter");
@@ -169,14 +174,14 @@ fn names_are_read_in_every_spelling() {
     check_names("backspace BSpace BS Backspace");
     check_names("delete del DC Delete");
     check_names("insert ins IC");
-    check_names("pageup pgup PPage PageUp page-up PAGE_UP");
+    check_names("pageup pgup PPage PageUp page-up PAGE_UP Prior");
     check_names("pagedown pgdown PgDn NPage Page-Down");
     check_names("esc escape Escape ESC");
     check_names("ctrl+space C-Space ^space");
     check_names("ctrl++ C-+ control-+");
     check_names("ctrl+- C-- ^-");
     check_names("shift+a A S-a shift+A");
-    check_names("up Up arrowup ArrowUp");
+    check_names("up Up arrowup ArrowUp uparrow");
 }
 
 #[test]

@@ -7,18 +7,128 @@ use paned_term::Screen;
 use paned_term::keys::Key;
 use paned_term::screen::view::Modes;
 
+const PASTE: &[u8] = b"\x1b[200~";
+const PASTED: &[u8] = b"\x1b[201~";
+/// The longest sequence that is waited for.
+const LONGEST: usize = 64;
+/// Caps lock and num lock, as terminals number what is held.
+const LOCKS: u32 = 64 | 128;
+/// The number of a key that is let go, among what may happen to one.
+const RELEASE: &str = "3";
+
 /// A key, in every form in which a terminal may send it. With no form it is never pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DetachKey {
     forms: Vec<Vec<u8>>,
 }
 
-impl DetachKey {
-    /// Where among the typed bytes the key is, if it is there.
-    pub(super) fn find(&self, typed: &[u8]) -> Option<usize> {
-        let at = |form: &Vec<u8>| typed.windows(form.len()).position(|part| part == form);
-        self.forms.iter().filter_map(at).min()
+/// Looks for the key in what is typed, however that is cut; not in what is pasted.
+#[derive(Debug)]
+pub(super) struct Lookout {
+    key: DetachKey,
+    is_pasting: bool,
+    /// The beginning of a sequence whose rest has not come.
+    open: Vec<u8>,
+    /// How much of that was passed on already: whoever pressed Esc is not kept waiting.
+    passed: usize,
+}
+
+/// What a stretch of typing begins with.
+enum Next {
+    /// The key.
+    Leave,
+    /// So many bytes of anything else.
+    Other(usize),
+    /// A sequence whose rest has not come.
+    Open,
+}
+
+impl Lookout {
+    pub(super) fn new(key: DetachKey) -> Self {
+        Self { key, is_pasting: false, open: Vec::new(), passed: 0 }
     }
+
+    /// What of this is for the program, and whether the key was pressed after that.
+    pub(super) fn pass(&mut self, typed: &[u8]) -> (Vec<u8>, bool) {
+        let (bytes, passed) = ([&self.open, typed].concat(), std::mem::take(&mut self.passed));
+        self.open.clear();
+        let (mut at, mut leaves) = (0, false);
+        while at < bytes.len() && !leaves {
+            match self.next(&bytes[at..]) {
+                Next::Leave => leaves = true,
+                Next::Other(length) => at += length,
+                Next::Open => {
+                    self.open = bytes[at..].to_vec();
+                    break;
+                }
+            }
+        }
+        // What a terminal sends in one go is a key; what begins like one and stops was typed by a person.
+        let is_held = 2 < self.open.len() && (passed == 0 || 0 < at);
+        let end = if is_held || leaves { at } else { bytes.len() };
+        self.passed = if is_held { 0 } else { self.open.len() };
+        (bytes[passed.min(end)..end].to_vec(), leaves)
+    }
+
+    fn next(&mut self, bytes: &[u8]) -> Next {
+        let is_cut = |mark: &[u8]| bytes.len() < mark.len() && mark.starts_with(bytes);
+        if self.is_pasting {
+            self.is_pasting = !bytes.starts_with(PASTED);
+            return match self.is_pasting && is_cut(PASTED) {
+                true => Next::Open,
+                false => Next::Other(if self.is_pasting { 1 } else { PASTED.len() }),
+            };
+        }
+        if bytes.starts_with(PASTE) {
+            self.is_pasting = true;
+            return Next::Other(PASTE.len());
+        }
+        match sequence(bytes) {
+            Some(length) if self.key.is_it(&bytes[..length]) => Next::Leave,
+            Some(length) => Next::Other(length),
+            None if bytes.len() < LONGEST => Next::Open,
+            None => Next::Other(1),
+        }
+    }
+}
+
+/// How long the key is that these bytes begin with; nothing while its end has not come.
+fn sequence(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [0x1b] => None,
+        [0x1b, b'[', rest @ ..] => {
+            let last = rest.iter().position(|byte| !(0x20..0x40).contains(byte));
+            last.map(|last| last + 3)
+        }
+        [0x1b, b'O', ..] => (2 < bytes.len()).then_some(3),
+        _ => Some(1),
+    }
+}
+
+impl DetachKey {
+    fn is_it(&self, typed: &[u8]) -> bool {
+        let plain = without_locks(typed);
+        self.forms.iter().any(|form| form == typed || Some(form) == plain.as_ref())
+    }
+}
+
+/// A key that is pressed, as it would be without caps lock, num lock and whatever else a terminal tells of it.
+fn without_locks(typed: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(typed).ok()?.strip_prefix("\x1b[")?;
+    let (last, numbers) = (text.chars().last()?, &text[..text.len().checked_sub(1)?]);
+    let mut fields = numbers.split(';').map(|field| field.split(':'));
+    let number = fields.next()?.next()?;
+    let mut held = fields.next()?;
+    let modifiers: u32 = held.next()?.parse().ok()?;
+    let modifiers = (modifiers.checked_sub(1)? & !LOCKS) + 1;
+    if held.next() == Some(RELEASE) {
+        return None;
+    }
+    Some(match modifiers {
+        1 => format!("\x1b[{number}{last}"),
+        _ => format!("\x1b[{number};{modifiers}{last}"),
+    })
+    .map(String::into_bytes)
 }
 
 impl FromStr for DetachKey {
@@ -37,7 +147,6 @@ impl FromStr for DetachKey {
         }
         let mut forms = vec![plain, key.encode(&Modes { application_cursor: true, ..modes })];
         let kitty = key.encode(&Modes { kitty_keyboard: 1, ..modes });
-        forms.extend(pressed(&kitty));
         forms.push(kitty);
         forms.dedup();
         Ok(Self { forms })
@@ -54,40 +163,77 @@ fn is_apart(form: &[u8]) -> bool {
     }
 }
 
-/// The same for programs that want to know of keys going down and up: `CSI 93;5u` as `CSI 93;5:1u`.
-fn pressed(kitty: &[u8]) -> Option<Vec<u8>> {
-    let (last, rest) = kitty.split_last()?;
-    rest.contains(&b';').then(|| [rest, b":1", &[*last]].concat())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What the program gets of what is typed, read in these pieces, and whether one leaves after that.
     #[track_caller]
-    fn check(key: &str, typed: &[u8], expect: Option<usize>) {
-        assert_eq!(key.parse::<DetachKey>().unwrap().find(typed), expect, "{key} in {typed:?}");
+    fn check(key: &str, typed: &[&str], passed: &str, leaves: bool) {
+        let mut lookout = Lookout::new(key.parse().unwrap());
+        let mut got = Vec::new();
+        for (at, piece) in typed.iter().enumerate() {
+            let (bytes, left) = lookout.pass(piece.as_bytes());
+            got.extend(bytes);
+            assert_eq!(left, leaves && at + 1 == typed.len(), "{key} in {typed:?}");
+        }
+        assert_eq!(String::from_utf8_lossy(&got), passed, "{key} in {typed:?}");
     }
 
     #[test]
     fn the_key_is_found_wherever_it_stands() {
-        check("ctrl+]", b"\x1d", Some(0));
-        check("ctrl+]", b"ls\x1dmore\x1d", Some(2));
-        check("ctrl+]", b"]ls\r\x1b[A", None);
-        check("ctrl+]", b"", None);
+        check("ctrl+]", &["\x1d"], "", true);
+        check("ctrl+]", &["ls\x1dmore\x1d"], "ls", true);
+        check("ctrl+]", &["]ls\r\x1b[A"], "]ls\r\x1b[A", false);
+        check("ctrl+]", &["", "a", "\x1b", "\x1b[", "b"], "a\x1b\x1b[b", false);
     }
 
     #[test]
     fn it_is_known_in_the_form_that_the_program_asked_for() {
-        check("ctrl+]", b"\x1b[93;5u", Some(0));
-        check("ctrl+]", b"a\x1b[93;5:1u", Some(1));
-        check("ctrl+]", b"\x1b[93;5:3u", None);
-        check("f12", b"\x1b[24~", Some(0));
+        check("ctrl+]", &["\x1b[93;5u"], "", true);
+        check("ctrl+]", &["a\x1b[93;5:1u"], "a", true);
+        check("ctrl+]", &["\x1b[93;5:3u"], "\x1b[93;5:3u", false);
+        check("ctrl+]", &["\x1b[93:125;5;29u"], "", true);
+        check("f12", &["\x1b[24~"], "", true);
+    }
+
+    #[test]
+    fn locks_are_nothing_that_is_held() {
+        check("ctrl+]", &["\x1b[93;133u"], "", true);
+        check("ctrl+]", &["\x1b[93;69:1u"], "", true);
+        check("f12", &["\x1b[24;129~"], "", true);
+        check("ctrl+]", &["\x1b[93;6u"], "\x1b[93;6u", false);
+    }
+
+    #[test]
+    fn it_is_found_however_it_was_cut() {
+        check("ctrl+]", &["a\x1b[93;", "5u"], "a", true);
+        check("ctrl+]", &["\x1b[9", "3;5", "u"], "", true);
+        // Esc is never kept waiting, nor is alt+[ and what follows it.
+        check("ctrl+]", &["\x1b", "[93;5u"], "\x1b", true);
+        check("ctrl+]", &["\x1b[", "9", "3", "x"], "\x1b[93x", false);
+        check("ctrl+]", &["\x1b[<0;3", ";4Mx"], "\x1b[<0;3;4Mx", false);
+    }
+
+    #[test]
+    fn what_is_pasted_is_no_key() {
+        check(
+            "ctrl+]",
+            &["\x1b[200~a\x1d\x1b[93;5ub\x1b[201~"],
+            "\x1b[200~a\x1d\x1b[93;5ub\x1b[201~",
+            false,
+        );
+        check(
+            "ctrl+]",
+            &["\x1b[200~a\x1d", "\x1d\x1b[20", "1~c\x1d"],
+            "\x1b[200~a\x1d\x1d\x1b[201~c",
+            true,
+        );
     }
 
     #[test]
     fn none_is_never_pressed() {
-        check("none", b"\x1d\x1b[93;5u", None);
+        check("none", &["\x1d\x1b[93;5u"], "\x1d\x1b[93;5u", false);
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::io;
 
 use anyhow::Result;
 use paned_model::Size;
-use paned_model::frame::{Done, FromKeeper, Refused, RequestId, Resize, ToKeeper};
+use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToKeeper};
 
 use super::super::ending::Ended;
 use super::super::window::{Asked, Caught, Signals};
-use super::detach::DetachKey;
+use super::detach::Lookout;
 use super::show::Show;
 use super::terminal::Terminal;
 use paned_substrate::native::Wire;
@@ -25,7 +25,7 @@ pub(super) struct Wishes {
     pub(super) resizes: bool,
     /// Whether it does even if somebody else holds its size when the visit begins.
     pub(super) takes: bool,
-    pub(super) detach: DetachKey,
+    pub(super) detach: Lookout,
 }
 
 /// How a visit ended.
@@ -57,6 +57,10 @@ pub(super) struct Session {
     resizing: Option<RequestId>,
     /// Whether somebody else holds the size.
     is_held: bool,
+    /// Whether we do.
+    holds: bool,
+    /// Whether a server is there, which answers what the program asks.
+    is_served: bool,
 }
 
 enum Event {
@@ -71,6 +75,7 @@ impl Session {
     pub(super) fn new(wire: Wire, show: Show, terminal: Terminal, wishes: Wishes) -> Self {
         let (is_awaited, is_alone, requests) = (true, false, 0);
         let (given, resizing, is_held) = (None, None, false);
+        let (holds, is_served) = (false, true);
         Self {
             wire,
             show,
@@ -82,6 +87,8 @@ impl Session {
             given,
             resizing,
             is_held,
+            holds,
+            is_served,
         }
     }
 
@@ -89,12 +96,16 @@ impl Session {
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) async fn run(mut self, mut signals: Signals) -> Result<Outcome> {
+    pub(super) async fn run(mut self, mut signals: Signals, is_served: bool) -> Result<Outcome> {
+        self.is_served = is_served;
         self.enter().await?;
         let mut typed = vec![0; TYPED];
         loop {
             if let Some(outcome) = self.catch_up()? {
                 return Ok(outcome);
+            }
+            if let Some(bytes) = self.show.news() {
+                self.terminal.expect(bytes);
             }
             let is_shown = self.show.unshown().is_empty();
             let event = tokio::select! {
@@ -152,7 +163,8 @@ impl Session {
             self.show.fit(&self.terminal)?;
         }
         if self.show.unshown().is_empty() {
-            self.show.refill(&self.terminal)?;
+            let answers = !self.is_served && self.holds && self.wishes.types;
+            self.show.refill(&self.terminal, answers)?;
         }
         if !self.show.unshown().is_empty() {
             return Ok(None);
@@ -172,7 +184,7 @@ impl Session {
     fn hear(&mut self, said: io::Result<FromKeeper>) -> Option<Outcome> {
         match said {
             Ok(FromKeeper::Wrote(_) | FromKeeper::Resized(_)) => self.is_awaited = true,
-            Ok(FromKeeper::Held(held)) => self.heard_holder(held.holder.as_deref()),
+            Ok(FromKeeper::Held(held)) => self.heard_holder(&held),
             Ok(FromKeeper::Done(done)) => {
                 self.resized(&done);
                 // The program does not read, and as much is typed ahead as there is room for.
@@ -184,6 +196,7 @@ impl Session {
             Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_)) => {}
             // That is for servers.
             Ok(FromKeeper::Typed(_) | FromKeeper::Pressed(_)) => {}
+            Ok(FromKeeper::Served(served)) => self.is_served = served,
             // It is gone: with its work done, or killed. The tape knows which.
             Err(_) => self.is_alone = true,
         }
@@ -204,13 +217,14 @@ impl Session {
 
     /// Passes on what was typed, up to the detach key.
     async fn type_on(&mut self, typed: &[u8]) -> Option<Outcome> {
-        let leave = self.wishes.detach.find(typed);
-        let typed = &typed[..leave.unwrap_or(typed.len())];
+        let (typed, leaves) = self.wishes.detach.pass(typed);
         if self.wishes.types && !typed.is_empty() {
             let request = self.request();
-            self.wire.say(&ToKeeper::Input(request, typed.to_vec()));
+            self.wire.say(&ToKeeper::Input(request, typed));
         }
-        leave?;
+        if !leaves {
+            return None;
+        }
         let _ = self.wire.flush().await;
         Some(Outcome::Detached)
     }
@@ -227,14 +241,18 @@ impl Session {
         if self.resizing == Some(done.id) {
             self.resizing = None;
             self.is_held = done.refused == Some(Refused::Held);
+            self.holds = done.refused.is_none();
         }
     }
 
     /// The size may be ours now, or no longer.
-    fn heard_holder(&mut self, holder: Option<&str>) {
+    fn heard_holder(&mut self, held: &Held) {
         self.is_awaited = true;
-        match holder {
-            Some(holder) => self.is_held = holder != name(),
+        self.holds = held.holder.as_deref() == Some(&name());
+        match held.holder {
+            Some(_) => self.is_held = !self.holds,
+            // Whoever set it by force wants it so. It is ours again when our window changes, or we come back.
+            None if held.forced => self.is_held = true,
             // We let it go, or never asked; of all who wait the first to ask gets it.
             None if self.is_held => self.resize(false),
             None => {}

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::super::ending::Ended;
 use super::mirror::Mirror;
 use super::picture::Picture;
+use super::questions::Questions;
 use super::terminal::Terminal;
 
 /// How much is shown before anything else is looked at.
@@ -23,13 +24,24 @@ pub(super) struct Show {
     at: u64,
     /// What the terminal has not taken yet.
     unshown: Vec<u8>,
+    /// Whether that is news.
+    is_new: bool,
+    /// Takes out what is not to be answered by the terminal.
+    questions: Questions,
     /// The grid, where the terminal has another size than the pane.
     mirror: Option<Mirror>,
 }
 
 impl Show {
     pub(super) fn new(tape: Reader) -> Self {
-        Self { at: tape.end(), tape, unshown: Vec::new(), mirror: None }
+        Self {
+            at: tape.end(),
+            tape,
+            unshown: Vec::new(),
+            is_new: false,
+            questions: Questions::default(),
+            mirror: None,
+        }
     }
 
     /// How the program ended, once it has.
@@ -45,6 +57,11 @@ impl Show {
     /// What the terminal is to take next.
     pub(super) fn unshown(&self) -> &[u8] {
         &self.unshown
+    }
+
+    /// The same, the first time it is asked for.
+    pub(super) fn news(&mut self) -> Option<&[u8]> {
+        std::mem::take(&mut self.is_new).then_some(&self.unshown[..])
     }
 
     /// The terminal took so much of it.
@@ -72,6 +89,7 @@ impl Show {
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn draw(&mut self, terminal: &Terminal) -> io::Result<()> {
+        (self.is_new, self.questions) = (true, Questions::default());
         self.unshown.extend(terminal.fresh());
         self.unshown.extend(CLEAR);
         let picture = Picture::of(&self.tape)?;
@@ -99,21 +117,15 @@ impl Show {
         Ok(())
     }
 
-    /// Puts the next bytes on the way. When nothing is on the way afterwards, everything was shown.
+    /// Puts the next bytes on the way, with questions only if the terminal is to answer them. When nothing is on the way
+    /// afterwards, everything was shown.
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) fn refill(&mut self, terminal: &Terminal) -> io::Result<()> {
+    pub(super) fn refill(&mut self, terminal: &Terminal, answers: bool) -> io::Result<()> {
+        self.is_new = true;
         let read = match &mut self.mirror {
-            None => {
-                let mut piece = vec![0; PIECE];
-                let read = self.tape.read(self.at, &mut piece)?;
-                read.map(|read| {
-                    self.at += read as u64;
-                    piece.truncate(read);
-                    self.unshown = piece;
-                })
-            }
+            None => self.copy(answers)?,
             Some(mirror) => {
                 let (read, drawn) = reflect(mirror, &self.tape)?;
                 (self.at, self.unshown) = (mirror.at(), drawn);
@@ -124,6 +136,27 @@ impl Show {
             Ok(()) => Ok(()),
             // The ring was faster than the terminal: what is there now is shown instead.
             Err(_) => self.draw(terminal),
+        }
+    }
+
+    /// Puts the bytes themselves on the way.
+    fn copy(&mut self, answers: bool) -> io::Result<Result<(), Gap>> {
+        loop {
+            let mut piece = vec![0; PIECE];
+            match self.tape.read(self.at, &mut piece)? {
+                Ok(read) => piece.truncate(read),
+                Err(gap) => return Ok(Err(gap)),
+            }
+            self.at += piece.len() as u64;
+            let is_all = piece.is_empty();
+            self.unshown = match answers {
+                true => [self.questions.give_back(), piece].concat(),
+                false => self.questions.take_out(&piece),
+            };
+            // Of a question nothing is left, and more may follow.
+            if is_all || !self.unshown.is_empty() {
+                return Ok(Ok(()));
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
+use paned_keeper::guard::Guard;
 use paned_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -35,20 +36,33 @@ pub(super) struct Terminal {
     keys: Receiver,
     display: Sender,
     afterwards: Afterwards,
+    /// Puts it back should we not come to it; let go last of all.
+    guard: Option<Guard>,
 }
 
 impl Terminal {
-    /// Takes the terminal that we stand in.
+    /// Takes the terminal that we stand in, and that is guarded already.
     ///
     /// # Errors
     /// When there is none, or it refuses.
-    pub(super) fn open() -> Result<Self> {
+    pub(super) fn open(guard: Option<Guard>) -> Result<Self> {
         let file = reopen().context("cannot open the terminal")?;
         // A terminal is no pipe, but is waited for as one.
         let keys = Receiver::from_file_unchecked(file.try_clone()?)?;
         let display = Sender::from_file_unchecked(file.try_clone()?)?;
+        let mut terminal = Self { file, keys, display, afterwards: Afterwards::default(), guard };
+        terminal.expect(&[]);
         take().context("cannot use the terminal")?;
-        Ok(Self { file, keys, display, afterwards: Afterwards::default() })
+        Ok(terminal)
+    }
+
+    /// These bytes are about to be shown: the guard is told before, or there were a moment when it does not know.
+    pub(super) fn expect(&mut self, bytes: &[u8]) {
+        if let Some(guard) = &mut self.guard {
+            let mut afterwards = self.afterwards.clone();
+            afterwards.saw(bytes);
+            guard.tell([&afterwards.bytes(), BELOW].concat());
+        }
     }
 
     /// What is typed. May be dropped and called again: nothing is lost.

@@ -71,6 +71,7 @@ impl Native {
             capacity: TAPE,
             timeout: None,
             grace: GRACE,
+            followed: false,
             record: record.text(),
         };
         // Let go at once: a connection that is the pane's server would hold up a program that prints much.
@@ -343,8 +344,14 @@ mod tests {
     }
 
     fn answer(message: ToKeeper, writes: &mut Vec<Vec<u8>>) -> FromKeeper {
-        let welcome =
-            Welcome { version: VERSION, keeper: 1, pid: 1, started: Time(1), typed: None };
+        let welcome = Welcome {
+            version: VERSION,
+            keeper: 1,
+            pid: 1,
+            started: Time(1),
+            typed: None,
+            served: None,
+        };
         match message {
             ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
             ToKeeper::Input(id, typed) => {

@@ -115,7 +115,8 @@ impl Visit {
             | FromKeeper::Resized(_)
             | FromKeeper::Done(_)
             | FromKeeper::Typed(_)
-            | FromKeeper::Pressed(_) => {}
+            | FromKeeper::Pressed(_)
+            | FromKeeper::Served(_) => {}
         }
     }
 

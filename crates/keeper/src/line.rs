@@ -1,0 +1,90 @@
+//! How long the line is that somebody types into a terminal that edits lines.
+//!
+//! The kernel's line editor holds so much of a line and drops what is typed beyond that. A line may come in many
+//! pieces, from many who type, so it is counted here, where all of them meet.
+
+use std::os::fd::AsFd;
+
+use rustix::termios::{LocalModes, SpecialCodeIndex, Termios, tcgetattr};
+
+/// The longest line that the kernel's line editor holds.
+const LONGEST: usize = 4095;
+
+/// The line that has not ended.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    length: usize,
+}
+
+impl Line {
+    /// This was typed; whether any of it is more than the line editor takes.
+    pub(crate) fn typed(&mut self, terminal: &impl AsFd, bytes: &[u8]) -> bool {
+        let modes = tcgetattr(terminal).ok();
+        match modes.filter(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
+            Some(modes) => self.count(&modes, bytes),
+            None => {
+                self.length = 0;
+                false
+            }
+        }
+    }
+
+    fn count(&mut self, modes: &Termios, bytes: &[u8]) -> bool {
+        use SpecialCodeIndex as Index;
+        let is = |byte: u8, index| byte != 0 && modes.special_codes[index] == byte;
+        let any = |byte: u8, all: &[Index]| all.iter().any(|index| is(byte, *index));
+        let signals = modes.local_modes.contains(LocalModes::ISIG);
+        let mut is_long = false;
+        for byte in bytes.iter().copied() {
+            if byte == b'\n'
+                || byte == b'\r'
+                || any(byte, &[Index::VEOF, Index::VEOL, Index::VKILL])
+            {
+                self.length = 0;
+            } else if signals && any(byte, &[Index::VINTR, Index::VQUIT, Index::VSUSP]) {
+                self.length = 0;
+            } else if is(byte, Index::VERASE) {
+                self.length = self.length.saturating_sub(1);
+            } else {
+                self.length += 1;
+                is_long |= LONGEST < self.length;
+            }
+        }
+        // What was dropped is no part of the line any more.
+        self.length = self.length.min(LONGEST);
+        is_long
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+    use rustix::termios::{OptionalActions, tcsetattr};
+
+    use super::*;
+    use crate::pty::Pty;
+
+    #[test]
+    fn a_line_is_counted_over_all_its_pieces() {
+        let pty = Pty::open(Size::default()).unwrap();
+        let mut line = Line::default();
+        let mut types = |bytes: &[u8]| line.typed(&pty.master, bytes);
+        assert!(!types(&[b'x'; 3000]));
+        assert!(types(&[b'x'; 3000]));
+        assert!(types(b"x"), "it is still too long");
+        assert!(!types(b"\n") && !types(&[b'x'; 4095]) && types(b"x"));
+        for end in [b"\r", b"\x04", b"\x15", b"\x03"] {
+            assert!(!types(end) && !types(&[b'x'; 4095]), "{end:?}");
+        }
+        assert!(!types(b"\x7f\x7fxx") && types(b"x"));
+    }
+
+    #[test]
+    fn a_program_that_takes_keys_as_they_come_has_no_lines() {
+        let pty = Pty::open(Size::default()).unwrap();
+        let mut modes = tcgetattr(&pty.master).unwrap();
+        modes.make_raw();
+        tcsetattr(&pty.master, OptionalActions::Now, &modes).unwrap();
+        assert!(!Line::default().typed(&pty.master, &[b'x'; 9000]));
+    }
+}
