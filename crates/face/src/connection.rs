@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use crate::doors::Door;
@@ -23,6 +23,8 @@ use crate::entrance::enter;
 use crate::lane::{Lane, Laned};
 use crate::listener::{Stream, Threshold};
 use crate::patient::Patient;
+use crate::ration::{Ration, Rationed};
+use crate::seats::Seat;
 use crate::shared::Shared;
 use crate::ws::Hand;
 
@@ -43,9 +45,19 @@ pub(crate) struct Talk {
 }
 
 /// Talks over one connection, as long as it lasts. Its seat is free when it ends.
-pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaphorePermit) {
+/// Whoever was never let in may have to give it to somebody else before that.
+pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
+    let shared = talk.shared.clone();
+    tokio::select! {
+        () = converse(talk, stream, seat.clone()) => {}
+        () = seat.claimed() => shared.metrics.turned_away(),
+    }
+}
+
+async fn converse(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
     let (visit, mut visits) = mpsc::channel(1);
-    answer(talk, stream, Hand { visit, lane: Lane::default() }).await;
+    let (lane, ration) = (Lane::default(), Ration::default());
+    answer(talk, stream, Hand { visit, lane, ration, seat }).await;
     // Nobody holds a hand any more, unless the connection became a socket.
     if let Some(visit) = visits.recv().await {
         visit.await;
@@ -62,7 +74,8 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         request.extensions_mut().insert(hand.clone());
         let Talk { shared, app, threshold } = talk.clone();
         let request = request.map(Body::new);
-        async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, request).await) }
+        let seat = &hand.seat;
+        async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, seat, request).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
@@ -70,7 +83,8 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
         Some(Door::Agentapi | Door::OpencodePty) | None => stream,
     };
-    let stream = Laned::new(Patient::new(stream, limits.stall), hand.lane.clone());
+    let stream = Rationed::new(Patient::new(stream, limits.stall), hand.ration.clone());
+    let stream = Laned::new(stream, hand.lane.clone());
     let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {

@@ -14,6 +14,7 @@ use tower::ServiceExt;
 use crate::listener::Threshold;
 use crate::reply::{self, Rejection};
 use crate::routes::Route;
+use crate::seats::Seat;
 use crate::shared::Shared;
 use crate::who;
 
@@ -25,9 +26,10 @@ pub(crate) async fn enter(
     shared: &Shared,
     app: Router,
     threshold: &Threshold,
+    seat: &Seat,
     mut request: Request,
 ) -> Response {
-    let mut response = match admit(shared, threshold, &mut request) {
+    let mut response = match admit(shared, threshold, seat, &mut request) {
         Ok(()) => app.oneshot(request).await.unwrap_or_else(|never| match never {}),
         Err(rejection) => rejection.into_response(),
     };
@@ -38,12 +40,20 @@ pub(crate) async fn enter(
 }
 
 /// Lets a request in, together with whoever sends it.
-fn admit(shared: &Shared, threshold: &Threshold, request: &mut Request) -> Result<(), Rejection> {
+fn admit(
+    shared: &Shared,
+    threshold: &Threshold,
+    seat: &Seat,
+    request: &mut Request,
+) -> Result<(), Rejection> {
     let way = &threshold.way;
     let head = head(request);
     guard::judge(way, &head).map_err(|refused| rejection(refused, way))?;
     let brought = Brought::of(&head);
     let visitor = who::identify(&shared.kernel, threshold, request.headers())?;
+    if visitor.0.is_some() {
+        seat.let_in();
+    }
     request.extensions_mut().insert(visitor);
     request.extensions_mut().insert(brought);
     if let Some(pane) = &threshold.pane {

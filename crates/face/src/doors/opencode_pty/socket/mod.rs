@@ -19,7 +19,7 @@ use paned_model::Refusal;
 use super::rest::{no_upgrade, sessions};
 use crate::call::Call;
 use crate::reply::Outcome;
-use crate::ws::hand_over;
+use crate::ws::{Hand, hand_over};
 use session::Session;
 
 /// Turns the connection into a socket.
@@ -30,7 +30,7 @@ pub(super) async fn open(mut call: Call) -> Outcome {
     let upgrade = WebSocketUpgrade::from_request_parts(&mut call.parts, &()).await;
     let upgrade = upgrade.map_err(|rejection| Refusal::invalid(rejection.body_text()))?;
     let (sessions, most) = (sessions(&call), call.shared.limits.body_bytes);
-    hand_over(&mut call.parts, upgrade, most, |wire, heard| {
+    hand_over(Hand::of(&mut call.parts)?, upgrade, most, |wire, heard| {
         Box::pin(Session::new(sessions, wire, heard).run())
     })
 }
