@@ -15,6 +15,7 @@ mod hands;
 mod keep;
 mod killing;
 mod lease;
+pub mod memory;
 pub mod nursery;
 mod pace;
 mod pane;
