@@ -9,6 +9,7 @@ use paned_policy::guard::Way;
 use tokio::sync::{Semaphore, watch};
 
 use crate::doors::agentmux::Agentmux;
+use crate::doors::opencode_pty::Sockets;
 use crate::listener::{Admits, Threshold};
 use crate::metrics::Metrics;
 use crate::seats::Seats;
@@ -21,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) agentmux: Agentmux,
     /// Held by whoever counts the sessions of agentmux and makes one more.
     pub(crate) agentmux_turn: Semaphore,
+    /// The sockets of opencode-pty's clients.
+    pub(crate) opencode_pty: Arc<Sockets>,
     pub(crate) metrics: Metrics,
     rooms: Rooms,
     /// The list of actions, once somebody asked for it.
@@ -53,6 +56,7 @@ impl Shared {
             limits,
             agentmux,
             agentmux_turn: Semaphore::new(1),
+            opencode_pty: Arc::default(),
             metrics: Metrics::new(),
             rooms: Rooms::new(limits.connections),
             actions: OnceLock::new(),

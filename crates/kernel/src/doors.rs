@@ -230,6 +230,15 @@ impl Printed {
         self.pane.info()
     }
 
+    /// Whether what was printed last is a line that has not ended yet. What cannot be read is none.
+    #[must_use]
+    pub fn is_inside_line(&self) -> bool {
+        let (mut last, end) = ([b'\n'], self.output.end());
+        end.checked_sub(1).is_some_and(|at| {
+            matches!(self.output.read(at, &mut last), Ok(Ok(1))) && last != [b'\n']
+        })
+    }
+
     /// The next piece, at most `max` bytes. Waits while there is none.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ use session::Session;
 use wire::{Heard, Wire};
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
-const PROTOCOL: &str = "paned.v1";
+pub(crate) const PROTOCOL: &str = "paned.v1";
 /// The most channels of a socket.
 const MAX_CHANNELS: usize = 64;
 /// The most bytes of output in a frame.
