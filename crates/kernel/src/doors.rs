@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use paned_model::{Code, EventId, Include, Offset, PaneId, PaneInfo, PaneSet, Refusal, Scope};
+use paned_model::{
+    Code, EventId, Include, Offset, PaneId, PaneInfo, PaneSet, Refusal, Scope, Status,
+};
 use paned_policy::permit;
 use paned_substrate::Output;
 use paned_term::screen::view::Modes;
@@ -85,6 +87,22 @@ impl Kernel {
         may_read(caller)?;
         let reader = self.journal().read(after, include);
         Ok(Feed { reader, kernel: self.clone(), caller: caller.clone() })
+    }
+
+    /// Waits while a pane is being started: others know of it by then, and it cannot be read yet.
+    ///
+    /// # Errors
+    /// When there is no such pane, or the caller may not see it.
+    pub async fn started(&self, pane: &PaneId, caller: &Caller) -> Result<(), Refusal> {
+        let starting = self.readable(pane, caller)?;
+        let mut stirred = starting.watch();
+        let is_there = || self.panes().get(pane).is_ok_and(|found| Arc::ptr_eq(&found, &starting));
+        while starting.lock().status() == Status::Starting && is_there() {
+            if stirred.changed().await.is_err() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What a pane has printed, from an offset on.

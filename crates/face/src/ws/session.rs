@@ -205,11 +205,11 @@ impl Session {
     }
 
     fn open(&mut self, id: Option<&RawValue>, opened: Opened) {
-        let Opened { pane, reader, window, offset, size, status, screen } = opened;
+        let Opened { pane, reader, window, offset, size, status, created_at, screen } = opened;
         match self.channels.open(reader, window) {
             Ok(channel) => {
                 let pane = &pane;
-                self.say(&Say::Subscribed { id, channel, pane, offset, size, status });
+                self.say(&Say::Subscribed { id, channel, pane, offset, size, status, created_at });
                 if let Some(screen) = screen {
                     self.wire.say(binary(Kind::Screen, channel, offset, &screen));
                 }
