@@ -26,10 +26,11 @@ use crate::patient::Patient;
 use crate::ration::{Ration, Rationed};
 use crate::seats::Seat;
 use crate::shared::Shared;
+use crate::worded::Worded;
 use crate::ws::Hand;
 
 /// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
-const BUFFER: usize = 64 << 10;
+pub(crate) const BUFFER: usize = 64 << 10;
 /// How long somebody who may not come in is listened to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -83,7 +84,8 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
         Some(Door::Agentapi | Door::OpencodePty) | None => stream,
     };
-    let stream = Rationed::new(Patient::new(stream, limits.stall), hand.ration.clone());
+    let stream =
+        Rationed::new(Worded::new(Patient::new(stream, limits.stall)), hand.ration.clone());
     let stream = Laned::new(stream, hand.lane.clone());
     let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
@@ -106,7 +108,7 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
 
 /// Tells somebody why they may not come in, and hangs up.
 pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
-    let answer = farewell(&refusal);
+    let answer = written(refusal.code.http(), &refusal);
     let goodbye = async {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await?;
@@ -117,9 +119,10 @@ pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
     let _ = timeout(PATIENCE, goodbye).await;
 }
 
-fn farewell(refusal: &Refusal) -> String {
+/// A refusal as it goes over the wire, for those whom no route answers; the last word of a connection.
+pub(crate) fn written(status: u16, refusal: &Refusal) -> String {
     let body = serde_json::to_string(refusal).unwrap_or_default();
-    let (status, length) = (refusal.code.http(), body.len());
+    let length = body.len();
     format!(
         "HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
          cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{body}",

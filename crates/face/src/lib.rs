@@ -29,6 +29,7 @@ mod serve;
 mod shared;
 mod sse;
 mod who;
+mod worded;
 mod ws;
 
 pub use doors::Door;
