@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use crate::doors::Door;
@@ -23,11 +23,14 @@ use crate::entrance::enter;
 use crate::lane::{Lane, Laned};
 use crate::listener::{Stream, Threshold};
 use crate::patient::Patient;
+use crate::ration::{Ration, Rationed};
+use crate::seats::Seat;
 use crate::shared::Shared;
+use crate::worded::Worded;
 use crate::ws::Hand;
 
 /// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
-const BUFFER: usize = 64 << 10;
+pub(crate) const BUFFER: usize = 64 << 10;
 /// How long somebody who may not come in is listened to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -43,9 +46,19 @@ pub(crate) struct Talk {
 }
 
 /// Talks over one connection, as long as it lasts. Its seat is free when it ends.
-pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, _seat: OwnedSemaphorePermit) {
+/// Whoever was never let in may have to give it to somebody else before that.
+pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
+    let shared = talk.shared.clone();
+    tokio::select! {
+        () = converse(talk, stream, seat.clone()) => {}
+        () = seat.claimed() => shared.metrics.turned_away(),
+    }
+}
+
+async fn converse(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
     let (visit, mut visits) = mpsc::channel(1);
-    answer(talk, stream, Hand { visit, lane: Lane::default() }).await;
+    let (lane, ration) = (Lane::default(), Ration::default());
+    answer(talk, stream, Hand { visit, lane, ration, seat }).await;
     // Nobody holds a hand any more, unless the connection became a socket.
     if let Some(visit) = visits.recv().await {
         visit.await;
@@ -62,7 +75,8 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         request.extensions_mut().insert(hand.clone());
         let Talk { shared, app, threshold } = talk.clone();
         let request = request.map(Body::new);
-        async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, request).await) }
+        let seat = &hand.seat;
+        async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, seat, request).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
@@ -70,7 +84,9 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
         Some(Door::Agentapi | Door::OpencodePty) | None => stream,
     };
-    let stream = Laned::new(Patient::new(stream, limits.stall), hand.lane.clone());
+    let stream =
+        Rationed::new(Worded::new(Patient::new(stream, limits.stall)), hand.ration.clone());
+    let stream = Laned::new(stream, hand.lane.clone());
     let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
@@ -92,7 +108,7 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
 
 /// Tells somebody why they may not come in, and hangs up.
 pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
-    let answer = farewell(&refusal);
+    let answer = written(refusal.code.http(), &refusal);
     let goodbye = async {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await?;
@@ -103,9 +119,10 @@ pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
     let _ = timeout(PATIENCE, goodbye).await;
 }
 
-fn farewell(refusal: &Refusal) -> String {
+/// A refusal as it goes over the wire, for those whom no route answers; the last word of a connection.
+pub(crate) fn written(status: u16, refusal: &Refusal) -> String {
     let body = serde_json::to_string(refusal).unwrap_or_default();
-    let (status, length) = (refusal.code.http(), body.len());
+    let length = body.len();
     format!(
         "HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
          cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{body}",

@@ -11,11 +11,14 @@ use paned_model::{Code, PaneId};
 use paned_policy::guard::{self, Brought, Head, Refused, Takes, Way};
 use tower::ServiceExt;
 
+use crate::connection::BUFFER;
 use crate::listener::Threshold;
 use crate::reply::{self, Rejection};
 use crate::routes::Route;
+use crate::seats::Seat;
 use crate::shared::Shared;
 use crate::who;
+use crate::worded::too_much;
 
 /// Where a browser says how near the page is that sends a request.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -25,9 +28,10 @@ pub(crate) async fn enter(
     shared: &Shared,
     app: Router,
     threshold: &Threshold,
+    seat: &Seat,
     mut request: Request,
 ) -> Response {
-    let mut response = match admit(shared, threshold, &mut request) {
+    let mut response = match admit(shared, threshold, seat, &mut request) {
         Ok(()) => app.oneshot(request).await.unwrap_or_else(|never| match never {}),
         Err(rejection) => rejection.into_response(),
     };
@@ -38,18 +42,41 @@ pub(crate) async fn enter(
 }
 
 /// Lets a request in, together with whoever sends it.
-fn admit(shared: &Shared, threshold: &Threshold, request: &mut Request) -> Result<(), Rejection> {
+fn admit(
+    shared: &Shared,
+    threshold: &Threshold,
+    seat: &Seat,
+    request: &mut Request,
+) -> Result<(), Rejection> {
     let way = &threshold.way;
+    check_length(request)?;
     let head = head(request);
     guard::judge(way, &head).map_err(|refused| rejection(refused, way))?;
     let brought = Brought::of(&head);
     let visitor = who::identify(&shared.kernel, threshold, request.headers())?;
+    if visitor.0.is_some() {
+        seat.let_in();
+    }
     request.extensions_mut().insert(visitor);
     request.extensions_mut().insert(brought);
     if let Some(pane) = &threshold.pane {
         request.extensions_mut().insert(Meant(pane.clone()));
     }
     Ok(())
+}
+
+/// A head that came whole in one piece may have been longer than what is kept of one.
+fn check_length(request: &Request) -> Result<(), Rejection> {
+    let uri = request.uri();
+    let target = uri.path_and_query().map_or(0, |path| path.as_str().len())
+        + uri.authority().map_or(0, |authority| authority.as_str().len());
+    let headers = request.headers().iter();
+    let headers: usize = headers.map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if target + headers <= BUFFER {
+        return Ok(());
+    }
+    let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    Err(Rejection { status, ..too_much().into() })
 }
 
 /// The pane that a listener is about.

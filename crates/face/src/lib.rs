@@ -21,12 +21,15 @@ mod metrics;
 mod openapi;
 mod patient;
 mod process;
+mod ration;
 mod reply;
 mod routes;
+mod seats;
 mod serve;
 mod shared;
 mod sse;
 mod who;
+mod worded;
 mod ws;
 
 pub use doors::Door;

@@ -24,7 +24,7 @@ pub(crate) type Outcome = Result<Response, Rejection>;
 pub(crate) struct Rejection {
     pub(crate) status: StatusCode,
     pub(crate) refusal: Refusal,
-    form: Form,
+    pub(crate) form: Form,
 }
 
 /// How a refusal is written, which is all that the clients of a door know of it.

@@ -303,11 +303,14 @@ async fn unknown(mut request: Request) -> Outcome {
 
 /// At a door of its own, whoever looks for something else is shown the door's page.
 async fn elsewhere(mut request: Request) -> Outcome {
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return unknown(request).await;
-    }
     check_brought(&request, Takes::Json)?;
     visitor(&mut request)?;
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let (method, path) = (request.method(), request.uri().path().escape_debug());
+        let sentence =
+            format!("no route `{method} {path}` at this door; GET /index.html says what is here");
+        return Err(Refusal::not_found(sentence).into());
+    }
     Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use paned_kernel::Kernel;
 use paned_model::{Code, Refusal};
+use paned_policy::guard::Way;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -118,16 +119,20 @@ impl Gate {
     }
 
     fn welcome(&mut self, Arrival { stream, refusal }: Arrival) {
-        let seat = self.shared.seats.clone().try_acquire_owned();
+        let seat = self.shared.seats(&self.threshold).take();
         match (refusal, seat) {
-            (None, Ok(seat)) => {
+            (None, Some(seat)) => {
+                // The system has said that it is the owner.
+                if self.threshold.way == Way::Unix {
+                    seat.let_in();
+                }
                 let (shared, app) = (self.shared.clone(), self.app.clone());
                 let threshold = self.threshold.clone();
                 let talk = connection::talk(Talk { shared, app, threshold }, stream, seat);
                 self.talks.spawn(AtOnce::new(talk));
             }
             (Some(refusal), _) => self.turn_away(stream, refusal),
-            (None, Err(_)) => self.turn_away(stream, full(&self.shared.limits)),
+            (None, None) => self.turn_away(stream, full(&self.shared.limits)),
         }
     }
 

@@ -5,10 +5,14 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use paned_kernel::{Caller, Kernel};
 use paned_model::Refusal;
+use paned_policy::guard::Way;
 use tokio::sync::{Semaphore, watch};
 
 use crate::doors::agentmux::Agentmux;
+use crate::doors::opencode_pty::Sockets;
+use crate::listener::{Admits, Threshold};
 use crate::metrics::Metrics;
+use crate::seats::Seats;
 use crate::{Limits, Rules};
 
 /// What all requests share: the kernel, and what this face knows of itself.
@@ -18,14 +22,31 @@ pub(crate) struct Shared {
     pub(crate) agentmux: Agentmux,
     /// Held by whoever counts the sessions of agentmux and makes one more.
     pub(crate) agentmux_turn: Semaphore,
+    /// The sockets of opencode-pty's clients.
+    pub(crate) opencode_pty: Arc<Sockets>,
     pub(crate) metrics: Metrics,
-    /// One for each connection that may still come.
-    pub(crate) seats: Arc<Semaphore>,
+    rooms: Rooms,
     /// The list of actions, once somebody asked for it.
     pub(crate) actions: OnceLock<Bytes>,
     /// The OpenAPI document, once somebody asked for it.
     pub(crate) openapi: OnceLock<Bytes>,
     closing: watch::Sender<bool>,
+}
+
+/// Seats, apart for those who must not be able to take each other's.
+struct Rooms {
+    /// For the owner, over the socket.
+    owner: Arc<Seats>,
+    /// For whoever needs a token.
+    guests: Arc<Seats>,
+    /// For whoever comes by a listener that is open.
+    anyone: Arc<Seats>,
+}
+
+impl Rooms {
+    fn new(most: usize) -> Self {
+        Self { owner: Seats::new(most), guests: Seats::new(most), anyone: Seats::new(most) }
+    }
 }
 
 impl Shared {
@@ -35,8 +56,9 @@ impl Shared {
             limits,
             agentmux,
             agentmux_turn: Semaphore::new(1),
+            opencode_pty: Arc::default(),
             metrics: Metrics::new(),
-            seats: Arc::new(Semaphore::new(limits.connections)),
+            rooms: Rooms::new(limits.connections),
             actions: OnceLock::new(),
             openapi: OnceLock::new(),
             closing: watch::Sender::new(false),
@@ -59,7 +81,17 @@ impl Shared {
 
     /// Connections that are open.
     pub(crate) fn connections(&self) -> usize {
-        self.limits.connections.saturating_sub(self.seats.available_permits())
+        let Rooms { owner, guests, anyone } = &self.rooms;
+        [owner, guests, anyone].iter().map(|seats| seats.taken()).sum()
+    }
+
+    /// The seats for whoever comes over this threshold.
+    pub(crate) fn seats(&self, threshold: &Threshold) -> &Arc<Seats> {
+        match (&threshold.way, &threshold.admits) {
+            (Way::Unix, _) => &self.rooms.owner,
+            (Way::Tcp(_), Admits::Grants | Admits::Secret(_)) => &self.rooms.guests,
+            (Way::Tcp(_), Admits::Anyone) => &self.rooms.anyone,
+        }
     }
 
     /// Has the kernel run an action.

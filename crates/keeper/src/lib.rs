@@ -17,6 +17,7 @@ mod keep;
 mod killing;
 mod lease;
 mod line;
+pub mod memory;
 pub mod nursery;
 mod pace;
 mod pane;

@@ -1,6 +1,9 @@
 //! The one way in for every change and question.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use paned_model::{Code, Refusal};
 use paned_policy::permit;
@@ -55,19 +58,44 @@ impl Kernel {
             self.may_reach(pane, caller)?;
         }
         if self.is_untold(definition) {
-            return run.start.await;
+            return self.while_let_in(caller, definition.kind, run.start).await?;
         }
         let shown = shown(params, definition.secrets);
         let teller = Teller { action: definition.name, secrets: definition.secrets };
         let told = Box::pin(self.clone().run_told(teller, shown, run));
         match definition.kind {
-            Kind::Question | Kind::Input => told.await.0,
+            Kind::Question | Kind::Input => {
+                self.while_let_in(caller, definition.kind, told).await?.0
+            }
             Kind::Event | Kind::Change => {
-                // Whoever asked may go away in the middle: a change that was begun is finished and told.
-                let (outcome, ticket) = self.errands().run(told).await?;
+                // Whoever asked may go away or be shut out in the middle: a change that was begun is finished and told.
+                let errand = self.errands().run(told);
+                let (outcome, ticket) =
+                    self.while_let_in(caller, definition.kind, errand).await??;
                 self.settle(ticket).await;
                 outcome
             }
+        }
+    }
+
+    /// What comes of something a caller asked for, unless they are let in no more before that: some questions wait for
+    /// a day, and what they find by then is not for everybody who could ask.
+    async fn while_let_in<T>(
+        &self,
+        caller: &Caller,
+        kind: Kind,
+        asked: impl Future<Output = T>,
+    ) -> Result<T, Refusal> {
+        let mut asked = pin!(asked);
+        // Most of it is done at once, by somebody who was let in just now.
+        let begun = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx))).await;
+        if let Poll::Ready(outcome) = begun {
+            return Ok(outcome);
+        }
+        tokio::select! {
+            biased;
+            () = self.shut_out(caller) => Err(too_late(kind)),
+            outcome = asked => Ok(outcome),
         }
     }
 
@@ -171,6 +199,20 @@ fn draft_in(room: usize, name: &str, payload: &impl Serialize) -> Draft {
     let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
     let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
     Draft { name: name.to_owned(), payload }
+}
+
+/// The refusal of somebody whose grant ended before there was an answer.
+fn too_late(kind: Kind) -> Refusal {
+    let sentence = match kind {
+        Kind::Question => "the grant that this was asked with is over, so it is not answered",
+        Kind::Input => {
+            "the grant that this was asked with is over; what was not typed by then is not typed"
+        }
+        Kind::Event | Kind::Change => {
+            "the grant that this was asked with is over: what was begun is finished, but not answered"
+        }
+    };
+    Refusal::new(Code::Unauthorized, sentence)
 }
 
 fn forbidden(denial: permit::Denial) -> Refusal {

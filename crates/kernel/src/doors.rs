@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use paned_model::{Code, EventId, Include, Offset, PaneId, PaneInfo, PaneSet, Refusal, Scope};
+use paned_model::{
+    Code, EventId, Include, Offset, PaneId, PaneInfo, PaneSet, Refusal, Scope, Status,
+};
 use paned_policy::permit;
 use paned_substrate::Output;
 use paned_term::screen::view::Modes;
@@ -46,12 +48,15 @@ impl Kernel {
     /// Whether a caller who was let in still is.
     #[must_use]
     pub fn is_let_in(&self, caller: &Caller) -> bool {
-        let held = caller.grant.id.0 == "owner" || self.grants().holds(&caller.grant.id);
+        let held = is_owner(caller) || self.grants().holds(&caller.grant.id);
         held && !permit::is_over(&caller.grant, self.now())
     }
 
     /// Waits until a caller is let in no more. Open streams end then.
     pub async fn shut_out(&self, caller: &Caller) {
+        if is_owner(caller) {
+            return std::future::pending().await;
+        }
         let mut changed: watch::Receiver<u64> = self.grants().watch();
         while self.is_let_in(caller) {
             let left = caller.grant.expires_at.map(|at| at.since(self.now()));
@@ -82,6 +87,22 @@ impl Kernel {
         may_read(caller)?;
         let reader = self.journal().read(after, include);
         Ok(Feed { reader, kernel: self.clone(), caller: caller.clone() })
+    }
+
+    /// Waits while a pane is being started: others know of it by then, and it cannot be read yet.
+    ///
+    /// # Errors
+    /// When there is no such pane, or the caller may not see it.
+    pub async fn started(&self, pane: &PaneId, caller: &Caller) -> Result<(), Refusal> {
+        let starting = self.readable(pane, caller)?;
+        let mut stirred = starting.watch();
+        let is_there = || self.panes().get(pane).is_ok_and(|found| Arc::ptr_eq(&found, &starting));
+        while starting.lock().status() == Status::Starting && is_there() {
+            if stirred.changed().await.is_err() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What a pane has printed, from an offset on.
@@ -146,6 +167,11 @@ impl Kernel {
         let denied = |denial: permit::Denial| Refusal::new(Code::Forbidden, denial.to_string());
         permit::reach(&caller.grant, &self.panes().lineage(id)).map_err(denied)
     }
+}
+
+/// Whether nobody can revoke what this caller may do.
+fn is_owner(caller: &Caller) -> bool {
+    caller.grant.id.0 == "owner"
 }
 
 fn may_read(caller: &Caller) -> Result<(), Refusal> {
@@ -220,6 +246,15 @@ impl Printed {
     #[must_use]
     pub fn info(&self) -> PaneInfo {
         self.pane.info()
+    }
+
+    /// Whether what was printed last is a line that has not ended yet. What cannot be read is none.
+    #[must_use]
+    pub fn is_inside_line(&self) -> bool {
+        let (mut last, end) = ([b'\n'], self.output.end());
+        end.checked_sub(1).is_some_and(|at| {
+            matches!(self.output.read(at, &mut last), Ok(Ok(1))) && last != [b'\n']
+        })
     }
 
     /// The next piece, at most `max` bytes. Waits while there is none.

@@ -32,6 +32,19 @@ impl Presence {
         &self.name
     }
 
+    /// It leaves: it holds nothing any more, whatever still runs in its name.
+    pub fn leave(&self) {
+        let held = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
+        let reach = |id: PaneId| self.kernel.panes().get(&id).ok()?.commands().ok();
+        let commands: Vec<_> = held.into_iter().filter_map(reach).collect();
+        // Without a runtime the server is going; its keepers notice by themselves.
+        let Ok(runtime) = Handle::try_current() else { return };
+        for pane in commands {
+            let release = Command::Release(self.name.clone());
+            runtime.spawn(async move { pane.send(release).await });
+        }
+    }
+
     /// It asked for a pane's size, and may hold it from now on.
     pub(crate) fn note(&self, pane: &PaneId) {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone());
@@ -46,15 +59,6 @@ impl std::fmt::Debug for Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let holds = self.holds.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let held = std::mem::take(holds).into_iter();
-        let reach = |id: PaneId| self.kernel.panes().get(&id).ok()?.commands().ok();
-        let commands: Vec<_> = held.filter_map(reach).collect();
-        // Without a runtime the server is going; its keepers notice by themselves.
-        let Ok(runtime) = Handle::try_current() else { return };
-        for pane in commands {
-            let release = Command::Release(self.name.clone());
-            runtime.spawn(async move { pane.send(release).await });
-        }
+        self.leave();
     }
 }

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use paned_keeper::fds::close_inherited;
+use paned_keeper::memory;
 use paned_kernel::Wish;
 use paned_model::Refusal;
 
@@ -133,6 +134,7 @@ fn serve(
     greeting: Greeting,
     inherited: Option<Kept>,
 ) -> Result<ExitCode> {
+    memory::give_back();
     logs::start()?;
     let mut flags = listen.flags();
     if greeting == Greeting::Agentmux {

@@ -38,7 +38,8 @@ impl Sources<'_> {
         })
     }
 
-    /// Where the door of opencode-pty is: as an address, or as its own clients say it.
+    /// Where the door of opencode-pty is: as an address, or as its own clients say it. Its own names for that mean what
+    /// they always meant: its clients know no token, so everybody on this machine is let in, which is warned about.
     fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
         let (address, _) = self.pick("doors.opencode_pty")?;
         if !address.is_empty() {
@@ -48,7 +49,7 @@ impl Sources<'_> {
             return Ok(None);
         }
         let address = self.address("doors.opencode_pty_host", "doors.opencode_pty_port")?;
-        Ok(Some(format!("opencode-pty={address}")))
+        Ok(Some(format!("opencode-pty={address},open")))
     }
 
     /// Where the door of agentmux is. Its own names for that mean what they always meant: without a token
@@ -164,8 +165,8 @@ mod tests {
         let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
         assert_eq!(door(&[]), None);
         assert_eq!(door(&[host]), None);
-        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81"));
-        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81"));
+        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81,open"));
+        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81,open"));
         let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
         assert_eq!(door(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use paned_model::{EventId, Include, Offset, PaneId, Refusal};
+use paned_model::{EventId, Include, Offset, PaneId, Refusal, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -54,6 +54,8 @@ pub(super) struct Subscribe {
     pub(super) pane: PaneId,
     pub(super) from: From,
     pub(super) window: u64,
+    /// When the pane was made that is meant, if it matters which of its name.
+    pub(super) created_at: Option<Time>,
 }
 
 /// Where a channel begins.
@@ -140,8 +142,11 @@ impl<'a> Fields<'a> {
             let sentence = format!("`window` is a number of bytes from 1 to {MAX_WINDOW}");
             return Err(Refusal::invalid(sentence));
         }
-        let from = self.take("from")?.unwrap_or(From::Screen);
-        Ok(Subscribe { pane: self.need("pane")?, from, window })
+        let from = self.take("from").map_err(|_| {
+            Refusal::invalid("`from` is \"screen\", \"start\", \"now\" or the offset of a byte")
+        })?;
+        let (from, created_at) = (from.unwrap_or(From::Screen), self.take("createdAt")?);
+        Ok(Subscribe { pane: self.need("pane")?, from, window, created_at })
     }
 
     fn input(&mut self) -> Result<Act, Refusal> {
@@ -305,6 +310,15 @@ mod tests {
         check_from(r#","from":"start""#, From::Start, WINDOW);
         check_from(r#","from":"now","window":1"#, From::Now, 1);
         check_from(r#","from":17,"window":16777216"#, From::Offset(Offset(17)), MAX_WINDOW);
+    }
+
+    #[test]
+    fn a_place_that_is_none_is_refused_with_those_there_are() {
+        for from in [r#""end""#, "-1", "1.5", "[]", "{}", "true"] {
+            let asked = Asked::read(&format!(r#"{{"type":"subscribe","pane":"a","from":{from}}}"#));
+            let sentence = asked.request.unwrap_err().sentence;
+            assert!(sentence.starts_with("`from` is \"screen\", \"start\""), "{sentence}");
+        }
     }
 
     #[track_caller]

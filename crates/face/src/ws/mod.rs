@@ -39,14 +39,16 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::lane::Lane;
+use crate::ration::Ration;
 use crate::reply::{Outcome, Rejection, json};
+use crate::seats::Seat;
 use crate::shared::Shared;
 use crate::who;
 use session::Session;
 use wire::{Heard, Wire};
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
-const PROTOCOL: &str = "paned.v1";
+pub(crate) const PROTOCOL: &str = "paned.v1";
 /// The most channels of a socket.
 const MAX_CHANNELS: usize = 64;
 /// The most bytes of output in a frame.
@@ -57,6 +59,8 @@ const WINDOW: u64 = 1 << 20;
 const MAX_WINDOW: u64 = 16 << 20;
 /// What is read in one go. The library clears as much before each read, so more would cost more.
 const READ: usize = 8 << 10;
+/// About how much is read of a socket before it is known who opened it: room for any token.
+const HELLO: usize = 8 << 10;
 
 /// How a connection becomes a socket.
 #[derive(Clone)]
@@ -65,6 +69,10 @@ pub(crate) struct Hand {
     pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
     /// The connection's lane.
     pub(crate) lane: Lane,
+    /// How much is read of it.
+    pub(crate) ration: Ration,
+    /// Where its client sits.
+    pub(crate) seat: Arc<Seat>,
 }
 
 /// A socket, and what its request said of whoever opened it.
@@ -72,6 +80,9 @@ struct Visit {
     shared: Arc<Shared>,
     caller: Option<Caller>,
     headers: HeaderMap,
+    /// How much is read, and where they sit, until they are known.
+    ration: Ration,
+    seat: Arc<Seat>,
     wire: Wire,
     heard: Heard,
 }
@@ -101,9 +112,25 @@ pub(crate) async fn open(shared: Arc<Shared>, caller: Option<Caller>, request: R
     };
     let most = shared.limits.body_bytes;
     let headers = std::mem::take(&mut parts.headers);
-    hand_over(&mut parts, upgrade, most, |wire, heard| {
-        Box::pin(Visit { shared, caller, headers, wire, heard }.run())
+    let hand = Hand::of(&mut parts)?;
+    let (ration, seat) = (hand.ration.clone(), hand.seat.clone());
+    if caller.is_none() {
+        ration.limit(HELLO);
+    }
+    hand_over(hand, upgrade, most, |wire, heard| {
+        Box::pin(Visit { shared, caller, headers, ration, seat, wire, heard }.run())
     })
+}
+
+impl Hand {
+    /// The hand of the connection that a request came by.
+    ///
+    /// # Errors
+    /// When the connection cannot become a socket.
+    pub(crate) fn of(parts: &mut Parts) -> Result<Self, Refusal> {
+        let hand = parts.extensions.remove::<Self>();
+        hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))
+    }
 }
 
 /// Has the connection talked to as a socket, by its own task.
@@ -111,14 +138,11 @@ pub(crate) async fn open(shared: Arc<Shared>, caller: Option<Caller>, request: R
 /// # Errors
 /// When the connection cannot become one.
 pub(crate) fn hand_over(
-    parts: &mut Parts,
+    Hand { visit, lane, .. }: Hand,
     upgrade: WebSocketUpgrade,
     most: usize,
     talk: impl FnOnce(Wire, Heard) -> BoxFuture<'static, ()> + Send + 'static,
 ) -> Outcome {
-    let hand = parts.extensions.remove::<Hand>();
-    let Hand { visit, lane } =
-        hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))?;
     // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
     let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
@@ -156,7 +180,7 @@ fn describe(shared: &Shared) -> Outcome {
 impl Visit {
     /// Talks over the socket until it ends.
     async fn run(self) {
-        let Self { shared, caller, headers, wire, mut heard } = self;
+        let Self { shared, caller, headers, ration, seat, wire, mut heard } = self;
         let _counted = shared.metrics.socket();
         let caller = match caller {
             Some(caller) => Ok(caller),
@@ -164,6 +188,8 @@ impl Visit {
         };
         match caller {
             Ok(caller) => {
+                ration.lift();
+                seat.let_in();
                 let caller = caller.staying(&shared.kernel, "websocket");
                 Session::new(shared, caller, wire, heard).run().await;
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paned_kernel::{Caller, Printed};
-use paned_model::{Offset, PaneId, PaneInfo, Refusal, Size, Status};
+use paned_model::{Code, Offset, PaneId, PaneInfo, Refusal, Size, Status, Time};
 
 use super::ask::{From, Subscribe};
 use super::window::Window;
@@ -18,6 +18,7 @@ pub(super) struct Opened {
     pub(super) offset: Offset,
     pub(super) size: Size,
     pub(super) status: Status,
+    pub(super) created_at: Time,
     /// What draws the screen as it was at the offset, for a late joiner.
     pub(super) screen: Option<Vec<u8>>,
 }
@@ -29,10 +30,12 @@ pub(super) struct Opened {
 pub(super) async fn open(
     shared: Arc<Shared>,
     caller: Caller,
-    Subscribe { pane, from, window }: Subscribe,
+    Subscribe { pane, from, window, created_at: meant }: Subscribe,
 ) -> Result<Box<Opened>, Refusal> {
     let kernel = &shared.kernel;
+    kernel.started(&pane, &caller).await?;
     let info = kernel.output(&pane, Offset(0), &caller)?.info();
+    check_made(meant, &info)?;
     let (offset, size, screen) = match from {
         From::Screen => {
             let dump = kernel.dump(&pane, &caller).await?;
@@ -43,8 +46,22 @@ pub(super) async fn open(
         From::Offset(offset) => (check(offset, &info)?, info.size, None),
     };
     let reader = kernel.output(&pane, offset, &caller)?;
-    let (window, status) = (Window::new(window, offset), info.status);
-    Ok(Box::new(Opened { pane, reader, window, offset, size, status, screen }))
+    // It may have been replaced while its screen was drawn.
+    check_made(Some(info.created_at), &reader.info())?;
+    let (window, status, created_at) = (Window::new(window, offset), info.status, info.created_at);
+    Ok(Box::new(Opened { pane, reader, window, offset, size, status, created_at, screen }))
+}
+
+/// Offsets into one pane mean nothing in another of the same name.
+fn check_made(meant: Option<Time>, pane: &PaneInfo) -> Result<(), Refusal> {
+    let (id, made) = (&pane.id, pane.created_at);
+    match meant {
+        Some(meant) if meant != made => Err(Refusal::new(
+            Code::Gone,
+            format!("the pane `{id}` of {meant} is gone; the one of this name was made at {made}"),
+        )),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// An offset that was never reached belongs to another pane of this name.

@@ -24,6 +24,7 @@ pub(super) enum Say<'a> {
         offset: Offset,
         size: Size,
         status: Status,
+        created_at: Time,
     },
     /// The bytes between these offsets are no longer kept.
     Gap { channel: u32, from: Offset, to: Offset },

@@ -22,7 +22,7 @@ use super::farewell::{Farewell, over};
 use super::opening::{self, Opened};
 use super::say::{Ending, Kind, Say, binary, events};
 use super::wire::{Heard, Wire};
-use super::work::{Done, Job, Work};
+use super::work::{Beside, Done, Job, Work};
 use crate::shared::Shared;
 
 /// A socket while it lives.
@@ -67,7 +67,17 @@ impl Session {
                 ControlFlow::Break(farewell) => break farewell,
             }
         };
-        farewell.say(self.wire, self.heard).await;
+        if let Some(presence) = &self.caller.presence {
+            presence.leave();
+        }
+        match farewell {
+            Farewell::Left | Farewell::Broken(_) => {
+                tokio::join!(farewell.say(self.wire, self.heard), self.work.wind_up());
+            }
+            Farewell::Refused(_) | Farewell::ShutOut | Farewell::Stopping => {
+                farewell.say(self.wire, self.heard).await;
+            }
+        }
     }
 
     /// What happens next. In this order: a flood must not outlive its grant, and what is ready is gathered
@@ -141,7 +151,7 @@ impl Session {
                 return self.work.line_up(self.opening(id, subscribe));
             }
             Request::Do(act) => return self.work.line_up(self.acting(id, act)),
-            Request::Run(act) => return self.work.start(self.acting(id, act)),
+            Request::Run(act) => return self.run_beside(id, act),
             Request::Ping => return self.say(&Say::Pong { id: id.as_deref() }),
             Request::Unsubscribe(channel) => self.channels.close(channel),
             Request::Ack(channel, offset) => self.channels.acknowledge(channel, offset),
@@ -168,6 +178,15 @@ impl Session {
         })
     }
 
+    fn run_beside(&mut self, id: Option<Id>, act: Act) {
+        // One that there is not is refused at once.
+        let definition = self.shared.kernel.registry().get(&act.name);
+        let kind = definition.map_or(paned_kernel::Kind::Event, |definition| definition.kind);
+        let bytes = act.params.len();
+        let job = self.acting(id.clone(), act);
+        self.work.start(kind, Beside { id, bytes, job });
+    }
+
     fn follow(&mut self, include: Include, after: Option<EventId>) -> Result<(), Refusal> {
         let is_none = include.is_empty();
         let feed = self.shared.kernel.events(after, include, &self.caller)?;
@@ -186,11 +205,11 @@ impl Session {
     }
 
     fn open(&mut self, id: Option<&RawValue>, opened: Opened) {
-        let Opened { pane, reader, window, offset, size, status, screen } = opened;
+        let Opened { pane, reader, window, offset, size, status, created_at, screen } = opened;
         match self.channels.open(reader, window) {
             Ok(channel) => {
                 let pane = &pane;
-                self.say(&Say::Subscribed { id, channel, pane, offset, size, status });
+                self.say(&Say::Subscribed { id, channel, pane, offset, size, status, created_at });
                 if let Some(screen) = screen {
                     self.wire.say(binary(Kind::Screen, channel, offset, &screen));
                 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use paned_face::Limits;
-use paned_model::Code;
+use paned_model::{Code, Refusal};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
@@ -72,7 +72,34 @@ async fn a_head_with_too_much_in_it_is_refused() {
     let house = House::new().await;
     let many =
         (0..200).fold(house.ask("GET", "/health"), |ask, n| ask.header(&format!("x-{n}"), "1"));
-    assert!(answer(&house, &many.text()).await.starts_with("HTTP/1.1 431"));
+    let long = house.ask("GET", "/health").header("x-long", &"x".repeat(64 << 10));
+    let long = long.header("connection", "close");
+    let far = house.ask("GET", &format!("/health?{}", "x".repeat(70_000)));
+    let wrong = house.ask("GET", "/health").header("content-length", "many");
+    for (ask, status, code) in [
+        (many, 431, Code::Limit),
+        (long, 431, Code::Limit),
+        (far, 414, Code::Limit),
+        (wrong, 400, Code::Invalid),
+        (Ask::new("GE T", "/"), 400, Code::Invalid),
+    ] {
+        let told = answer(&house, &ask.text()).await;
+        let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{told}"));
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+        assert!(head.contains("nosniff"), "{head}");
+        let refusal: Refusal = serde_json::from_str(body).unwrap();
+        assert!(refusal.code == code && refusal.sentence.len() > 20, "{refusal:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_is_no_longer_than_is_said_however_it_comes() {
+    let house = House::new().await;
+    for (length, status) in [(60 << 10, 200), (64 << 10, 431), (100 << 10, 431), (200 << 10, 431)] {
+        let ask = house.ask("GET", "/health").header("connection", "close");
+        let told = answer(&house, &ask.header("x-long", &"x".repeat(length)).text()).await;
+        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{length}: {told}");
+    }
 }
 
 #[tokio::test]
@@ -82,12 +109,33 @@ async fn one_connection_too_many_is_told_so() {
     let refused = house.send(&house.ask("GET", "/health")).await;
     assert_eq!((refused.status(), refused.refusal().code), (503, Code::Unavailable));
     let over_socket = house.send_unix(&Ask::new("GET", "/health")).await;
-    assert_eq!(over_socket.status(), 503);
+    assert_eq!(over_socket.status(), 200, "the owner has seats of their own");
     drop((first, second));
     let began = Instant::now();
     while house.get("/health").await.status() == 503 {
         assert!(began.elapsed() < DEADLINE, "no seat became free");
     }
+}
+
+#[tokio::test]
+async fn a_crowd_of_strangers_keeps_nobody_out() {
+    let house = House::with(Limits { connections: 8, ..Limits::default() }).await;
+    let mut before = house.follow("a:b").await;
+    let mut crowd = Vec::new();
+    for _ in 0..50 {
+        crowd.push(house.tcp().await);
+    }
+    let began = Instant::now();
+    // The last of them may still stand in the queue.
+    while house.metric("paned_connections_refused_total").await < 46 {
+        assert!(began.elapsed() < DEADLINE, "those who sat longest do not give way");
+    }
+    house.emit("a:b", &json!({})).await;
+    assert_eq!(before.event().await.unwrap().get("event"), Some("a:b"));
+    assert_eq!(house.send_unix(&Ask::new("GET", "/health")).await.status(), 200);
+    let opened = house.ws().await.ask(json!({ "type": "ping" })).await;
+    assert_eq!(opened["type"], "pong");
+    drop(crowd);
 }
 
 #[tokio::test]

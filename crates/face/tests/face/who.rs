@@ -1,9 +1,13 @@
 //! Who is let in, how far, and which pane they are believed to speak from.
 
+use std::time::{Duration, Instant};
+
+use paned_model::Code;
 use serde_json::json;
 
-use crate::client::Ask;
+use crate::client::{Ask, DEADLINE, send};
 use crate::house::House;
+use crate::ws::client::Heard;
 
 /// A question over the socket.
 fn over_socket(path: &str) -> Ask {
@@ -101,4 +105,30 @@ async fn a_revoked_token_opens_nothing() {
     assert_eq!(house.send(&ask).await.status(), 200);
     house.act("grant:revoke", json!({ "id": id })).await;
     assert_eq!(house.send(&ask).await.status(), 401);
+}
+
+#[tokio::test]
+async fn a_wait_under_way_is_not_answered_to_somebody_shut_out() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let (id, token) = house.grant(json!({ "scopes": ["read"], "panes": ["a"] })).await;
+    let wait = json!({ "paneId": "a", "pattern": "secret", "timeoutMs": 600_000 });
+    let ask = house.ask_as(&token, "POST", "/action/pane:wait").json(&wait);
+    let mut ws = house.ws_as(&token).await;
+    ws.send(json!({ "type": "action", "name": "pane:wait", "params": wait, "id": 1 })).await;
+    let stream = house.tcp().await;
+    let asked = tokio::spawn(async move { send(stream, &ask).await });
+    let began = Instant::now();
+    // The third is whoever looks.
+    while house.metric("paned_connections").await < 3 {
+        assert!(began.elapsed() < DEADLINE, "it never came in");
+    }
+    assert_eq!(ws.ask(json!({ "type": "ping" })).await["type"], "pong");
+    let revoked = Instant::now();
+    house.act("grant:revoke", json!({ "id": id })).await;
+    let answer = asked.await.unwrap();
+    assert_eq!((answer.status(), answer.refusal().code), (401, Code::Unauthorized));
+    assert_eq!(ws.next().await, Heard::Closed(4401));
+    assert!(revoked.elapsed() < Duration::from_secs(5), "{:?}", revoked.elapsed());
+    house.fake.pane("a").unwrap().print(b"a secret\r\n");
 }

@@ -135,6 +135,8 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Re
         Err(error) => {
             kernel.grants().remove(&record.grant.grant.id);
             kernel.panes().remove(pane);
+            // Somebody may wait for it.
+            pane.stir();
             return Err(error.into());
         }
     };

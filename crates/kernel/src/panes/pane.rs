@@ -169,6 +169,8 @@ impl Pane {
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
         state.reach = Reach::Linked { output, commands, typed };
+        drop(state);
+        self.stir();
     }
 
     /// The keeper is gone.

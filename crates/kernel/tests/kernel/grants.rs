@@ -82,3 +82,62 @@ async fn a_revoked_grant_is_cut_off_at_once() {
     assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
     assert_eq!(code(house.act("grant:revoke", json!({ "id": id })).await).0, Code::NotFound);
 }
+
+/// Somebody's action, under way: it has come as far as it gets without news.
+async fn under_way(
+    house: &House,
+    caller: &paned_kernel::Caller,
+    name: &'static str,
+    params: serde_json::Value,
+) -> tokio::task::JoinHandle<Result<String, Code>> {
+    let (kernel, caller) = (house.kernel.clone(), caller.clone());
+    let asked = tokio::spawn(async move {
+        let answer = kernel.dispatch(name, params.to_string().as_bytes(), &caller).await;
+        answer.map(|answer| answer.get().to_owned()).map_err(|refusal| refusal.code)
+    });
+    // Time stands still, so it moves on only when everybody waits.
+    tokio::time::sleep(Duration::from_millis(1)).await; // not a wait: everything that can happen has happened
+    assert!(!asked.is_finished());
+    asked
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_under_way_is_not_answered_to_somebody_shut_out() {
+    let house = House::new().await;
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    let (id, caller) = let_in(&house, json!({ "scopes": ["read"] })).await;
+    let (_, other) = let_in(&house, json!({ "scopes": ["read"] })).await;
+    let wait = json!({ "paneId": "a", "pattern": "secret", "timeoutMs": 60_000 });
+    let asked = under_way(&house, &caller, "pane:wait", wait.clone()).await;
+    let others = under_way(&house, &other, "pane:wait", wait).await;
+    house.act("grant:revoke", json!({ "id": id })).await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(1), asked).await;
+    assert_eq!(told.expect("it goes on waiting").unwrap(), Err(Code::Unauthorized));
+    house.pane("a").print(b"a secret\r\n");
+    assert!(others.await.unwrap().unwrap().contains("a secret"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_under_way_is_finished_but_not_answered_to_somebody_shut_out() {
+    let house = House::new().await;
+    let (id, caller) = let_in(&house, json!({ "scopes": ["spawn"] })).await;
+    let asked = under_way(&house, &caller, "pane:run", json!({ "id": "r", "argv": ["sh"] })).await;
+    let told = "action:success".parse().unwrap();
+    let mut feed = house.kernel.events(None, told, &house.owner).unwrap();
+    house.act("grant:revoke", json!({ "id": id })).await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(1), asked).await;
+    assert_eq!(told.expect("it goes on waiting").unwrap(), Err(Code::Unauthorized));
+    house.pane("r").print(b"a secret\r\n");
+    house.pane("r").exit(paned_model::Exit::Code(0));
+    let names = [crate::house::next(&mut feed).await, crate::house::next(&mut feed).await];
+    assert!(names[0].payload.contains("grant:revoke"), "{names:?}");
+    assert!(names[1].payload.contains("pane:run"), "{names:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_revokes_their_own_grant_is_told_that_it_is_done() {
+    let house = House::new().await;
+    let (id, caller) = let_in(&house, json!({ "scopes": ["admin"] })).await;
+    assert!(house.act_as(&caller, "grant:revoke", json!({ "id": id })).await.is_ok());
+    assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
+}

@@ -7,6 +7,18 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
+    /// What is left at the end, where no character becomes whole any more.
+    pub(super) fn finish(&mut self) -> String {
+        let text = String::from_utf8_lossy(&self.tail).into_owned();
+        self.tail.clear();
+        text
+    }
+
+    /// Forgets what was seen of a character, as what follows does not belong to it; answers how many bytes that were.
+    pub(super) fn reset(&mut self) -> usize {
+        self.tail.drain(..).count()
+    }
+
     /// The text so far; what is no UTF-8 is replaced.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> String {
         self.tail.extend_from_slice(bytes);
@@ -44,8 +56,18 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_after_a_gap_is_not_taken_for_the_rest_of_a_character() {
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.feed(b"a\xc3"), "a");
+        assert_eq!(decoder.reset(), 1);
+        assert_eq!(decoder.feed(b"b"), "b");
+    }
+
+    #[test]
     fn what_is_no_character_is_replaced_and_holds_up_nothing() {
         check(&[b"a\xff", b"b"], &["a\u{fffd}", "b"]);
         check(&[b"\xc3", b"x"], &["", "\u{fffd}x"]);
+        let mut decoder = Decoder::default();
+        assert_eq!((decoder.feed(b"a\xc3").as_str(), decoder.finish().as_str()), ("a", "\u{fffd}"));
     }
 }

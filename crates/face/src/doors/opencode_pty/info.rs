@@ -38,14 +38,20 @@ pub(super) struct Info {
 }
 
 impl Info {
+    /// Its name.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Whether its program may still be there.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.status, "running" | "killing")
     }
 }
 
-impl From<PaneInfo> for Info {
-    fn from(pane: PaneInfo) -> Self {
+impl Info {
+    /// A session, of whose last line it is known whether it has not ended yet: that counts too.
+    pub(super) fn new(pane: PaneInfo, is_inside_line: bool) -> Self {
         let meta = |key: &str| pane.meta.get(key);
         let description = meta(DESCRIPTION).and_then(Value::as_str).map(str::to_owned);
         let notify_on_exit = meta(NOTIFY).and_then(Value::as_bool).unwrap_or(false);
@@ -66,7 +72,7 @@ impl From<PaneInfo> for Info {
             exit_signal: pane.exit_signal,
             pid: pane.pid,
             created_at: pane.created_at,
-            line_count: pane.lines,
+            line_count: pane.lines + u64::from(is_inside_line),
         }
     }
 }

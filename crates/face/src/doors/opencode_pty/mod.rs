@@ -5,6 +5,7 @@
 //! | `info`, `spawn`, `health` | what is told of a session, how one is asked for, how the server is |
 //! | `sessions` | what can be done with sessions, by actions of the kernel |
 //! | `rest`, `socket` | the two ways in |
+//! | `sockets` | all sockets, and the wait until they have told something |
 //! | `plain`, `decode` | terminal bytes as text |
 //!
 //! A session is a pane with our tag. There is no second store: what the kernel does not know of a session is in
@@ -17,10 +18,13 @@ mod plain;
 mod rest;
 mod sessions;
 mod socket;
+mod sockets;
 mod spawn;
 
 use axum::http::Method;
 use paned_policy::guard::Takes;
+
+pub(crate) use sockets::Sockets;
 
 use crate::reply::JSON;
 use crate::routes::{Entry, Input, Place, Route};

@@ -5,6 +5,11 @@ use std::str::Chars;
 
 const ESC: char = '\x1b';
 const BEL: char = '\x07';
+const CAN: char = '\x18';
+const SUB: char = '\x1a';
+const ST: char = '\u{9c}';
+/// What ends a string.
+const ENDS: [char; 7] = [BEL, CAN, SUB, ESC, ST, '\r', '\n'];
 
 /// The text without escape sequences.
 pub(super) fn strip(text: &str) -> String {
@@ -37,12 +42,20 @@ fn control(rest: &mut Peekable<Chars<'_>>) {
     rest.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// Passes over a string up to its terminator.
+/// Passes over a string up to its terminator. One that has none ends with its line, or where another sequence begins:
+/// what comes after that is no part of it.
 fn string(rest: &mut Peekable<Chars<'_>>) {
-    while let Some(c) = rest.next() {
-        if c == BEL || c == '\u{9c}' || c == ESC && rest.next_if_eq(&'\\').is_some() {
-            return;
+    while rest.next_if(|c| !ENDS.contains(c)).is_some() {}
+    match rest.peek() {
+        Some(&(BEL | ST | CAN | SUB)) => drop(rest.next()),
+        Some(&ESC) => {
+            let mut ahead = rest.clone();
+            ahead.next();
+            if ahead.next_if_eq(&'\\').is_some() {
+                *rest = ahead;
+            }
         }
+        Some(_) | None => {}
     }
 }
 
@@ -75,5 +88,9 @@ mod tests {
             check(text, "a");
         }
         check("a\x1b[1\nb", "a\nb");
+        check("a\x1b]0;x\r\nb\r\n", "a\r\nb\r\n");
+        check("a\x1bPx\x18b\x1b_y\x1ac", "abc");
+        check("a\x1b]0;x\x1b[31mb\x1b]0;y\x1b\\c", "abc");
+        check("a\x1b]0;x\u{9c}b", "ab");
     }
 }

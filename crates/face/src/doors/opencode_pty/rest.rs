@@ -2,19 +2,19 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use paned_model::{Code, Refusal};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::HTML;
-use super::info::Info;
 use super::plain::strip;
 use super::sessions::Sessions;
 use super::spawn::{Spawn, fresh_id};
 use crate::call::Call;
 use crate::reply::{self, Outcome, Rejection};
 
+const TEXT: &str = "text/plain; charset=utf-8";
 /// What the door shows to a browser: where it is, and nothing that runs.
 const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>This is paned's door for clients of \
                     opencode-pty: <code>/api/sessions</code>, <code>/ws</code>, <code>/health</code>.";
@@ -38,7 +38,8 @@ pub(super) async fn clear(call: Call) -> Outcome {
 /// Shows one.
 pub(super) async fn get(mut call: Call) -> Outcome {
     let id = call.name().await?;
-    json_of(&Info::from(sessions(&call).get(&id).await?))
+    let sessions = sessions(&call);
+    json_of(&sessions.info(sessions.get(&id).await?))
 }
 
 /// Ends one.
@@ -113,7 +114,7 @@ fn done(done: Result<(), Refusal>, text: &str) -> Outcome {
     }
 }
 
-/// The refusal of a request that does not become a socket.
-pub(super) fn no_upgrade(sentence: String) -> Rejection {
-    Rejection::new(StatusCode::UPGRADE_REQUIRED, Code::Invalid, sentence)
+/// The answer to a request that does not become a socket: a text, as clients know it.
+pub(super) fn no_socket(status: StatusCode, sentence: &str) -> Response {
+    (status, reply::text(TEXT, sentence.to_owned())).into_response()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use paned_kernel::{Caller, Piece, Printed};
-use paned_model::{Code, Offset, PaneId, PaneInfo, Refusal};
+use paned_model::{Code, Offset, PaneId, PaneInfo, Refusal, Status};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl Sessions {
     /// All of them, oldest first.
     pub(super) async fn list(&self) -> Result<Vec<Info>, Refusal> {
         let panes: Vec<PaneInfo> = self.act("pane:list", json!({ "tag": NAME })).await?;
-        Ok(panes.into_iter().map(Info::from).collect())
+        Ok(panes.into_iter().map(|pane| self.info(pane)).collect())
     }
 
     /// One of them.
@@ -50,29 +50,52 @@ impl Sessions {
         }
     }
 
+    /// Makes sure that this is a session, and says how it is. To type into one or to end one nobody needs to be allowed
+    /// to see it, so we look ourselves; whether it may be done, the action says.
+    ///
+    /// # Errors
+    /// When there is none.
+    async fn check(&self, id: &str) -> Result<Status, Refusal> {
+        let ours = Self { caller: self.shared.kernel.owner(None), ..self.clone() };
+        ours.get(id).await.map(|pane| pane.status)
+    }
+
+    /// A session as its clients see it.
+    pub(super) fn info(&self, pane: PaneInfo) -> Info {
+        // The first that is not there yet: nothing is waited for or read but the last byte.
+        let printed = self.reader(&pane, pane.bytes).ok();
+        Info::new(pane, printed.is_some_and(|printed| printed.is_inside_line()))
+    }
+
     /// Starts one under this id.
     pub(super) async fn spawn(&self, id: &PaneId, spawn: Spawn) -> Result<Info, Refusal> {
         let pane = self.act::<PaneInfo>("pane:new", spawn.params(id)).await;
-        pane.map(Info::from).map_err(|refusal| match refusal.code {
+        pane.map(|pane| self.info(pane)).map_err(|refusal| match refusal.code {
             Code::Unauthorized | Code::Forbidden | Code::Vetoed | Code::Denied => refusal,
             _ => failed(&refusal.sentence),
         })
     }
 
-    /// Ends one; it is an error when something of it lives on.
+    /// Ends one; it is an error when something of it lives on. Every socket has told of it then.
     pub(super) async fn kill(&self, id: &str) -> Result<(), Refusal> {
-        let pane = self.get(id).await?;
-        let killed: Killed = self.act("pane:kill", json!({ "paneId": pane.id })).await?;
+        self.check(id).await?;
+        let killed: Killed = self.act("pane:kill", json!({ "paneId": id })).await?;
+        self.shared.opencode_pty.told().await;
         if killed.survivors.is_empty() {
             return Ok(());
         }
         Err(Refusal::new(Code::Busy, "some of its processes could not be ended"))
     }
 
-    /// Ends and forgets one.
+    /// Ends and forgets one, one after the other: every socket has told of its end before it is forgotten, and of that
+    /// before it is answered.
     pub(super) async fn close(&self, id: &str) -> Result<(), Refusal> {
-        let pane = self.get(id).await?;
-        self.act::<IgnoredAny>("pane:close", json!({ "paneId": pane.id })).await?;
+        if self.check(id).await?.is_live() {
+            // If that does not work, the next will say so.
+            let _ = self.kill(id).await;
+        }
+        self.act::<IgnoredAny>("pane:close", json!({ "paneId": id })).await?;
+        self.shared.opencode_pty.told().await;
         Ok(())
     }
 
@@ -87,8 +110,8 @@ impl Sessions {
 
     /// Types into one; to one that has ended nothing happens.
     pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
-        let pane = self.get(id).await?;
-        let params = json!({ "paneId": pane.id, "text": data });
+        self.check(id).await?;
+        let params = json!({ "paneId": id, "text": data });
         match self.act::<IgnoredAny>("pane:write", params).await {
             Ok(_) => Ok(()),
             Err(refusal) if refusal.code == Code::Gone => Ok(()),

@@ -49,7 +49,9 @@ async fn whoever_looks_for_something_else_is_shown_the_page_there_and_only_there
     assert_eq!(page.status(), 200);
     assert_eq!(page.head.get("x-frame-options"), Some("DENY"));
     assert_eq!(house.get("/doors/opencode-pty/nothing").await.status(), 404);
-    assert_eq!(house.door("POST", "/nothing", None).await.status(), 404);
+    let nothing = house.door("POST", "/nothing", None).await;
+    assert_eq!(nothing.status(), 404);
+    assert!(nothing.refusal().sentence.contains("/index.html"), "{nothing:?}");
     assert_eq!(house.door("PUT", "/api/sessions", None).await.status(), 405);
 }
 
@@ -75,4 +77,25 @@ async fn a_grant_is_held_to_its_scopes_here_too() {
     assert_eq!(house.send(&ask("DELETE", &format!("/{id}"))).await.status(), 403);
     let input = ask("POST", &format!("/{id}/input")).json(&json!({ "data": "x" }));
     assert_eq!(house.send(&input).await.status(), 403);
+}
+
+#[tokio::test]
+async fn an_act_needs_its_own_scope_and_no_other() {
+    let house = House::new().await;
+    let id = house.session().await;
+    house.pane("other").await;
+    let path = |rest: &str| format!("/doors/opencode-pty/api/sessions{rest}");
+    let (_, types) = house.grant(json!({ "scopes": ["input"] })).await;
+    for (pane, status) in [(id.as_str(), 200), ("other", 400), ("pty_00000000", 400)] {
+        let ask = house.ask_as(&types, "POST", &path(&format!("/{pane}/input")));
+        let answer = house.send(&ask.json(&json!({ "data": "x" }))).await;
+        assert_eq!(answer.status(), status, "{pane}: {answer:?}");
+    }
+    assert_eq!(house.fake.pane(&id).unwrap().typed(), b"x");
+    let (_, kills) = house.grant(json!({ "scopes": ["kill"], "panes": [id] })).await;
+    for (rest, status) in [("", 200), ("/cleanup", 200), ("/cleanup", 400)] {
+        let ask = house.ask_as(&kills, "DELETE", &path(&format!("/{id}{rest}")));
+        let answer = house.send(&ask).await;
+        assert_eq!(answer.status(), status, "{rest}: {answer:?}");
+    }
 }

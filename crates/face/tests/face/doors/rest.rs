@@ -155,6 +155,22 @@ async fn output_is_shown_raw_and_plain_each_with_its_length() {
 }
 
 #[tokio::test]
+async fn a_last_line_that_has_not_ended_counts() {
+    let house = House::new().await;
+    let id = house.session().await;
+    let count = async || {
+        let one = house.door("GET", &format!("/api/sessions/{id}"), None).await.json();
+        let all = house.door("GET", "/api/sessions", None).await.json();
+        assert_eq!(all[0]["lineCount"], one["lineCount"]);
+        one["lineCount"].as_u64().unwrap()
+    };
+    for (text, lines) in [("", 0), ("a", 1), ("b\r\n", 1), ("\r\nc\r\nd", 4), ("\n", 4)] {
+        house.fake.pane(&id).unwrap().print(text.as_bytes());
+        assert_eq!(count().await, lines, "{text:?}");
+    }
+}
+
+#[tokio::test]
 async fn ends_are_told_as_they_were() {
     let house = House::new().await;
     let get = async |id: &str| {

@@ -1,17 +1,34 @@
 //! `/ws`: every message with its answer, and what is told unasked.
 
+use std::time::Instant;
+
+use futures_util::FutureExt;
 use paned_model::Exit;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 
+use crate::client::DEADLINE;
 use crate::house::House;
-use crate::ws::client::Ws;
+use crate::ws::client::{Heard, Ws};
+use crate::ws::ring::Ring;
 
 impl House {
     async fn door_ws(&self) -> Ws<TcpStream> {
         let stream = TcpStream::connect(self.open_door).await.unwrap();
         Ws::open(stream, &format!("ws://{}/ws", self.open_door), &[]).await.unwrap()
+    }
+}
+
+impl House {
+    /// A socket of the door on the main port, as a browser opens it.
+    async fn main_ws(&self, token: &str) -> Ws<TcpStream> {
+        let url = format!("ws://{}/doors/opencode-pty/ws", self.address);
+        let offer = format!("paned.v1, paned.bearer.{token}");
+        let headers = [("sec-websocket-protocol", offer.as_str())];
+        let ws = Ws::open(self.tcp().await, &url, &headers).await.unwrap();
+        assert_eq!(ws.answered.get("sec-websocket-protocol").unwrap(), "paned.v1");
+        ws
     }
 }
 
@@ -102,22 +119,130 @@ async fn other_panes_are_never_told_of() {
     assert_eq!(ws.text().await["session"]["id"], id);
 }
 
+/// What a socket has been sent by now, without asking for it.
+async fn sent(ws: &mut Ws<TcpStream>) -> Vec<Value> {
+    let mut sent = Vec::new();
+    while let Some(heard) = tokio::task::unconstrained(ws.next()).now_or_never() {
+        match heard {
+            Heard::Text(value) => sent.push(value),
+            other => panic!("this is no text: {other:?}"),
+        }
+    }
+    sent
+}
+
 #[tokio::test]
 async fn no_ghost_is_left_after_a_cleanup() {
+    let house = House::new().await;
+    let (mut ws, mut other) = (house.door_ws().await, house.door_ws().await);
+    other.ask(json!({ "type": "session_list" })).await;
+    ws.ask(json!({ "type": "session_list" })).await;
+    for _ in 0..30 {
+        let id = house.session().await;
+        assert_eq!(ws.text().await["session"]["id"], id);
+        assert_eq!(other.text().await["session"]["id"], id);
+        house.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
+        // It is known to be gone by now, and nothing is told of it any more.
+        for ws in [&mut ws, &mut other] {
+            let told = sent(ws).await;
+            assert_eq!(told.len(), 2, "{told:?}");
+            assert_eq!(told[0]["type"], "session_update");
+            assert_eq!(told[0]["session"]["status"], "killed");
+            assert_eq!(told[1], json!({ "type": "session_removed", "sessionId": id }));
+        }
+    }
+    let list = ws.ask(json!({ "type": "session_list" })).await;
+    assert_eq!(list, json!({ "type": "session_list", "sessions": [] }));
+    let id = house.session().await;
+    ws.text().await;
+    house.act("pane:close", json!({ "paneId": id, "force": true })).await;
+    // However it was forgotten, that comes last.
+    while ws.text().await != json!({ "type": "session_removed", "sessionId": id }) {}
+    says(&ws.ask(subscribe(&id)).await, "not found");
+}
+
+#[tokio::test]
+async fn an_end_is_told_after_the_last_of_the_output() {
+    let house = House::new().await;
+    let mut ws = house.door_ws().await;
+    for _ in 0..20 {
+        let id = house.session().await;
+        assert_eq!(ws.text().await["session"]["id"], id);
+        ws.ask(subscribe(&id)).await;
+        let pane = house.fake.pane(&id).unwrap();
+        pane.print(&[b'x'; 300_000]);
+        pane.print(b"\xc3");
+        pane.exit(Exit::Code(0));
+        let mut printed = String::new();
+        let end = loop {
+            let told = ws.text().await;
+            match told["rawData"].as_str() {
+                Some(text) => printed.push_str(text),
+                None => break told,
+            }
+        };
+        assert_eq!(end["session"]["status"], "exited", "{end}");
+        assert_eq!(printed.strip_suffix('\u{fffd}').map(str::len), Some(300_000));
+    }
+}
+
+#[tokio::test]
+async fn a_kill_is_answered_when_every_socket_was_told() {
     let house = House::new().await;
     let id = house.session().await;
     let mut ws = house.door_ws().await;
     ws.ask(json!({ "type": "session_list" })).await;
-    house.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
-    // Whatever was told of its end was told before it was forgotten: the list comes last, and is empty.
-    ws.send(json!({ "type": "session_list" })).await;
-    let mut told = ws.text().await;
-    if told["type"] == "session_update" {
-        assert_eq!(told["session"]["status"], "killed");
-        told = ws.text().await;
+    house.door("DELETE", &format!("/api/sessions/{id}"), None).await;
+    let told = sent(&mut ws).await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["session"]["status"], "killed");
+}
+
+#[tokio::test]
+async fn whoever_falls_behind_is_told_how_much_is_lost() {
+    let ring = Ring::default();
+    let house = ring.house().await;
+    let id = house.session().await;
+    let pane = house.fake.pane(&id).unwrap();
+    let mut ws = house.door_ws().await;
+    ws.ask(subscribe(&id)).await;
+    pane.print(b"a\xc3");
+    assert_eq!(ws.text().await["rawData"], "a");
+    ring.drop_before(12);
+    pane.print(b"0123456789abc");
+    let lost = ws.text().await;
+    says(&lost, &format!("Session {id}: 11 bytes of output were lost"));
+    assert_eq!(ws.text().await["rawData"], "abc");
+}
+
+#[tokio::test]
+async fn what_was_typed_before_a_goodbye_is_typed() {
+    let house = House::new().await;
+    let id = house.session().await;
+    let mut ws = house.door_ws().await;
+    for _ in 0..40 {
+        ws.send(json!({ "type": "input", "sessionId": id, "data": "x" })).await;
     }
-    assert_eq!(told, json!({ "type": "session_list", "sessions": [] }));
-    says(&ws.ask(subscribe(&id)).await, "not found");
+    ws.send_raw(Message::Close(None)).await;
+    let began = Instant::now();
+    while house.fake.pane(&id).unwrap().typed().len() < 40 {
+        assert!(began.elapsed() < DEADLINE, "{:?}", house.fake.pane(&id).unwrap().typed());
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn whoever_may_only_look_is_told_that_nothing_was_typed() {
+    let house = House::new().await;
+    let id = house.session().await;
+    let input = json!({ "type": "input", "sessionId": id, "data": "x" });
+    let (_, reads) = house.grant(json!({ "scopes": ["read"] })).await;
+    says(&house.main_ws(&reads).await.ask(input.clone()).await, "Failed to write to session");
+    let (_, types) = house.grant(json!({ "scopes": ["input"] })).await;
+    let mut ws = house.main_ws(&types).await;
+    ws.send(input).await;
+    says(&ws.ask(json!({ "type": "session_list" })).await, "read");
+    assert_eq!(house.fake.pane(&id).unwrap().typed(), b"x");
 }
 
 #[tokio::test]
@@ -155,7 +280,14 @@ async fn a_foreign_page_is_kept_out_and_a_plain_request_told_to_upgrade() {
     let url = format!("ws://{}/ws", house.open_door);
     let refused = Ws::open(stream, &url, &[("origin", "http://evil.example")]).await;
     assert_eq!(refused.err().unwrap(), 403);
-    assert_eq!(house.door("GET", "/ws", None).await.status(), 426);
     let upgrade = house.knock("GET", "/ws").header("upgrade", "websocket");
-    assert_eq!(house.send_door(&upgrade).await.status(), 400);
+    for (ask, status, text) in [
+        (house.knock("GET", "/ws"), 426, "WebSocket endpoint - use WebSocket upgrade"),
+        (upgrade, 400, "WebSocket upgrade failed"),
+    ] {
+        let answer = house.send_door(&ask).await;
+        assert_eq!(answer.status(), status);
+        assert_eq!(answer.head.get("content-type"), Some("text/plain; charset=utf-8"));
+        assert!(answer.body.starts_with(text), "{answer:?}");
+    }
 }

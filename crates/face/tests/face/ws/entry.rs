@@ -5,6 +5,9 @@ use std::time::Duration;
 use paned_face::Limits;
 use paned_model::Code;
 use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use super::client::{Heard, Ws};
 use crate::house::House;
@@ -96,6 +99,23 @@ async fn silence_ends_it_too() {
     let mut ws = house.open(&[]).await.unwrap();
     assert_eq!(ws.refusal().await.code, Code::Timeout);
     assert_eq!(ws.next().await, Heard::Closed(4401));
+}
+
+#[tokio::test]
+async fn a_stranger_is_not_read_beyond_what_a_token_takes() {
+    let hello = Duration::from_secs(600);
+    let house = House::with(Limits { hello, ..Limits::default() }).await;
+    let mut ws = house.open(&[]).await.unwrap();
+    let part = Frame::message(vec![b' '; 100_000], OpCode::Data(Data::Text), false);
+    ws.is_sent(Message::Frame(part)).await;
+    let Heard::Closed(_) = ws.next().await else { panic!("it goes on listening") };
+    // Whoever is known by then is read again.
+    let mut ws = house.open(&[]).await.unwrap();
+    ws.send(json!({ "type": "auth", "token": house.token })).await;
+    let long = json!({ "type": "ping", "id": 1, "x": "x".repeat(100_000) });
+    ws.send(long).await;
+    assert_eq!(ws.text().await["type"], "welcome");
+    assert_eq!(ws.refusal().await.code, Code::Invalid);
 }
 
 #[tokio::test]

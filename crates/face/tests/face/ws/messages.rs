@@ -1,9 +1,14 @@
 //! Each message and its answer, and what a grant does not reach.
 
+use std::time::Instant;
+
 use paned_model::{Code, Exit, Size};
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 
+use super::client::Ws;
+use crate::client::DEADLINE;
 use crate::house::House;
 
 #[tokio::test]
@@ -224,6 +229,73 @@ async fn more_than_may_be_under_way_is_read_when_some_is_done() {
         assert_eq!(ws.text().await["id"], id);
     }
     assert_eq!(house.fake.pane("a").unwrap().typed(), [b'x'; 500]);
+}
+
+/// A socket with 64 waits under way.
+async fn waiting(house: &House) -> Ws<TcpStream> {
+    let mut ws = house.ws().await;
+    for id in 0..64 {
+        let until = json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 600_000 });
+        ws.send(json!({ "type": "action", "name": "pane:wait", "params": until, "id": id })).await;
+    }
+    ws
+}
+
+#[tokio::test]
+async fn however_much_waits_a_client_is_heard() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = waiting(&house).await;
+    assert_eq!(ws.ask(json!({ "type": "ping" })).await["type"], "pong");
+    let typed = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "i" })).await;
+    assert_eq!((&typed["type"], &typed["id"]), (&json!("ok"), &json!("i")));
+    let emit = json!({ "name": "a:b" });
+    let told = json!({ "type": "action", "name": "event:emit", "params": emit, "id": "e" });
+    assert_eq!(ws.ask(told).await["id"], "e");
+    let more = ws.ask(json!({ "type": "action", "name": "pane:list", "id": "more" })).await;
+    assert_eq!((&more["code"], &more["id"]), (&json!("limit"), &json!("more")), "{more}");
+    house.fake.pane("a").unwrap().print(b"ready\r\n");
+    for _ in 0..64 {
+        assert_eq!(ws.text().await["type"], "ok");
+    }
+    let more = ws.ask(json!({ "type": "action", "name": "pane:list", "id": "more" })).await;
+    assert_eq!(more["type"], "ok", "{more}");
+}
+
+#[tokio::test]
+async fn a_client_that_is_gone_holds_no_size_whatever_it_waited_for() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = waiting(&house).await;
+    let resize = json!({ "type": "resize", "pane": "a", "cols": 90, "rows": 30, "id": "r" });
+    assert_eq!(ws.ask(resize).await["type"], "ok");
+    let run = json!({ "id": "r", "argv": ["/bin/sh"] });
+    ws.send(json!({ "type": "action", "name": "pane:run", "params": run })).await;
+    let began = Instant::now();
+    drop(ws);
+    let other = json!({ "type": "resize", "pane": "a", "cols": 80, "rows": 24, "id": 1 });
+    while house.ws().await.ask(other.clone()).await["type"] != "ok" {
+        assert!(began.elapsed() < DEADLINE, "its size is still held");
+    }
+    while house.metric("paned_ws_sockets").await != 0 {
+        assert!(began.elapsed() < DEADLINE, "it is still there");
+    }
+}
+
+#[tokio::test]
+async fn what_was_typed_before_a_goodbye_is_typed() {
+    let house = House::new().await;
+    house.pane("a").await;
+    let mut ws = house.ws().await;
+    for _ in 0..40 {
+        ws.send(json!({ "type": "input", "pane": "a", "text": "x" })).await;
+    }
+    ws.send_raw(Message::Close(None)).await;
+    let began = Instant::now();
+    while house.fake.pane("a").unwrap().typed().len() < 40 {
+        assert!(began.elapsed() < DEADLINE, "{:?}", house.fake.pane("a").unwrap().typed());
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

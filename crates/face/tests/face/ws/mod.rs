@@ -6,4 +6,4 @@ mod entry;
 mod flow;
 mod messages;
 mod output;
-mod ring;
+pub(crate) mod ring;

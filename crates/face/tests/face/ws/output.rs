@@ -1,11 +1,18 @@
 //! Output: late joiners and those who come back.
 
-use paned_model::{Exit, Size};
-use paned_substrate::fake::FakePane;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use paned_face::Limits;
+use paned_model::{Exit, PaneId, Size, Time};
+use paned_substrate::fake::{Fake, FakePane};
+use paned_substrate::{Boxed, Error, Found, Ground, Link, Order};
 use paned_term::{Screen, View};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::client::Heard;
+use crate::client::DEADLINE;
 use crate::house::House;
 
 /// What a screen shows after these bytes.
@@ -148,4 +155,93 @@ async fn a_socket_has_many_channels_and_an_end_to_them() {
     channels.sort_unstable();
     assert_eq!(channels, (1..=65).filter(|channel| *channel != 3).collect::<Vec<_>>());
     ws.quiet().await;
+}
+
+#[tokio::test]
+async fn an_offset_into_another_pane_of_the_same_name_is_refused() {
+    let house = House::new().await;
+    house.pane("a").await;
+    house.fake.pane("a").unwrap().print(b"0123456789");
+    let mut ws = house.ws().await;
+    let first = ws.subscribe("a", json!("start")).await;
+    let made = house.act("pane:get", json!({ "paneId": "a" })).await["createdAt"].clone();
+    assert_eq!(first["createdAt"], made);
+    house.act("pane:close", json!({ "paneId": "a" })).await;
+    let began = Instant::now();
+    // Two panes are told apart by the millisecond they were made in.
+    while json!(Time(millis())) == made {
+        assert!(began.elapsed() < DEADLINE);
+    }
+    house.pane("a").await;
+    house.fake.pane("a").unwrap().print(b"something else");
+    let mut ws = house.ws().await;
+    let again = json!({ "type": "subscribe", "pane": "a", "from": 10, "createdAt": made });
+    let refused = ws.ask(again).await;
+    assert_eq!(
+        (&refused["type"], &refused["code"]),
+        (&json!("error"), &json!("gone")),
+        "{refused}"
+    );
+    let made = ws.subscribe("a", json!("now")).await["createdAt"].clone();
+    let again = json!({ "type": "subscribe", "pane": "a", "from": 10, "createdAt": made });
+    assert_eq!(ws.ask(again).await["type"], "subscribed");
+    assert_eq!(ws.bytes().await.bytes, b"else");
+    let bad = json!({ "type": "subscribe", "pane": "a", "createdAt": "yesterday" });
+    assert_eq!(ws.ask(bad).await["code"], "invalid");
+}
+
+fn millis() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64
+}
+
+/// A ground on which nothing starts before it is let.
+#[derive(Clone, Default)]
+struct Slow {
+    fake: Fake,
+    go: Arc<Notify>,
+}
+
+impl Ground for Slow {
+    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
+        Box::pin(async {
+            self.go.notified().await;
+            match order.id.as_str() {
+                "refused" => Err(Error::Refused("it cannot be".into())),
+                _ => self.fake.spawn(order).await,
+            }
+        })
+    }
+
+    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
+        self.fake.adopt()
+    }
+
+    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
+        self.fake.forget(id)
+    }
+}
+
+#[tokio::test]
+async fn a_pane_that_is_being_started_is_waited_for() {
+    let slow = Slow::default();
+    let house = House::over(Arc::new(slow.clone()), slow.fake.clone(), Limits::default()).await;
+    let mut ws = house.ws().await;
+    for (id, expect) in [("a", "subscribed"), ("refused", "error")] {
+        let new = json!({ "id": id, "argv": ["/bin/sh"] });
+        ws.send(json!({ "type": "action", "name": "pane:new", "params": new })).await;
+        for from in ["screen", "start"] {
+            ws.send(json!({ "type": "subscribe", "pane": id, "from": from, "id": from })).await;
+        }
+        assert_eq!(ws.ask(json!({ "type": "ping" })).await["type"], "pong");
+        slow.go.notify_one();
+        let mut answers = 0;
+        while answers < 2 {
+            if let Heard::Text(told) = ws.next().await
+                && told["id"].is_string()
+            {
+                assert_eq!(told["type"], expect, "{told}");
+                answers += 1;
+            }
+        }
+    }
 }

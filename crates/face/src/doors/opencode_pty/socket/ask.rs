@@ -78,11 +78,7 @@ impl Ask {
             Self::Spawn { id, spawn, subscribe } => {
                 Ok(start(&sessions, id, *spawn, subscribe).await)
             }
-            Self::Input { id, data } => {
-                // Clients expect no word, whatever becomes of it.
-                let _ = sessions.write(&id, &data).await;
-                Ok(Reply::Nothing)
-            }
+            Self::Input { id, data } => type_into(&sessions, &id, &data).await,
             Self::ReadRaw(id) => read_raw(&sessions, &id).await,
             Self::Wrong(sentence) => Ok(Reply::Say(wrong(&sentence))),
         };
@@ -111,6 +107,18 @@ async fn start(sessions: &Sessions, id: PaneId, spawn: Spawn, subscribe: bool) -
         Ok(_) | Err(_) => None,
     };
     Reply::Spawned(id, reader)
+}
+
+/// Clients expect no word, unless it could have been typed and was not.
+async fn type_into(sessions: &Sessions, id: &str, data: &str) -> Result<Reply, String> {
+    if data.is_empty() {
+        return Ok(Reply::Nothing);
+    }
+    match sessions.write(id, data).await {
+        Ok(()) => Ok(Reply::Nothing),
+        Err(refusal) if refusal.code == Code::NotFound => Ok(Reply::Nothing),
+        Err(refusal) => Err(format!("Failed to write to session {id}: {}", refusal.sentence)),
+    }
 }
 
 async fn read_raw(sessions: &Sessions, id: &str) -> Result<Reply, String> {

@@ -13,24 +13,31 @@ mod subscriptions;
 
 use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
+use axum::http::StatusCode;
 use axum::http::header::UPGRADE;
-use paned_model::Refusal;
 
-use super::rest::{no_upgrade, sessions};
+use super::rest::{no_socket, sessions};
 use crate::call::Call;
 use crate::reply::Outcome;
-use crate::ws::hand_over;
+use crate::ws::{Hand, PROTOCOL, hand_over};
 use session::Session;
 
 /// Turns the connection into a socket.
 pub(super) async fn open(mut call: Call) -> Outcome {
     if !call.parts.headers.contains_key(UPGRADE) {
-        return Err(no_upgrade("WebSocket endpoint - use WebSocket upgrade".to_owned()));
+        let sentence = "WebSocket endpoint - use WebSocket upgrade";
+        return Ok(no_socket(StatusCode::UPGRADE_REQUIRED, sentence));
     }
-    let upgrade = WebSocketUpgrade::from_request_parts(&mut call.parts, &()).await;
-    let upgrade = upgrade.map_err(|rejection| Refusal::invalid(rejection.body_text()))?;
+    let upgrade = match WebSocketUpgrade::from_request_parts(&mut call.parts, &()).await {
+        // A browser shows its token as a protocol, and hangs up when none of those it offers is taken.
+        Ok(upgrade) => upgrade.protocols([PROTOCOL]),
+        Err(rejection) => {
+            let sentence = format!("WebSocket upgrade failed: {}", rejection.body_text());
+            return Ok(no_socket(StatusCode::BAD_REQUEST, &sentence));
+        }
+    };
     let (sessions, most) = (sessions(&call), call.shared.limits.body_bytes);
-    hand_over(&mut call.parts, upgrade, most, |wire, heard| {
+    hand_over(Hand::of(&mut call.parts)?, upgrade, most, |wire, heard| {
         Box::pin(Session::new(sessions, wire, heard).run())
     })
 }

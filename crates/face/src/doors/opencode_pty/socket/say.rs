@@ -13,6 +13,8 @@ pub(super) enum Say<'a> {
     SessionList { sessions: &'a [Info] },
     /// One began or ended.
     SessionUpdate { session: &'a Info },
+    /// One was forgotten; nothing is told of it any more.
+    SessionRemoved { session_id: &'a str },
     /// Its output is passed on from now on.
     Subscribed { session_id: &'a str },
     /// Its output is passed on no more.

@@ -4,31 +4,37 @@ use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Error;
 use axum::extract::ws::Message;
-use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
 use paned_kernel::journal::{Batch, Entry};
 use paned_kernel::{Feed, Printed};
-use paned_model::{Offset, PaneId, PaneInfo};
+use paned_model::{Offset, PaneId};
 use serde::Deserialize;
+use tokio::task::unconstrained;
+use tokio::time::timeout;
 
 use super::ask::{Ask, Reply};
 use super::say::{Say, wrong};
-use super::subscriptions::Subscriptions;
+use super::subscriptions::{Subscriptions, Told};
 use crate::doors::opencode_pty::NAME;
 use crate::doors::opencode_pty::info::Info;
 use crate::doors::opencode_pty::sessions::Sessions;
+use crate::doors::opencode_pty::sockets::{Mark, Registered};
 use crate::ws::farewell::{Farewell, over};
 use crate::ws::wire::{Heard, Wire};
 
-/// What every socket hears of: sessions that begin and end.
-const TOLD: &str = "pane:created,pane:exited,pane:lost";
+/// What every socket hears of: sessions that begin, end and are forgotten.
+const TOLD: &str = "pane:created,pane:exited,pane:lost,pane:removed";
 /// The most events pulled at once.
 const BATCH: usize = 64;
 /// How much may be asked before some of it is done.
 const MAX_JOBS: usize = 64;
+/// How long what is left may take when the client is gone.
+const WIND_UP: Duration = Duration::from_secs(5);
 
 /// A socket while it lives.
 pub(super) struct Session {
@@ -39,8 +45,15 @@ pub(super) struct Session {
     /// What is under way, in the order in which it was asked: typed text must not overtake itself.
     jobs: VecDeque<BoxFuture<'static, Reply>>,
     feed: Option<Feed>,
+    /// Sessions of which something was or may have been told: when one is forgotten, that is told too.
+    known: BTreeSet<PaneId>,
     /// Sessions started here, whose beginning is told before anything else of them.
     own: BTreeSet<PaneId>,
+    /// Sessions whose end is told when everything they printed was.
+    ending: BTreeSet<PaneId>,
+    registered: Registered,
+    /// Those who wait until what was said so far is sent.
+    marks: Vec<Mark>,
     over: BoxFuture<'static, Farewell>,
 }
 
@@ -48,8 +61,9 @@ enum Event {
     Over(Farewell),
     Done(Reply),
     Heard(Option<Result<Message, Error>>),
-    Printed(Box<PaneInfo>, String),
+    Told(Told),
     Facts(Batch),
+    Marked(Option<Mark>),
     Flushed(Result<(), Error>),
 }
 
@@ -61,22 +75,49 @@ impl Session {
         let told = TOLD.parse().unwrap_or_default();
         // Whoever may not read hears nothing unasked.
         let feed = sessions.shared.kernel.events(None, told, &sessions.caller).ok();
-        let (subscriptions, jobs, own) = Default::default();
-        Self { sessions, wire, heard, subscriptions, jobs, feed, own, over }
+        let registered = sessions.shared.opencode_pty.register();
+        let (subscriptions, jobs, known, own, ending, marks) = Default::default();
+        Self {
+            sessions,
+            wire,
+            heard,
+            subscriptions,
+            jobs,
+            feed,
+            known,
+            own,
+            ending,
+            registered,
+            marks,
+            over,
+        }
     }
 
     /// Talks until either side has enough.
     pub(super) async fn run(mut self) {
         let shared = self.sessions.shared.clone();
         let _counted = shared.metrics.socket();
+        let known = self.sessions.list().await.unwrap_or_default();
+        self.known.extend(known.iter().filter_map(|session| session.id().parse().ok()));
         let farewell = loop {
+            if !self.wire.is_dirty() && self.ending.is_empty() {
+                self.marks.clear();
+            }
             let event = self.next().await;
             match self.handle(event) {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(farewell) => break farewell,
             }
         };
-        farewell.say(self.wire, self.heard).await;
+        match farewell {
+            // What they asked for is done though they are gone.
+            Farewell::Left | Farewell::Broken(_) => {
+                tokio::join!(farewell.say(self.wire, self.heard), wind_up(self.jobs));
+            }
+            Farewell::Refused(_) | Farewell::ShutOut | Farewell::Stopping => {
+                farewell.say(self.wire, self.heard).await;
+            }
+        }
     }
 
     async fn next(&mut self) -> Event {
@@ -85,12 +126,11 @@ impl Session {
         tokio::select! {
             biased;
             farewell = &mut self.over => Event::Over(farewell),
+            mark = self.registered.next() => Event::Marked(mark),
             reply = first(&mut self.jobs) => Event::Done(reply),
             heard = self.heard.next(), if may_ask => Event::Heard(heard),
             batch = facts(&mut self.feed), if may_pull => Event::Facts(batch),
-            (pane, text) = self.subscriptions.next(), if may_pull => {
-                Event::Printed(Box::new(pane), text)
-            }
+            told = self.subscriptions.next(), if may_pull => Event::Told(told),
             flushed = self.wire.flush(), if self.wire.is_dirty() => Event::Flushed(flushed),
         }
     }
@@ -107,10 +147,9 @@ impl Session {
                 return Flow::Break(Farewell::Broken(error));
             }
             Event::Heard(None) => return Flow::Break(Farewell::Left),
-            Event::Printed(pane, text) => {
-                self.say(&Say::RawData { session: &(*pane).into(), raw_data: &text });
-            }
+            Event::Told(told) => self.pass_on(told),
             Event::Facts(batch) => self.learn(batch),
+            Event::Marked(mark) => self.catch_up(mark),
             Event::Flushed(Ok(())) => {}
         }
         Flow::Continue(())
@@ -141,6 +180,9 @@ impl Session {
             Reply::Unsubscribe(id) => {
                 self.subscriptions.close(&id);
                 self.say(&Say::Unsubscribed { session_id: &id });
+                if let Ok(pane) = id.parse() {
+                    self.conclude(&pane);
+                }
             }
             Reply::Spawned(pane, reader) => {
                 self.show(&pane);
@@ -160,6 +202,45 @@ impl Session {
         self.subscriptions.open(pane, reader);
     }
 
+    fn pass_on(&mut self, told: Told) {
+        match told {
+            Told::Printed(session, text) => {
+                self.say(&Say::RawData { session: &session, raw_data: &text });
+            }
+            Told::Lost(pane, bytes) => self.wire.say(wrong(&format!(
+                "Session {pane}: {bytes} bytes of output were lost, as it printed faster than this socket was read"
+            ))),
+            Told::Ended(pane, last) => {
+                if let Some((session, text)) = last {
+                    self.say(&Say::RawData { session: &session, raw_data: &text });
+                }
+                self.conclude(&pane);
+            }
+            Told::Failed(pane, refusal) => {
+                self.wire.say(wrong(&format!("Session {pane}: {}", refusal.sentence)));
+                self.conclude(&pane);
+            }
+        }
+    }
+
+    /// Tells of a session's end, if that waited for the last of its output.
+    fn conclude(&mut self, pane: &PaneId) {
+        if self.ending.remove(pane) {
+            self.show(pane);
+        }
+    }
+
+    /// Tells everything that has happened, for somebody who waits for that. Whoever does not keep up is not waited for.
+    fn catch_up(&mut self, mark: Option<Mark>) {
+        if self.wire.is_full() {
+            return;
+        }
+        while let Some(batch) = unconstrained(facts(&mut self.feed)).now_or_never() {
+            self.learn(batch);
+        }
+        self.marks.extend(mark);
+    }
+
     fn learn(&mut self, batch: Batch) {
         match batch {
             Batch::Entries(entries) => entries.iter().for_each(|entry| self.update(entry)),
@@ -177,24 +258,46 @@ impl Session {
             pane_id: PaneId,
         }
         let Ok(About { pane_id }) = serde_json::from_str(&entry.payload) else { return };
-        if entry.name == "pane:created" && self.own.remove(&pane_id) {
-            return;
+        match entry.name.as_str() {
+            "pane:created" if self.own.remove(&pane_id) => {}
+            "pane:exited" | "pane:lost" if self.subscriptions.is_open(&pane_id) => {
+                self.ending.insert(pane_id);
+            }
+            "pane:removed" if self.known.remove(&pane_id) => {
+                self.ending.remove(&pane_id);
+                self.say(&Say::SessionRemoved { session_id: pane_id.as_str() });
+            }
+            "pane:removed" => {}
+            _ => self.show(&pane_id),
         }
-        self.show(&pane_id);
     }
 
     /// Tells how a session is now, so that nothing late can take back what was told before.
     fn show(&mut self, pane: &PaneId) {
         let Sessions { shared, caller } = &self.sessions;
         let Ok(reader) = shared.kernel.output(pane, Offset(0), caller) else { return };
-        let pane = reader.info();
-        if pane.tags.iter().any(|tag| tag == NAME) {
-            self.say(&Say::SessionUpdate { session: &Info::from(pane) });
+        let info = reader.info();
+        if info.tags.iter().any(|tag| tag == NAME) {
+            self.known.insert(pane.clone());
+            let session = Info::new(info, reader.is_inside_line());
+            self.say(&Say::SessionUpdate { session: &session });
         }
     }
 
     fn say(&mut self, say: &Say<'_>) {
         self.wire.say(say.frame());
+    }
+}
+
+/// Does what is left to do, though nobody wants to hear of it.
+async fn wind_up(jobs: VecDeque<BoxFuture<'static, Reply>>) {
+    let rest = async {
+        for job in jobs {
+            job.await;
+        }
+    };
+    if timeout(WIND_UP, rest).await.is_err() {
+        tracing::warn!("what a socket asked for last was not done in time");
     }
 }
 

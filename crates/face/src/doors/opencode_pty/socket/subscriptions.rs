@@ -7,9 +7,10 @@ use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Aborted, BoxFuture};
 use futures_util::stream::FuturesUnordered;
 use paned_kernel::{Piece, Printed};
-use paned_model::{PaneId, PaneInfo, Refusal};
+use paned_model::{PaneId, Refusal};
 
 use crate::doors::opencode_pty::decode::Decoder;
+use crate::doors::opencode_pty::info::Info;
 
 /// The most bytes that are told at once.
 const PIECE: usize = 64 << 10;
@@ -29,12 +30,29 @@ struct Pulled {
     piece: Result<Piece, Refusal>,
 }
 
+/// What is told of a session's output.
+pub(super) enum Told {
+    /// It printed this, and is as it was then.
+    Printed(Box<Info>, String),
+    /// So many bytes of it were not told, and are no longer kept.
+    Lost(PaneId, u64),
+    /// Everything it printed was told, this being the last of it.
+    Ended(PaneId, Option<(Box<Info>, String)>),
+    /// It cannot be read, and no more of it is passed on.
+    Failed(PaneId, Refusal),
+}
+
 impl Subscriptions {
     /// Passes on what a reader reads; one that is passed on already stays as it is.
     pub(super) fn open(&mut self, pane: PaneId, reader: Printed) {
         if !self.open.contains_key(&pane) {
             self.pull(pane, reader, Decoder::default());
         }
+    }
+
+    /// Whether a session's output is passed on, and not all of it was.
+    pub(super) fn is_open(&self, pane: &PaneId) -> bool {
+        self.open.contains_key(pane)
     }
 
     /// Passes on no more of a session.
@@ -45,8 +63,8 @@ impl Subscriptions {
         }
     }
 
-    /// The next text that a session printed. Dropping the future loses nothing.
-    pub(super) async fn next(&mut self) -> (PaneInfo, String) {
+    /// The next thing to tell. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Told {
         loop {
             match self.pulls.next().await {
                 Some(Ok(pulled)) => {
@@ -61,18 +79,28 @@ impl Subscriptions {
     }
 
     /// Takes what a pull brought and has the next begin, until the session ends.
-    fn settle(&mut self, pulled: Pulled) -> Option<(PaneInfo, String)> {
+    fn settle(&mut self, pulled: Pulled) -> Option<Told> {
         let Pulled { pane, reader, mut decoder, piece } = pulled;
-        let told = match piece {
-            Ok(Piece::Bytes(_, bytes)) => Some((reader.info(), decoder.feed(&bytes))),
-            Ok(Piece::Gap(..)) => None,
-            Ok(Piece::End) | Err(_) => {
-                self.open.remove(&pane);
-                return None;
+        match piece {
+            Ok(Piece::Bytes(_, bytes)) => {
+                let told = printed(&reader, decoder.feed(&bytes));
+                self.pull(pane, reader, decoder);
+                told.map(|(info, text)| Told::Printed(info, text))
             }
-        };
-        self.pull(pane, reader, decoder);
-        told.filter(|(_, text)| !text.is_empty())
+            Ok(Piece::Gap(from, to)) => {
+                let lost = to.0.saturating_sub(from.0) + decoder.reset() as u64;
+                self.pull(pane.clone(), reader, decoder);
+                Some(Told::Lost(pane, lost))
+            }
+            Ok(Piece::End) => {
+                self.open.remove(&pane);
+                Some(Told::Ended(pane, printed(&reader, decoder.finish())))
+            }
+            Err(refusal) => {
+                self.open.remove(&pane);
+                Some(Told::Failed(pane, refusal))
+            }
+        }
     }
 
     fn pull(&mut self, pane: PaneId, mut reader: Printed, decoder: Decoder) {
@@ -84,4 +112,10 @@ impl Subscriptions {
         });
         self.pulls.push(Abortable::new(pull, registration));
     }
+}
+
+/// A text that a session printed, if it is any.
+fn printed(reader: &Printed, text: String) -> Option<(Box<Info>, String)> {
+    let info = || Box::new(Info::new(reader.info(), reader.is_inside_line()));
+    (!text.is_empty()).then(|| (info(), text))
 }

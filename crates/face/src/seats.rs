@@ -1,0 +1,140 @@
+//! Who may be connected at once.
+//!
+//! Whoever has not shown yet that they are let in is a stranger. Strangers have at most half of the seats, and the one
+//! who has sat longest gives way to the next who comes: so a crowd that only sits there keeps nobody out, neither those
+//! who are let in nor those who come to be.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// The seats of one kind of visitors.
+pub(crate) struct Seats {
+    most: usize,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    taken: usize,
+    /// Those who are not known yet, the longest there first.
+    strangers: BTreeMap<u64, Arc<Notify>>,
+    last: u64,
+}
+
+/// A seat that is taken, until it is dropped.
+pub(crate) struct Seat {
+    seats: Arc<Seats>,
+    number: u64,
+    is_known: AtomicBool,
+    claimed: Arc<Notify>,
+}
+
+impl Seats {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, table: Mutex::default() })
+    }
+
+    /// Seats a stranger; nobody when everybody who sits is known.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<Arc<Seat>> {
+        let mut table = self.lock();
+        if self.most <= table.taken || self.share() <= table.strangers.len() {
+            let (_, claimed) = table.strangers.pop_first()?;
+            claimed.notify_one();
+            table.taken -= 1;
+        }
+        table.taken += 1;
+        table.last += 1;
+        let (number, claimed) = (table.last, Arc::new(Notify::new()));
+        table.strangers.insert(number, claimed.clone());
+        drop(table);
+        let is_known = AtomicBool::new(false);
+        Some(Arc::new(Seat { seats: self.clone(), number, is_known, claimed }))
+    }
+
+    /// How many are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.lock().taken
+    }
+
+    /// How many of them strangers may have.
+    fn share(&self) -> usize {
+        (self.most / 2).max(1)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat {
+    /// Whoever sits here is let in, and gives way to nobody any more.
+    pub(crate) fn let_in(&self) {
+        if self.is_known.load(Ordering::Relaxed) {
+            return;
+        }
+        // Somebody may have claimed it just before.
+        let is_ours = self.seats.lock().strangers.remove(&self.number).is_some();
+        self.is_known.fetch_or(is_ours, Ordering::Relaxed);
+    }
+
+    /// Waits until somebody else is to have the seat.
+    pub(crate) async fn claimed(&self) {
+        self.claimed.notified().await;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut table = self.seats.lock();
+        let is_ours = *self.is_known.get_mut() || table.strangers.remove(&self.number).is_some();
+        table.taken -= usize::from(is_ours);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn is_claimed(seat: &Seat) -> bool {
+        seat.claimed().now_or_never().is_some()
+    }
+
+    #[test]
+    fn the_stranger_who_sat_longest_gives_way() {
+        let seats = Seats::new(4);
+        let (first, second) = (seats.take().unwrap(), seats.take().unwrap());
+        let third = seats.take().unwrap();
+        assert_eq!([&first, &second, &third].map(|seat| is_claimed(seat)), [true, false, false]);
+        assert_eq!(seats.taken(), 2);
+        drop(first);
+        assert_eq!(seats.taken(), 2);
+        drop((second, third));
+        assert_eq!(seats.taken(), 0);
+    }
+
+    #[test]
+    fn whoever_is_let_in_stays_and_strangers_never_have_more_than_is_left() {
+        let seats = Seats::new(4);
+        let known: Vec<_> =
+            (0..3).map(|_| seats.take().unwrap()).inspect(|it| it.let_in()).collect();
+        let stranger = seats.take().unwrap();
+        let next = seats.take().unwrap();
+        assert!(is_claimed(&stranger) && !is_claimed(&next));
+        next.let_in();
+        next.let_in();
+        assert!(seats.take().is_none());
+        // It came too late to be known, and takes no seat of those who are.
+        stranger.let_in();
+        drop(stranger);
+        assert_eq!(seats.taken(), 4);
+        assert!(seats.take().is_none());
+        drop(known);
+        assert_eq!(seats.taken(), 1);
+        assert!(seats.take().is_some());
+    }
+}

@@ -1,0 +1,199 @@
+//! A stream on which nobody is refused without a word.
+//!
+//! What cannot be read as a request is refused by the library that speaks HTTP, with a status and no more, and before
+//! any code of ours hears of it. That answer is known by its form: one small head that says that no body follows, and
+//! that lacks what every answer of ours carries. It is replaced by one that says what was wrong.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use paned_model::{Code, Refusal};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::connection::written;
+
+/// The longest head that is looked at; such an answer has about 120 bytes.
+const LONGEST: usize = 256;
+/// What every answer of ours carries.
+const OURS: &[u8] = b"x-content-type-options";
+
+/// A stream on which bare refusals get words.
+pub(crate) struct Worded<S> {
+    stream: S,
+    state: State,
+}
+
+enum State {
+    /// Every answer is looked at.
+    Looking,
+    /// This is written in place of an answer.
+    Replacing(Bytes),
+    /// The connection speaks something else now.
+    Through,
+}
+
+impl<S: AsyncWrite + Unpin> Worded<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self { stream, state: State::Looking }
+    }
+
+    /// Writes what stands for these bytes, if something does.
+    fn poll_replace(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<bool>> {
+        if matches!(self.state, State::Looking) {
+            match told(buf) {
+                Told::Upgrade => self.state = State::Through,
+                Told::Bare(status) => {
+                    self.state = State::Replacing(written(status, &refusal(status)).into());
+                }
+                Told::Something => {}
+            }
+        }
+        let State::Replacing(bytes) = &mut self.state else { return Poll::Ready(Ok(false)) };
+        while bytes.has_remaining() {
+            match ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                count => bytes.advance(count),
+            }
+        }
+        self.state = State::Looking;
+        Poll::Ready(Ok(true))
+    }
+}
+
+/// What is told by bytes that are to be written.
+enum Told {
+    /// A refusal without words, of this status.
+    Bare(u16),
+    /// That the connection becomes something else.
+    Upgrade,
+    Something,
+}
+
+fn told(buf: &[u8]) -> Told {
+    let Some(rest) = buf.strip_prefix(b"HTTP/1.") else { return Told::Something };
+    let status = rest.get(2..5).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    let has = |part: &[u8]| buf.windows(part.len()).any(|window| window == part);
+    match status {
+        Some(101) => Told::Upgrade,
+        Some(status @ 400..500)
+            if buf.len() <= LONGEST
+                && buf.ends_with(b"\r\n\r\n")
+                && has(b"\r\ncontent-length: 0\r\n")
+                && !has(OURS) =>
+        {
+            Told::Bare(status)
+        }
+        Some(_) | None => Told::Something,
+    }
+}
+
+fn refusal(status: u16) -> Refusal {
+    match status {
+        414 => Refusal::new(Code::Limit, "the address of a request may have at most 65534 bytes"),
+        431 => too_much(),
+        _ => Refusal::invalid("this is no request of HTTP/1.1 that can be understood"),
+    }
+}
+
+/// The refusal of a head that is too long.
+pub(crate) fn too_much() -> Refusal {
+    let sentence = "what comes before the body may have at most 100 headers and 64 KiB";
+    Refusal::new(Code::Limit, sentence)
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Worded<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if ready!(self.poll_replace(cx, buf))? {
+            return Poll::Ready(Ok(buf.len()));
+        }
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        // Such an answer is one piece: it has no body.
+        if let [only] = bufs
+            && ready!(self.poll_replace(cx, only))?
+        {
+            return Poll::Ready(Ok(only.len()));
+        }
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const BARE: &str =
+        "HTTP/1.1 431 X\r\nconnection: close\r\ncontent-length: 0\r\ndate: D\r\n\r\n";
+
+    /// What arrives when these are written one after the other.
+    async fn arrived(pieces: &[&str]) -> String {
+        let (ours, mut theirs) = duplex(7);
+        let mut stream = Worded::new(ours);
+        let write = async {
+            for piece in pieces {
+                stream.write_all(piece.as_bytes()).await.unwrap();
+            }
+            drop(stream);
+        };
+        let mut arrived = String::new();
+        let (read, ()) = tokio::join!(theirs.read_to_string(&mut arrived), write);
+        read.unwrap();
+        arrived
+    }
+
+    #[tokio::test]
+    async fn a_bare_refusal_gets_words() {
+        let arrived = arrived(&[BARE]).await;
+        assert!(arrived.starts_with("HTTP/1.1 431 "), "{arrived}");
+        assert!(arrived.contains("\"code\":\"limit\"") && arrived.contains("64 KiB"), "{arrived}");
+    }
+
+    #[tokio::test]
+    async fn everything_else_is_as_it_was() {
+        let ours = BARE.replace("date", "x-content-type-options");
+        let body = BARE.replace("content-length: 0", "content-length: 1");
+        let fine = BARE.replace("431", "204");
+        for text in [ours.as_str(), body.as_str(), fine.as_str(), &format!("{BARE}x"), "HTTP/1.1 4"]
+        {
+            assert_eq!(arrived(&[text]).await, text);
+        }
+        let upgrade = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        assert_eq!(arrived(&[upgrade, BARE]).await, format!("{upgrade}{BARE}"));
+    }
+}

@@ -1,0 +1,49 @@
+//! What becomes of memory that is no longer used.
+
+/// The smallest buffer that has pages of its own, and the most that is kept at the end of each heap, in bytes. With
+/// less of it an answer of a few hundred kilobytes would have to be given new pages each time.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LARGE: libc::c_int = 1 << 20;
+
+/// Has large buffers go back to the system as soon as they are dropped. Call it before there are other threads.
+///
+/// The C library gives a large buffer pages of its own, but when the first of them is dropped it takes that as a sign
+/// that all buffers up to this size are short-lived, and has them share pages from then on: one that lives keeps the
+/// pages of many that are gone. A server that was once asked for much would stay large for ever.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it takes two numbers and changes settings of the allocator, which has a lock for that.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    fn resident() -> usize {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    }
+
+    #[test]
+    fn what_was_large_is_given_back_although_something_behind_it_lives() {
+        give_back();
+        // One is dropped first, after which others would share pages.
+        drop(std::hint::black_box(vec![1_u8; 8 << 20]));
+        let before = resident();
+        let (mut large, mut small) = (Vec::new(), Vec::new());
+        for _ in 0..32 {
+            large.push(std::hint::black_box(vec![1_u8; 2 << 20]));
+            small.push(std::hint::black_box(vec![1_u8; 1 << 10]));
+        }
+        assert!(before + (60 << 20) < resident());
+        drop(large);
+        let after = resident();
+        assert!(after < before + (8 << 20), "{before} became {after}");
+        drop(small);
+    }
+}
