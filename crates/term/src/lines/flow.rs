@@ -47,9 +47,10 @@ impl Flow {
                 return (self.end <= self.col).then_some(());
             }
             Step::Repeat(_) => return None,
-            Step::Away if self.end == 0 => self.col = 0,
-            Step::Away if self.col < self.end => return None,
-            Step::Away => self.col += usize::from(self.col == self.end),
+            Step::Away(_) if self.end == 0 => self.col = 0,
+            Step::Away(to) if to == Some(self.col) => {}
+            Step::Away(_) if self.col < self.end => return None,
+            Step::Away(_) => self.col += usize::from(self.col == self.end),
             Step::Save => self.saved = self.col,
             Step::Restore => self.col = self.saved,
         }

@@ -98,7 +98,7 @@ impl Row {
             Step::Tabs(count) => self.col = (self.col / 8 + count) * 8,
             Step::BackTabs(count) => self.col = back_by_tabs(self.col, count),
             Step::Repeat(count) => self.repeat(count),
-            Step::Away => self.leave(),
+            Step::Away(to) => self.leave(to),
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
             Step::To(col) => self.col = col,
@@ -147,9 +147,12 @@ impl Row {
     }
 
     /// What follows stands apart from what is here. Where nothing is, no column is known to keep.
-    fn leave(&mut self) {
+    fn leave(&mut self, to: Option<usize>) {
         if self.cells.is_empty() && self.beyond == 0 {
             self.col = 0;
+            return;
+        }
+        if to == Some(self.col) {
             return;
         }
         let follows = match self.col.checked_sub(1).map(|before| self.cells.get(before)) {

@@ -29,8 +29,9 @@ pub(super) enum Step<'a> {
     Delete(usize),
     /// Put blanks in; what stands here moves right.
     Insert(usize),
-    /// To another row: what follows does not belong to what is here.
-    Away,
+    /// To another row, as far as can be told: what follows does not belong to what is here, unless it goes to
+    /// this column, from 0. Programs say where they are already.
+    Away(Option<usize>),
     /// Remember the column.
     Save,
     /// Back to the column remembered.
@@ -75,10 +76,10 @@ enum State {
 /// What is known of the parameters of a sequence.
 #[derive(Clone, Copy, Debug, Default)]
 struct Params {
-    /// The first one.
-    number: u16,
-    /// Whether that one is over.
-    has_more: bool,
+    /// The first two.
+    numbers: [u16; 2],
+    /// Which one comes next.
+    at: usize,
     /// Whether they are those of some private sequence.
     is_private: bool,
 }
@@ -137,7 +138,7 @@ impl Reader {
             b'\r' => (Some(Step::To(0)), rest),
             b'\t' => (Some(Step::Tabs(1)), rest),
             0x08 => (Some(Step::Left(1)), rest),
-            VT | FF => (Some(Step::Away), rest),
+            VT | FF => (Some(Step::Away(None)), rest),
             ..0x20 => (None, rest),
             0x20.. => {
                 let end = find(bytes, |byte| byte < 0x20);
@@ -160,7 +161,7 @@ impl Reader {
             [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => self.string(body, false),
             [b'7', tail @ ..] => (Some(Step::Save), tail),
             [b'8', tail @ ..] => (Some(Step::Restore), tail),
-            [b'D' | b'E' | b'M', tail @ ..] => (Some(Step::Away), tail),
+            [b'D' | b'E' | b'M', tail @ ..] => (Some(Step::Away(None)), tail),
             _ => self.kind(bytes),
         }
     }
@@ -203,10 +204,10 @@ impl Params {
     fn and(mut self, more: &[u8]) -> Self {
         for &byte in more {
             self.is_private |= !matches!(byte, b'0'..=b';');
-            self.has_more |= !byte.is_ascii_digit();
-            if !self.has_more {
-                let digit = u16::from(byte - b'0');
-                self.number = self.number.saturating_mul(10).saturating_add(digit);
+            if !byte.is_ascii_digit() {
+                self.at += 1;
+            } else if let Some(number) = self.numbers.get_mut(self.at) {
+                *number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
             }
         }
         self
@@ -215,10 +216,11 @@ impl Params {
 
 fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
     // Most sequences are colours, whose parameters nobody reads.
-    let number = || {
+    let numbers = || {
         let params = params.and(more);
-        (!params.is_private).then_some(usize::from(params.number))
+        (!params.is_private).then_some(params.numbers.map(usize::from))
     };
+    let number = || numbers().map(|[number, _]| number);
     let count = || number().map(|number| number.max(1));
     Some(match last {
         b'C' | b'a' => Step::Right(count()?),
@@ -226,7 +228,8 @@ fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
         b'G' | b'`' => Step::To(count()? - 1),
         // To the row, erasing the screen is what erasing the line is.
         b'K' | b'J' => Step::Erase(erased(number()?)?),
-        b'A' | b'B' | b'E' | b'F' | b'H' | b'd' | b'e' | b'f' => number().map(|_| Step::Away)?,
+        b'A' | b'B' | b'E' | b'F' | b'd' | b'e' => number().map(|_| Step::Away(None))?,
+        b'H' | b'f' => numbers().map(|[_, col]| Step::Away(Some(col.max(1) - 1)))?,
         b'I' => Step::Tabs(count()?),
         b'Z' => Step::BackTabs(count()?),
         b'b' => Step::Repeat(count()?),

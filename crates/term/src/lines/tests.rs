@@ -92,6 +92,7 @@ fn what_stands_in_other_rows_stands_apart() {
     check("a\x1b[3;4Hb\x1b[2Ac\x0bd\x1bMe", "a b c d e");
     check("one \x1b[H\x1b[5Htwo", "one  two");
     check("one\x1b[2J\x1b[Htwo", "two");
+    check("> \x1b[24;3Htyped", "> typed");
     check("\x1b[2J\x1b[H\x1b[5;5Htwo\x1b[1H", "two");
     check("abc\x08\x1b[Bd", "abcd");
     check("\x1b[2A\r\x1b[Kfoo", "foo");
@@ -228,6 +229,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
         b"\x1b7",
         b"\x1b8",
         b"\x1b[H",
+        b"\x1b[2;4H",
         b"\x1b[5A",
         b"\x1b[60000b",
         b"\x1b[3b",
