@@ -280,7 +280,8 @@ mod tests {
 
     #[test]
     fn a_reader_beside_the_writer_sees_true_times() {
-        const SIZE: u64 = 100;
+        // Of the oldest bytes that are kept, the marks are those that are overwritten next.
+        const SIZE: u64 = 250;
         let mut case = Case::new();
         let reader = case.reader();
         let truth = |offset: u64| offset / SIZE * INTERVAL;
@@ -292,7 +293,6 @@ mod tests {
             });
             let mut seen = 0_u64;
             while !writing.is_finished() || seen < 1000 {
-                // The oldest are those that are overwritten next.
                 let offset = reader.first() + seen % (2 * BLOCK);
                 if offset < reader.end()
                     && let Ok(stamp) = reader.time(offset).unwrap()
