@@ -33,22 +33,20 @@ impl Line {
         use SpecialCodeIndex as Index;
         let is = |byte: u8, index| byte != 0 && modes.special_codes[index] == byte;
         let any = |byte: u8, all: &[Index]| all.iter().any(|index| is(byte, *index));
-        let signals = modes.local_modes.contains(LocalModes::ISIG);
+        let ends: &[Index] = &[Index::VEOF, Index::VEOL, Index::VKILL];
+        let signals: &[Index] = match modes.local_modes.contains(LocalModes::ISIG) {
+            true => &[Index::VINTR, Index::VQUIT, Index::VSUSP],
+            false => &[],
+        };
         let mut is_long = false;
         for byte in bytes.iter().copied() {
-            if byte == b'\n'
-                || byte == b'\r'
-                || any(byte, &[Index::VEOF, Index::VEOL, Index::VKILL])
-            {
-                self.length = 0;
-            } else if signals && any(byte, &[Index::VINTR, Index::VQUIT, Index::VSUSP]) {
-                self.length = 0;
-            } else if is(byte, Index::VERASE) {
-                self.length = self.length.saturating_sub(1);
-            } else {
-                self.length += 1;
-                is_long |= LONGEST < self.length;
-            }
+            let is_end = matches!(byte, b'\n' | b'\r') || any(byte, ends) || any(byte, signals);
+            self.length = match is_end {
+                true => 0,
+                false if is(byte, Index::VERASE) => self.length.saturating_sub(1),
+                false => self.length + 1,
+            };
+            is_long |= LONGEST < self.length;
         }
         // What was dropped is no part of the line any more.
         self.length = self.length.min(LONGEST);

@@ -124,11 +124,11 @@ fn without_locks(typed: &[u8]) -> Option<Vec<u8>> {
     if held.next() == Some(RELEASE) {
         return None;
     }
-    Some(match modifiers {
+    let key = match modifiers {
         1 => format!("\x1b[{number}{last}"),
         _ => format!("\x1b[{number};{modifiers}{last}"),
-    })
-    .map(String::into_bytes)
+    };
+    Some(key.into_bytes())
 }
 
 impl FromStr for DetachKey {
