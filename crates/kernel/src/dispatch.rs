@@ -79,13 +79,17 @@ impl Kernel {
     }
 
     /// What comes of something a caller asked for, unless they are let in no more before that: some questions wait for
-    /// a day, and what they find by then is not for everybody who could ask.
+    /// a day, and what they find by then is not for everybody who could ask. What is typed or recorded is done soon, and
+    /// to be told so is to be told nothing, so nobody looks after them: thousands of those may be under way.
     async fn while_let_in<T>(
         &self,
         caller: &Caller,
         kind: Kind,
         asked: impl Future<Output = T>,
     ) -> Result<T, Refusal> {
+        if matches!(kind, Kind::Input | Kind::Event) {
+            return Ok(asked.await);
+        }
         let mut asked = pin!(asked);
         // Most of it is done at once, by somebody who was let in just now.
         let begun = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx))).await;
@@ -204,9 +208,8 @@ fn draft_in(room: usize, name: &str, payload: &impl Serialize) -> Draft {
 /// The refusal of somebody whose grant ended before there was an answer.
 fn too_late(kind: Kind) -> Refusal {
     let sentence = match kind {
-        Kind::Question => "the grant that this was asked with is over, so it is not answered",
-        Kind::Input => {
-            "the grant that this was asked with is over; what was not typed by then is not typed"
+        Kind::Question | Kind::Input => {
+            "the grant that this was asked with is over, so it is not answered"
         }
         Kind::Event | Kind::Change => {
             "the grant that this was asked with is over: what was begun is finished, but not answered"
