@@ -20,6 +20,15 @@ pub(super) struct Read {
     pub(super) total: u64,
     pub(super) dropped: u64,
     pub(super) truncated: bool,
+    /// What is no longer kept of what was asked for.
+    pub(super) gap: Option<Gap>,
+}
+
+/// Bytes that are no longer kept.
+#[derive(Deserialize)]
+pub(super) struct Gap {
+    pub(super) from: u64,
+    pub(super) to: u64,
 }
 
 /// A line of a pane.

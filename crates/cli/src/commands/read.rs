@@ -19,10 +19,10 @@ Examples:
   paned read web --pattern error -i -A 3   lines that match, each with 3 after it
   paned read web --since 4711              only what came after an earlier answer's `next`
   paned read web --view raw > web.raw      exactly the bytes, colours and all
-  paned read web --view rendered           what the terminal shows now
+  paned read web --view rendered           what the terminal shows now, and what scrolled off
 
 Lines are numbered from 0 at the pane's first line ever, and keep their numbers when old ones are \
-dropped. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
+dropped. With --since a line that went on is shown again from its beginning. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
 it would obey, unless you say --raw.";
 
 /// Show what a pane has printed
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Begin at this line; for the view raw, at this byte
     #[arg(long, value_name = "N", group = "place")]
     offset: Option<u64>,
-    /// At most so many lines [default: 500]; for the view raw, bytes [default: 65536]
+    /// At most so many lines [default: 500, or what --tail says]; for the view raw, bytes [default: 65536]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// The last so many lines; for the view raw, bytes
@@ -73,7 +73,7 @@ enum View {
     Lines,
     /// Exactly the bytes
     Raw,
-    /// What the terminal shows now
+    /// What the terminal shows now, and what scrolled off its top
     Rendered,
 }
 
@@ -137,9 +137,26 @@ fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
     if 0 < cut {
         out.aside(format!("paned: {} cut at 2000 characters", units::count(cut, "line")))?;
     }
+    if let Some(gap) = &answer.gap {
+        let count = usize::try_from(gap.to - gap.from).unwrap_or(usize::MAX);
+        let lost = units::count(count, "byte");
+        out.aside(format!("paned: {lost} after `--since {}` are no longer kept", gap.from))?;
+    }
     if answer.truncated {
-        let next = answer.next;
-        out.aside(format!("paned: there is more; go on with `--since {next}`"))?;
+        out.aside(format!("paned: {}", how_to_go_on(args, answer.next)))?;
     }
     Ok(())
+}
+
+/// Of a tail and of what the terminal shows, the rest came before what is shown.
+fn how_to_go_on(args: &Args, next: u64) -> String {
+    match (args.view, args.offset, args.tail) {
+        (View::Rendered, Some(_), _) => "there is more; go on with a larger `--offset`".to_owned(),
+        (View::Rendered, None, _) | (View::Lines | View::Raw, _, Some(_)) => {
+            "there is more before this; ask with `--offset` or a larger `--limit`".to_owned()
+        }
+        (View::Lines | View::Raw, _, None) => {
+            format!("there is more; go on with `--since {next}`")
+        }
+    }
 }
