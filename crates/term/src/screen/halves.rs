@@ -4,10 +4,45 @@
 use alacritty_terminal::grid::{Dimensions, Grid};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::vte::ansi::Handler;
+use unicode_width::UnicodeWidthChar;
+
+use super::tap::Tap;
+
+impl Tap {
+    /// The cursor's column.
+    pub(super) fn column(&self) -> usize {
+        self.term.grid().cursor.point.column.0
+    }
+
+    /// What is done next to the cursor's row divides it here.
+    #[inline]
+    pub(super) fn cut(&mut self, col: usize) {
+        self.changed = true;
+        let line = self.term.grid().cursor.point.line;
+        cut(self.term.grid_mut(), line, col);
+    }
+
+    /// Prints a character that pushes others to the right.
+    pub(super) fn insert(&mut self, c: char) {
+        let (col, cols) = (self.column(), self.term.columns());
+        let pushed = c.width().unwrap_or(0);
+        if !self.term.grid().cursor.input_needs_wrap && col + pushed < cols {
+            self.cut(col);
+            self.cut(cols - pushed);
+            // The emulator would take what is pushed out for what the character is printed on.
+            let line = self.term.grid().cursor.point.line;
+            self.term.grid_mut()[line][Column(cols - pushed)..].fill(Cell::default());
+        }
+        self.term.input(c);
+        let line = self.term.grid().cursor.point.line;
+        mend_row(self.term.grid_mut(), line);
+    }
+}
 
 /// Blanks the wide character that stands on both sides of a column's left edge, if one does.
 #[inline]
-pub(super) fn cut(grid: &mut Grid<Cell>, line: Line, col: usize) {
+fn cut(grid: &mut Grid<Cell>, line: Line, col: usize) {
     let is_half =
         grid[line][..].get(col).is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR_SPACER));
     if is_half && 0 < col {
@@ -25,7 +60,7 @@ pub(super) fn mend(grid: &mut Grid<Cell>) {
 }
 
 /// The same in one row.
-pub(super) fn mend_row(grid: &mut Grid<Cell>, line: Line) {
+fn mend_row(grid: &mut Grid<Cell>, line: Line) {
     for col in 0..grid.columns() {
         if is_lone(&grid[line][..], col) {
             blank(&mut grid[line][Column(col)]);

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use alacritty_terminal::grid::{Dimensions, Grid};
-use alacritty_terminal::index::{Column, Point};
+use alacritty_terminal::index::Point;
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
@@ -15,7 +15,6 @@ use alacritty_terminal::vte::ansi::{
     StandardCharset, TabulationClearMode,
 };
 use paned_model::Size;
-use unicode_width::UnicodeWidthChar;
 
 use super::halves;
 use super::replies::{self, Outbox};
@@ -144,34 +143,6 @@ impl Tap {
             }
             PrivateMode::Named(_) | PrivateMode::Unknown(_) => {}
         }
-    }
-
-    fn column(&self) -> usize {
-        self.term.grid().cursor.point.column.0
-    }
-
-    /// What is done next to the cursor's row divides it here.
-    #[inline]
-    fn cut(&mut self, col: usize) {
-        self.changed = true;
-        let line = self.term.grid().cursor.point.line;
-        halves::cut(self.term.grid_mut(), line, col);
-    }
-
-    /// Prints a character that pushes others to the right.
-    fn insert(&mut self, c: char) {
-        let (col, cols) = (self.column(), self.term.columns());
-        let pushed = c.width().unwrap_or(0);
-        if !self.term.grid().cursor.input_needs_wrap && col + pushed < cols {
-            self.cut(col);
-            self.cut(cols - pushed);
-            // The emulator would take what is pushed out for what the character is printed on.
-            let line = self.term.grid().cursor.point.line;
-            self.term.grid_mut()[line][Column(cols - pushed)..].fill(Cell::default());
-        }
-        self.term.input(c);
-        let line = self.term.grid().cursor.point.line;
-        halves::mend_row(self.term.grid_mut(), line);
     }
 
     fn name(&mut self, title: String) {

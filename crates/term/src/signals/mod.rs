@@ -67,6 +67,26 @@ enum State {
     Skip(Kind),
 }
 
+/// The looks among the bytes that are being read. Most are taken off before anybody could ask for them, so they are read
+/// in the end, from the last one on that takes everything off.
+#[derive(Default)]
+struct Worn {
+    /// Where we are.
+    at: usize,
+    /// Where the first of them is that counts.
+    from: Option<usize>,
+}
+
+impl Worn {
+    #[inline]
+    fn saw(&mut self, at: usize, params: &[u8]) {
+        match params {
+            [] | [b'0'] | [b'0', b';', ..] => self.from = Some(at),
+            _ => self.from = self.from.or(Some(at)),
+        }
+    }
+}
+
 /// What stood between ESC and the last byte of a sequence without parameters.
 #[derive(Clone, Copy)]
 enum Middle {
@@ -94,10 +114,11 @@ impl Signals {
 
     /// Reads the next bytes and reports what they say, in order.
     pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Signal)) {
-        let mut rest = bytes;
+        let (mut rest, mut worn) = (bytes, Worn::default());
         while let Some(&first) = rest.first() {
+            worn.at = bytes.len() - rest.len();
             let used = match self.state {
-                State::Ground => self.ground(rest, &mut found),
+                State::Ground => self.ground(bytes, &mut worn, &mut found),
                 State::Escape => self.escape(first, &mut found),
                 State::Csi => self.csi(rest, &mut found),
                 State::String(kind) => self.string(kind, rest, &mut found),
@@ -106,6 +127,7 @@ impl Signals {
             };
             rest = &rest[used..];
         }
+        self.wear(bytes, &mut worn, bytes.len());
     }
 
     /// How many of the last bytes belong to an unfinished sequence; at most [`MAX_SEQUENCE`].
@@ -177,7 +199,8 @@ impl Signals {
         }
     }
 
-    fn ground(&mut self, bytes: &[u8], found: &mut impl FnMut(Signal)) -> usize {
+    fn ground(&mut self, all: &[u8], worn: &mut Worn, found: &mut impl FnMut(Signal)) -> usize {
+        let bytes = &all[worn.at..];
         let at = memchr2(ESC, BEL, bytes).unwrap_or(bytes.len());
         if self.setting.has_lines() {
             self.shift(&bytes[..at]);
@@ -193,12 +216,29 @@ impl Signals {
         if let Some(dull) = sequence::dull(&bytes[at + 1..]) {
             let end = at + 1 + dull;
             if bytes[end - 1] == b'm' {
-                self.wear(&bytes[at..end]);
+                worn.saw(worn.at + at, &bytes[at + 2..end - 1]);
             }
             return end;
         }
+        // What is no look may take it for another, or put one back.
+        self.wear(all, worn, worn.at + at);
         self.begin();
         at + 1
+    }
+
+    /// Reads the looks that were put off up to here.
+    fn wear(&mut self, bytes: &[u8], worn: &mut Worn, end: usize) {
+        let Some(from) = worn.from.take() else { return };
+        self.changes += 1;
+        let mut rest = &bytes[from..end];
+        while let Some(at) = memchr(ESC, rest) {
+            rest = &rest[at + 1..];
+            let length = sequence::dull(rest).unwrap_or(0);
+            if let [b'[', params @ .., b'm'] = &rest[..length] {
+                self.setting.pen().wear(params);
+            }
+            rest = &rest[length..];
+        }
     }
 
     fn escape(&mut self, byte: u8, found: &mut impl FnMut(Signal)) -> usize {
@@ -245,12 +285,6 @@ impl Signals {
             self.setting.shift(text[at] == SO);
             self.changes += 1;
         }
-    }
-
-    #[inline]
-    fn wear(&mut self, sequence: &[u8]) {
-        self.setting.pen().wear(sequence);
-        self.changes += 1;
     }
 
     fn csi(&mut self, bytes: &[u8], found: &mut impl FnMut(Signal)) -> usize {
@@ -323,8 +357,7 @@ impl Signals {
     fn obey(&mut self, last: u8, found: &mut impl FnMut(Signal)) {
         self.changes += 1;
         if last == b'm' {
-            self.held.push(last);
-            return self.setting.pen().wear(&self.held);
+            return self.setting.pen().wear(&self.held[2..]);
         }
         let Some(csi) = Csi::parse(&self.held[2..], last) else {
             return;

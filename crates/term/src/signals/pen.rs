@@ -1,121 +1,173 @@
-//! The look that the next character gets, kept as the sequences that gave it. They are read only when they have
-//! become many: most output takes its looks off again and again.
+//! The look that the next character gets, as SGR has set it. Colours change more often than anything else that is looked
+//! at here, so this is numbers only.
 
-/// How many bytes of sequences are kept before they are read.
-const MANY: usize = 256;
+/// More parameters than this in one sequence are not read.
+const MAX_PARAMS: usize = 16;
 
-/// What SGR has set since it last took everything off.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What SGR has set and not taken off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pen {
-    /// Whole sequences, one after the other.
-    worn: Vec<u8>,
+    /// The bit of each of [`STYLES`] that is set.
+    styles: u16,
+    /// Which kind of line is below, as `4:kind` numbers them.
+    underline: u8,
+    /// Of the text, behind it, and of the line below.
+    colours: [Colour; 3],
+}
+
+/// The parameters that set a style; blinking fast is blinking.
+const STYLES: [u8; 7] = [1, 2, 3, 5, 7, 8, 9];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Colour {
+    #[default]
+    None,
+    /// One that has a parameter of its own.
+    Named(u8),
+    Indexed(u8),
+    Rgb(u8, u8, u8),
+}
+
+/// The parameters of one sequence.
+struct Params {
+    numbers: [u16; MAX_PARAMS],
+    /// A bit for each that belongs to the one before it.
+    joined: u32,
+    count: usize,
 }
 
 impl Pen {
-    /// A whole `CSI … m`. Those of other meanings, which have other bytes in them, are left alone.
+    /// What stands between `CSI` and `m`. Sequences of other meanings, which have other bytes there, are left alone.
     #[inline]
-    pub(super) fn wear(&mut self, sequence: &[u8]) {
-        let Some(params) = sequence.get(2..sequence.len() - 1) else { return };
-        match params {
-            [] | [b'0'] => return self.worn.clear(),
-            [b'0', b';', ..] => self.worn.clear(),
+    pub(super) fn wear(&mut self, params: &[u8]) {
+        if let [b'<'..=b'?', ..] | [.., b' '..=b'/'] = params {
+            return;
+        }
+        let (mut from, mut number) = (0, 0_u8);
+        for (at, &byte) in params.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => number = number.wrapping_mul(10).wrapping_add(byte - b'0'),
+                b';' if !matches!(number, 38 | 48 | 58) => {
+                    self.set(number);
+                    (from, number) = (at + 1, 0);
+                }
+                _ => return self.wear_more(&params[from..]),
+            }
+        }
+        self.set(number);
+    }
+
+    /// The same for colours that take more than one parameter, and what is joined.
+    fn wear_more(&mut self, params: &[u8]) {
+        if let Some(params) = Params::read(params) {
+            self.set_all(&params);
+        }
+    }
+
+    fn set_all(&mut self, params: &Params) {
+        let mut at = 0;
+        while at < params.count {
+            let joined = (params.joined >> (at + 1)).trailing_ones() as usize;
+            let end = (at + 1 + joined).min(params.count);
+            let rest = &params.numbers[at + 1..params.count];
+            match params.numbers[at] {
+                slot @ (38 | 48 | 58) if joined == 0 => {
+                    let (colour, used) = colour(rest);
+                    self.colours[usize::from(slot / 10 - 3)] = colour;
+                    at += used;
+                }
+                slot @ (38 | 48 | 58) => {
+                    // Between the kind and the three parts there may be the name of a colour space.
+                    let parts = &params.numbers[at + 1..end];
+                    let parts = match parts {
+                        [2, _, r, g, b, ..] => [2, *r, *g, *b],
+                        [kind, rest @ ..] => [*kind, part(rest, 0), part(rest, 1), part(rest, 2)],
+                        [] => [0; 4],
+                    };
+                    self.colours[usize::from(slot / 10 - 3)] = colour(&parts).0;
+                }
+                4 if 0 < joined => self.underline = byte(rest[0]),
+                number => self.set(byte(number)),
+            }
+            at += 1 + joined;
+        }
+    }
+
+    fn set(&mut self, param: u8) {
+        match param {
+            0 => *self = Self::default(),
+            4 => self.underline = 1,
+            21 => self.underline = 2,
+            24 => self.underline = 0,
+            1..=3 | 5 | 7..=9 => self.styles |= 1 << param,
+            6 => self.styles |= 1 << 5,
+            22 => self.styles &= !(1 << 1 | 1 << 2),
+            23 | 25 | 27..=29 => self.styles &= !(1 << (param - 20)),
+            30..=37 | 90..=97 => self.colours[0] = Colour::Named(param),
+            40..=47 | 100..=107 => self.colours[1] = Colour::Named(param),
+            39 | 49 | 59 => self.colours[usize::from(param / 10 - 3)] = Colour::None,
             _ => {}
-        }
-        if params.iter().all(|byte| matches!(byte, b'0'..=b';')) {
-            self.worn.extend_from_slice(sequence);
-        }
-        if MANY < self.worn.len() {
-            self.worn = Look::of(&self.worn).sequence();
         }
     }
 
     /// The sequence that gives a fresh terminal the look.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        out.extend(Look::of(&self.worn).sequence());
-    }
-}
-
-/// What can be set, each apart from the others, with the parameters that did. Bold and faint are taken off together,
-/// and so is every kind of line below.
-#[derive(Default)]
-struct Look<'a> {
-    bold: bool,
-    faint: bool,
-    /// Slanted, underlined, blinking, inverse, hidden, struck through.
-    styles: [Option<&'a [u8]>; 6],
-    /// Of the text, behind it, and of the line below.
-    colours: [Vec<&'a [u8]>; 3],
-}
-
-impl<'a> Look<'a> {
-    fn of(sequences: &'a [u8]) -> Self {
-        let mut look = Self::default();
-        for sequence in sequences.split(|byte| *byte == super::ESC).filter(|it| !it.is_empty()) {
-            let mut params =
-                sequence[1..sequence.len() - 1].split(|byte| *byte == b';').collect::<Vec<_>>();
-            params.reverse();
-            while let Some(param) = params.pop() {
-                look.set(param, &mut params);
+        let styles = STYLES.iter().filter(|style| self.styles & 1 << **style != 0);
+        let mut params: Vec<String> = styles.map(u8::to_string).collect();
+        match self.underline {
+            0 => {}
+            1 => params.push("4".into()),
+            kind => params.push(format!("4:{kind}")),
+        }
+        for (colour, slot) in self.colours.iter().zip(["38", "48", "58"]) {
+            match colour {
+                Colour::None => {}
+                Colour::Named(param) => params.push(param.to_string()),
+                Colour::Indexed(index) => params.push(format!("{slot};5;{index}")),
+                Colour::Rgb(r, g, b) => params.push(format!("{slot};2;{r};{g};{b}")),
             }
         }
-        look
+        if !params.is_empty() {
+            out.extend(format!("\x1b[{}m", params.join(";")).bytes());
+        }
     }
+}
 
-    /// Sets one parameter; a colour takes those that follow it, which come last first.
-    fn set(&mut self, param: &'a [u8], rest: &mut Vec<&'a [u8]>) {
-        match number(param) {
-            0 => *self = Self::default(),
-            1 => self.bold = true,
-            2 => self.faint = true,
-            22 => (self.bold, self.faint) = (false, false),
-            3 => self.styles[0] = Some(param),
-            4 if param == b"4:0" => self.styles[1] = None,
-            4 | 21 => self.styles[1] = Some(param),
-            5 | 6 => self.styles[2] = Some(param),
-            7 => self.styles[3] = Some(param),
-            8 => self.styles[4] = Some(param),
-            9 => self.styles[5] = Some(param),
-            style @ 23..=25 => self.styles[usize::from(style - 23)] = None,
-            style @ 27..=29 => self.styles[usize::from(style - 24)] = None,
-            30..=37 | 90..=97 => self.colours[0] = vec![param],
-            40..=47 | 100..=107 => self.colours[1] = vec![param],
-            slot @ (39 | 49 | 59) => self.colours[usize::from(slot / 10 - 3)].clear(),
-            slot @ (38 | 48 | 58) => {
-                let follow = if param.contains(&b':') { 0 } else { followers(rest) };
-                let colour = rest.split_off(rest.len() - follow).into_iter().rev();
-                self.colours[usize::from(slot / 10 - 3)] =
-                    [param].into_iter().chain(colour).collect();
+impl Params {
+    #[inline]
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut params = Self { numbers: [0; MAX_PARAMS], joined: 0, count: 1 };
+        for &byte in bytes {
+            match byte {
+                b'0'..=b'9' => {
+                    let number = &mut params.numbers[params.count - 1];
+                    *number = number.wrapping_mul(10).wrapping_add(u16::from(byte - b'0'));
+                }
+                b';' | b':' if params.count < MAX_PARAMS => {
+                    params.joined |= u32::from(byte == b':') << params.count;
+                    params.count += 1;
+                }
+                b';' | b':' => break,
+                _ => return None,
             }
-            _ => {}
         }
-    }
-
-    fn sequence(&self) -> Vec<u8> {
-        let bold = [(self.bold, &b"1"[..]), (self.faint, b"2")];
-        let bold = bold.into_iter().filter(|(is_set, _)| *is_set).map(|(_, param)| param);
-        let styles = self.styles.iter().flatten().copied();
-        let colours = self.colours.iter().flatten().copied();
-        let params: Vec<&[u8]> = bold.chain(styles).chain(colours).collect();
-        if params.is_empty() {
-            Vec::new()
-        } else {
-            [b"\x1b[", &params.join(&b';')[..], b"m"].concat()
-        }
+        Some(params)
     }
 }
 
-/// How many parameters say which colour; the next one is the last.
-fn followers(rest: &[&[u8]]) -> usize {
-    let wanted = match rest.last().map(|param| number(param)) {
-        Some(5) => 2,
-        Some(2) => 4,
-        Some(_) | None => 0,
-    };
-    wanted.min(rest.len())
+/// The colour that the numbers after its slot say, and how many they are.
+fn colour(numbers: &[u16]) -> (Colour, usize) {
+    match *numbers {
+        [5, index, ..] => (Colour::Indexed(byte(index)), 2),
+        [2, r, g, b, ..] => (Colour::Rgb(byte(r), byte(g), byte(b)), 4),
+        _ => (Colour::None, 0),
+    }
 }
 
-/// The number that a parameter begins with.
-fn number(param: &[u8]) -> u8 {
-    let digits = param.split(|byte| *byte == b':').next().unwrap_or_default();
-    digits.iter().fold(0, |sum: u8, digit| sum.saturating_mul(10).saturating_add(digit - b'0'))
+fn part(numbers: &[u16], at: usize) -> u16 {
+    numbers.get(at).copied().unwrap_or(0)
+}
+
+fn byte(number: u16) -> u8 {
+    number.try_into().unwrap_or(u8::MAX)
 }

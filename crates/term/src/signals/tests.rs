@@ -132,7 +132,9 @@ fn looks_add_up_until_they_are_taken_off() {
     check_setup("\x1b[1;2;3;4;7;9m\x1b[22;23;24;27m", "^[9m");
     check_setup("\x1b[31;0;32m", "^[32m");
     check_setup("\x1b[31m\x1b[0;4m", "^[4m");
-    check_setup("\x1b[58:2::1:2:3;91m\x1b[39m", "^[58:2::1:2:3m");
+    check_setup("\x1b[58:2::1:2:3;91m\x1b[39m", "^[58;2;1;2;3m");
+    check_setup("\x1b[38:2:1:2:3;48:5:7;4:0m", "^[38;2;1;2;3;48;5;7m");
+    check_setup("\x1b[38;5;1;1m\x1b[21;5m", "^[1;5;4:2;38;5;1m");
     check_setup("\x1b[>4;2m\x1b[?4m", "");
     let many: String = (0..500).map(|n| format!("\x1b[38;5;{}m\x1b[1m", n % 256)).collect();
     check_setup(&many, "^[1;38;5;243m");
