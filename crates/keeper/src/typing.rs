@@ -70,10 +70,14 @@ impl Typing {
     /// Writes as much as the pty takes now.
     pub(crate) fn write(&mut self, pty: &OwnedFd, now: Instant) {
         while !self.bytes.is_empty() && !self.is_paused(pty, now) {
+            // A terminal that edits lines gives out whole ones, however they came.
+            if !self.ends.is_empty() && pty::edits_lines(pty) {
+                self.ends.clear();
+            }
             let bytes = self.bytes.as_slices().0;
             let part = self.ends.front().map_or(usize::MAX, |end| (end - self.written) as usize);
             match write(pty, &bytes[..bytes.len().min(part)]) {
-                Ok(wrote) => self.wrote(pty, wrote, now),
+                Ok(wrote) => self.wrote(wrote, now),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 // Nobody has the terminal open any more.
@@ -83,12 +87,10 @@ impl Typing {
         self.bytes.shrink_to(4096);
     }
 
-    fn wrote(&mut self, pty: &OwnedFd, count: usize, now: Instant) {
+    fn wrote(&mut self, count: usize, now: Instant) {
         self.bytes.drain(..count);
         self.written += count as u64;
-        let is_part = self.ends.pop_front_if(|end| *end == self.written).is_some();
-        // A terminal that edits lines gives out whole ones, however they came.
-        if is_part && !pty::edits_lines(pty) {
+        if self.ends.pop_front_if(|end| *end == self.written).is_some() {
             self.pause = Some(Pause { look: now + ARRIVAL, last: now + PATIENCE });
         }
     }
