@@ -235,19 +235,18 @@ fn a_line_longer_than_the_terminal_takes_is_warned_of() {
     assert_eq!(pasted["warning"], typed["warning"]);
 }
 
-#[test]
-fn nothing_comes_between_a_text_and_its_enter() {
+/// Eight who type at once, forty lines each, by an action that presses Enter where this says so.
+fn check_lines_stay_whole(action: &str, enter: &str) {
     let server = Server::start();
     server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
     wait_for(&server, "^ready$");
     std::thread::scope(|scope| {
         for who in 0..8 {
             let server = &server;
-            let paste = move |n| {
-                let text = format!("{who} says {n}");
-                on_a(server, "pane:paste", json!({ "text": text, "submit": true }));
+            let say = move |n| {
+                on_a(server, action, json!({ "text": format!("{who} says {n}"), enter: true }));
             };
-            scope.spawn(move || (0..40).for_each(paste));
+            scope.spawn(move || (0..40).for_each(say));
         }
     });
     on_a(&server, "pane:keys", json!({ "keys": ["ctrl+d"] }));
@@ -257,24 +256,13 @@ fn nothing_comes_between_a_text_and_its_enter() {
 }
 
 #[test]
+fn nothing_comes_between_a_text_and_its_enter() {
+    check_lines_stay_whole("pane:paste", "submit");
+}
+
+#[test]
 fn nothing_comes_between_a_line_that_is_sent_and_its_enter() {
-    let server = Server::start();
-    server.act("pane:new", script("a", "stty -echo; echo ready; cat"));
-    wait_for(&server, "^ready$");
-    std::thread::scope(|scope| {
-        for who in 0..8 {
-            let server = &server;
-            let write = move |n| {
-                let text = format!("{who} says {n}");
-                on_a(server, "pane:write", json!({ "text": text, "enter": true }));
-            };
-            scope.spawn(move || (0..40).for_each(write));
-        }
-    });
-    on_a(&server, "pane:keys", json!({ "keys": ["ctrl+d"] }));
-    assert_eq!(on_a(&server, "pane:wait", json!({ "exit": true }))["met"], "exit");
-    let told = on_a(&server, "pane:read", json!({ "pattern": "^[0-7] says [0-9]+$" }));
-    assert_eq!(told["lines"].as_array().unwrap().len(), 8 * 40, "{}", server.text("a"));
+    check_lines_stay_whole("pane:write", "enter");
 }
 
 /// What a program that takes every key as it comes reads, one line for each of its reads.
