@@ -41,7 +41,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     for (way, name) in [(Way::Sse, "SSE"), (Way::WebSocket, "WebSocket")] {
         let all = |streams| Ok((streams, None));
         let (limit, ours) =
-            plan.in_turn(|| limit(count), || tell(&server, way, count, SUBSCRIBERS, all))?;
+            plan.in_turn(|| limit(way, count), || tell(&server, way, count, SUBSCRIBERS, all))?;
         let (others, beside) = plan.in_turn(
             || tell(&server, way, count, SUBSCRIBERS - 1, all),
             || tell(&server, way, count, SUBSCRIBERS, without_last),
@@ -135,7 +135,7 @@ fn follow(server: &Server, way: Way) -> Result<TcpStream, Error> {
 }
 
 /// How long it takes to write as many bytes to as many connections, many events at once, with nothing else.
-fn limit(count: u64) -> Result<Duration, Error> {
+fn limit(way: Way, count: u64) -> Result<Duration, Error> {
     let listener = TcpListener::bind("127.0.0.1:0").doing("listen")?;
     let address = listener.local_addr().doing("listen")?;
     let mut pairs = Vec::new();
@@ -146,7 +146,7 @@ fn limit(count: u64) -> Result<Duration, Error> {
     let (clients, servers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
     let mut crowd = Crowd::new(clients)?;
     let begun = Instant::now();
-    let writing = thread::spawn(move || write_all(servers, count));
+    let writing = thread::spawn(move || write_all(servers, way, count));
     crowd.hear(count)?;
     let took = begun.elapsed();
     writing.join().expect("a writer does not panic")?;
@@ -154,19 +154,33 @@ fn limit(count: u64) -> Result<Duration, Error> {
 }
 
 /// Gives the connections back: they must not end before all was heard.
-fn write_all(mut streams: Vec<TcpStream>, count: u64) -> Result<Vec<TcpStream>, Error> {
+fn write_all(mut streams: Vec<TcpStream>, way: Way, count: u64) -> Result<Vec<TcpStream>, Error> {
     let mut left = count;
     while left != 0 {
         let batch = left.min(BATCH);
-        let event = |id| {
-            let mark = MARK as char;
-            format!("id: {id}\nevent: bench:happened\ndata: {{\"text\":\"{mark}{TEXT}\"}}\n\n")
-        };
-        let bytes: String = (0..batch).map(event).collect();
+        let bytes: Vec<u8> = (0..batch).flat_map(|id| event(way, id)).collect();
         for stream in &mut streams {
-            stream.write_all(bytes.as_bytes()).doing("tell a crowd")?;
+            stream.write_all(&bytes).doing("tell a crowd")?;
         }
         left -= batch;
     }
     Ok(streams)
+}
+
+/// An event as the server tells it, of the same length.
+fn event(way: Way, id: u64) -> Vec<u8> {
+    let (mark, time) = (MARK as char, "2026-01-01T00:00:00.000Z");
+    let payload = format!(r#"{{"text":"{mark}{TEXT}"}}"#);
+    match way {
+        Way::Sse => format!("id: {id}\nevent: bench:happened\ntime: {time}\ndata: {payload}\n\n")
+            .into_bytes(),
+        Way::WebSocket => {
+            let told = format!(
+                r#"{{"type":"event","id":{id},"time":"{time}","name":"bench:happened","payload":{payload}}}"#
+            );
+            // A frame of text whose length takes two bytes.
+            let [_, _, high, low] = (told.len() as u32).to_be_bytes();
+            [&[0x81, 126, high, low], told.as_bytes()].concat()
+        }
+    }
 }
