@@ -378,7 +378,7 @@ fn a_notice_says_how_a_program_ended_and_what_it_said_last() {
     let expect = "<pane_exited>\nID: a\nTitle: job\nExit Code: 3\nTimeout Seconds: 50\nTimed Out: no\n\
                   Output Lines: 2\nLast Line: two\n</pane_exited>\n\nIt did not end well";
     assert!(text.starts_with(expect), "{text}");
-    let text = notice("echo last; seq 3000 | tr -d '0-9'; sleep 1000", &["--timeout", "1"]);
+    let text = notice("echo last; seq 3000 | tr -d '0-9'; exec sleep 1000", &["--timeout", "1"]);
     assert!(text.contains("Timeout Seconds: 1\nTimed Out: yes"), "{text}");
     assert!(text.contains("Output Lines: 3001\nLast Line: last\n"), "{text}");
     let text = notice("printf '10%%\\r20%%\\r30%%'", &[]);
