@@ -23,7 +23,7 @@ use crate::pace::{BREAK, Pace};
 use crate::peer::PeerId;
 use crate::procs::{self, Push};
 use crate::tape::Writer;
-use crate::typing::Typing;
+use crate::typing::{self, Typing};
 use crate::{clock, hands, pty};
 
 /// How often a full disk is tried again.
@@ -43,6 +43,8 @@ pub(crate) struct Pane {
     flow: Flow,
     pace: Pace,
     typing: Typing,
+    /// When something was last written into the pty, and where the output ended then.
+    wrote: Option<(Instant, u64)>,
     line: Line,
     /// Whose the program is: it ends when they leave.
     owner: Option<PeerId>,
@@ -85,6 +87,7 @@ impl Pane {
             flow: Flow::new(birth.followed, Instant::now()),
             pace: Pace::new(Instant::now()),
             typing: Typing::default(),
+            wrote: None,
             line: Line::default(),
             owner: None,
             typed: 0,
@@ -219,21 +222,28 @@ impl Pane {
         now: Instant,
     ) -> Done {
         self.drain(now);
-        let done = match self.check(guard) {
+        let done = match self.check(guard, now) {
             None => self.take_in(id, &[bytes], now),
             refused => Done { refused, ..Done::well(id) },
         };
         Done { typed: Some(self.typed), ..done }
     }
 
-    fn check(&self, guard: Guard) -> Option<Refused> {
+    fn check(&self, guard: Guard, now: Instant) -> Option<Refused> {
         let stands = guard.end.is_none_or(|end| end == self.end());
         if !stands || guard.typed.is_some_and(|typed| typed != self.typed) {
             return Some(Refused::Moved);
         }
         // A program that has not read all that was typed has not shown what it makes of it.
-        let unread = || !self.typing.is_empty() || pty::has_unread(&self.master);
+        let waits = || !self.typing.is_empty() || self.is_on_its_way(now);
+        let unread = || waits() || pty::has_unread(&self.master);
         (guard.end.is_some() && unread()).then_some(Refused::Unread)
+    }
+
+    /// Whether what was written may not be there yet for the program to read, or for anybody to see that it is. Once
+    /// something was printed, it is.
+    fn is_on_its_way(&self, now: Instant) -> bool {
+        self.wrote.is_some_and(|(at, end)| now < at + typing::ARRIVAL && end == self.end())
     }
 
     fn take_in(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
@@ -252,7 +262,11 @@ impl Pane {
 
     /// Gives the program what it takes of what was typed.
     pub(crate) fn type_on(&mut self, now: Instant) {
+        let before = self.typing.written();
         self.typing.write(&self.master, now);
+        if before != self.typing.written() {
+            self.wrote = Some((now, self.end()));
+        }
     }
 
     /// Has the program get a signal.

@@ -13,7 +13,7 @@ pub(crate) const MAX: usize = (1 << 20) + 64;
 
 /// How long a part may take on its way through the pty before it can be seen there. On a busy machine that is more
 /// than a moment.
-const ARRIVAL: Duration = Duration::from_millis(20);
+pub(crate) const ARRIVAL: Duration = Duration::from_millis(20);
 /// How often a program is looked at then that has a part to read before it gets the next.
 const LOOK: Duration = Duration::from_millis(2);
 /// A program that has not read a part by then gets the next one all the same.
@@ -40,6 +40,11 @@ struct Pause {
 impl Typing {
     pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+
+    /// How much was written, ever.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
     }
 
     /// Whether it waits for nothing but room in the pty.

@@ -52,9 +52,10 @@ impl Greeter {
         Some((dialog.id.clone(), choose(dialog, profile)?))
     }
 
-    /// Keys were pressed for a question. If something moved meanwhile they were not, and it is looked at anew.
+    /// Keys were pressed for a question. If something moved meanwhile, or earlier keys wait, they were not, and it is
+    /// looked at anew.
     pub(super) fn pressed(&mut self, question: String, how: &Wrote) {
-        if !matches!(how, Wrote::Moved) {
+        if !matches!(how, Wrote::Moved | Wrote::Unread) {
             self.answered.insert(question);
         }
     }
