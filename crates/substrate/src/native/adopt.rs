@@ -76,7 +76,7 @@ fn dead(tape: Reader) -> State {
 
 async fn connect(places: &Places, id: &PaneId) -> Option<Link> {
     let stream = UnixStream::connect(places.socket(id)).await.ok()?;
-    let mut wire = Wire::over(stream);
+    let mut wire = Wire::over(stream).ok()?;
     wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Server }));
     let welcome = timeout(ANSWER, welcome(&mut wire)).await.ok()?.ok()?;
     let tape = Reader::open(&places.tape(id)).ok()?;

@@ -225,7 +225,7 @@ mod tests {
         let welcome =
             Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed, served };
         let output = Arc::new(Reader::open(&path).unwrap());
-        Played { _folder: folder, link: start(Wire::over(ours), welcome, output), keeper }
+        Played { _folder: folder, link: start(Wire::over(ours).unwrap(), welcome, output), keeper }
     }
 
     impl Played {

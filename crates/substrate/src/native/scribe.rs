@@ -81,7 +81,7 @@ impl Desk {
         let (stream, _) = come.map_err(failed)?;
         // The scribe itself listens there from now on.
         fs::remove_file(&self.socket).map_err(failed)?;
-        let (tape, mut wire) = (self.places.tape(&self.id), Wire::over(stream));
+        let (tape, mut wire) = (self.places.tape(&self.id), Wire::over(stream).map_err(failed)?);
         for piece in task.before.chunks(PIECE) {
             wire.say(&ToKeeper::Input(0, piece.to_vec()));
         }

@@ -1,30 +1,42 @@
 //! Frames between us and a keeper, for whoever talks to one: the server, and those who look on.
 
+use std::future::pending;
 use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
 use std::time::Duration;
 
 use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION, Welcome};
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
 
 /// How long a keeper may take to answer. One that does not is as good as gone.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// A connection to a keeper: frames over its socket.
+///
+/// A unix socket tells each time that its other end has read something, so whoever watches it for room is woken by
+/// each of their own words. It is watched as the end of a pipe, therefore: for something to hear, and for room only
+/// while it is full.
 #[derive(Debug)]
 pub struct Wire {
-    stream: UnixStream,
+    stream: Receiver,
     frames: Frames,
     unsent: Vec<u8>,
+    /// Tells of room while the socket is full.
+    room: Option<Sender>,
 }
 
 impl Wire {
     pub(super) fn new(stream: StdStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self::over(UnixStream::from_std(stream)?))
+        let stream = Receiver::from_owned_fd_unchecked(OwnedFd::from(stream))?;
+        Ok(Self { stream, frames: Frames::default(), unsent: Vec::new(), room: None })
     }
 
     /// Comes to a keeper as somebody who looks on, and waits for its welcome.
@@ -40,7 +52,7 @@ impl Wire {
     /// # Errors
     /// As [`Wire::visit`].
     pub async fn meet(socket: &Path) -> io::Result<(Self, Welcome)> {
-        let mut wire = Self::over(UnixStream::connect(socket).await?);
+        let mut wire = Self::over(UnixStream::connect(socket).await?)?;
         wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }));
         let said = wire.hear_until(|said| matches!(said, FromKeeper::Welcome(_))).await?;
         match said {
@@ -49,8 +61,8 @@ impl Wire {
         }
     }
 
-    pub(crate) fn over(stream: UnixStream) -> Self {
-        Self { stream, frames: Frames::default(), unsent: Vec::new() }
+    pub(crate) fn over(stream: UnixStream) -> io::Result<Self> {
+        Self::new(stream.into_std()?)
     }
 
     /// Puts a message on the way; [`Wire::hear`] sends it.
@@ -61,12 +73,22 @@ impl Wire {
     /// Sends what the socket takes without waiting.
     pub(super) fn flush_now(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
-            match self.stream.try_write(&self.unsent) {
+            match send(&self.stream, &self.unsent, SendFlags::NOSIGNAL) {
                 Ok(sent) => drop(self.unsent.drain(..sent)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
+                Err(Errno::AGAIN) => return self.watch_room(),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
             }
         }
+        self.room = None;
+        Ok(())
+    }
+
+    /// Begins to watch for room: anew each time, because what was seen before is over.
+    fn watch_room(&mut self) -> io::Result<()> {
+        self.room = None;
+        let stream = self.stream.as_fd().try_clone_to_owned()?;
+        self.room = Some(Sender::from_owned_fd_unchecked(stream)?);
         Ok(())
     }
 
@@ -112,11 +134,11 @@ impl Wire {
     /// When the keeper goes away, or takes nothing for too long.
     pub async fn flush(&mut self) -> io::Result<()> {
         let sent = async {
-            while !self.unsent.is_empty() {
-                self.stream.writable().await?;
+            loop {
                 self.flush_now()?;
+                let Some(room) = &self.room else { return Ok(()) };
+                room.writable().await?;
             }
-            Ok(())
         };
         timeout(ANSWER, sent).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
     }
@@ -124,11 +146,10 @@ impl Wire {
     /// Waits until there is something to hear, or until what is unsent may be sent.
     async fn receive(&mut self) -> io::Result<()> {
         let mut bytes = [0; 4096];
-        let (mut from, to) = self.stream.split();
         let got = tokio::select! {
             // A read that does not fill its room is known to be the last: there is no second one to find out.
-            got = from.read(&mut bytes) => got?,
-            ready = to.writable(), if !self.unsent.is_empty() => return ready,
+            got = self.stream.read(&mut bytes) => got?,
+            ready = writable(self.room.as_ref()) => return ready,
         };
         match got {
             0 => Err(ErrorKind::UnexpectedEof.into()),
@@ -137,5 +158,61 @@ impl Wire {
                 Ok(())
             }
         }
+    }
+}
+
+/// Waits for room in a socket that is full.
+async fn writable(full: Option<&Sender>) -> io::Result<()> {
+    match full {
+        Some(room) => room.writable().await,
+        None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    /// More than any socket holds.
+    const MUCH: usize = 4 << 20;
+
+    #[tokio::test]
+    async fn what_does_not_fit_is_sent_as_soon_as_there_is_room() {
+        let (ours, mut keeper) = UnixStream::pair().unwrap();
+        let mut wire = Wire::over(ours).unwrap();
+        let mut expect = Vec::new();
+        for id in 0..MUCH / (64 << 10) {
+            let message = ToKeeper::Input(id as u64, vec![b'x'; 64 << 10]);
+            message.encode(&mut expect);
+            wire.say(&message);
+        }
+        let mut heard = vec![0; expect.len()];
+        let reading = async {
+            keeper.read_exact(&mut heard).await.unwrap();
+            let mut said = Vec::new();
+            FromKeeper::Wrote(7).encode(&mut said);
+            keeper.write_all(&said).await.unwrap();
+        };
+        let (said, ()) = tokio::join!(timeout(ANSWER, wire.hear()), reading);
+        assert_eq!(said.unwrap().unwrap(), FromKeeper::Wrote(7));
+        assert!(heard == expect && wire.room.is_none());
+    }
+
+    #[tokio::test]
+    async fn who_hears_nothing_is_waited_for_without_a_look() {
+        let (ours, _keeper) = UnixStream::pair().unwrap();
+        let mut wire = Wire::over(ours).unwrap();
+        wire.say(&ToKeeper::Input(1, vec![b'x'; MUCH]));
+        let mut looks = 0;
+        let hearing = async { wire.hear().await.map(drop) };
+        let mut hearing = std::pin::pin!(hearing);
+        let counted = std::future::poll_fn(|cx| {
+            looks += 1;
+            hearing.as_mut().poll(cx)
+        });
+        assert!(timeout(Duration::from_millis(200), counted).await.is_err());
+        assert!(looks < 10, "{looks} looks");
     }
 }

@@ -172,7 +172,7 @@ mod tests {
 
     fn visit() -> (Visit, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Visit::over(Wire::over(ours)), theirs)
+        (Visit::over(Wire::over(ours).unwrap()), theirs)
     }
 
     async fn hear(stream: &mut UnixStream) -> Vec<ToKeeper> {
