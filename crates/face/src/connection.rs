@@ -11,12 +11,13 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
+use crate::alarm::Clock;
 use crate::doors::Door;
 use crate::doors::agentmux::Lenient;
 use crate::entrance::enter;
@@ -79,7 +80,7 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, seat, request).await) }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+    http.timer(Clock::default()).header_read_timeout(limits.head).max_buf_size(BUFFER);
     let stream: Box<dyn Stream> = match talk.threshold.door {
         Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
         Some(Door::Agentapi | Door::OpencodePty) | None => stream,

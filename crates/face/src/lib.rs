@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod actions;
+mod alarm;
 mod at_once;
 mod call;
 mod catalogue;
