@@ -16,6 +16,7 @@ mod hooks;
 pub mod journal;
 mod panes;
 mod presence;
+mod ready;
 mod registry;
 mod setup;
 mod stage;

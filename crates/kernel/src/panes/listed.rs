@@ -1,21 +1,17 @@
 //! A pane as lists show it: as JSON that is kept until the pane changes. Most panes of a long list are idle, and theirs
 //! is copied, not made again.
 
-use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use paned_model::{PaneInfo, Size};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::pane::State;
+use crate::ready::Ready;
 use crate::registry::Context;
 
-/// A [`PaneInfo`] as JSON.
-#[derive(Clone)]
-pub(crate) struct Listed(Arc<RawValue>);
+/// A pane as lists show it.
+pub(crate) type Listed = Ready<PaneInfo>;
 
 /// What the tape knows first: it changes without anybody changing the state.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +63,7 @@ impl Locked<'_> {
         if let Some(made) = made.as_ref().filter(|made| made.of == now) {
             return made.json.clone();
         }
-        let json = Listed::of(&state.info(now));
+        let json = Listed::new(&state.info(now)).expect("our own types always become JSON");
         *made = Some(Made { json: json.clone(), of: now });
         json
     }
@@ -86,31 +82,5 @@ impl DerefMut for Locked<'_> {
         let (state, made) = &mut *self.0;
         *made = None;
         state
-    }
-}
-
-impl Listed {
-    fn of(info: &PaneInfo) -> Self {
-        Self(to_raw_value(info).expect("our own types always become JSON").into())
-    }
-}
-
-impl Serialize for Listed {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(to)
-    }
-}
-
-impl JsonSchema for Listed {
-    fn schema_name() -> Cow<'static, str> {
-        PaneInfo::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        PaneInfo::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        PaneInfo::json_schema(generator)
     }
 }

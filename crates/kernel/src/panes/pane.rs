@@ -14,7 +14,7 @@ use super::known;
 use super::lens::{Known, Lens};
 use super::listed::{Kept, Locked, Printed};
 use super::record::{Record, Title};
-use super::tail;
+use super::{shown, tail};
 use crate::Kernel;
 use crate::agents::AgentRecord;
 
@@ -27,6 +27,8 @@ pub(crate) struct Pane {
     stirred: watch::Sender<u64>,
     /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
     pub(crate) lens: tokio::sync::Mutex<Lens>,
+    /// Its screen as it was last shown.
+    pub(crate) shown: shown::Kept,
     /// What searches found out about its output.
     pub(crate) known: known::Known,
     /// Its last line, for those who wait for it.
@@ -91,7 +93,8 @@ impl Pane {
         let state = Kept::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         let (known, tail) = (known::Known::default(), tail::Shared::default());
-        Self { id, created_at, state, stirred, lens, known, tail }
+        let shown = shown::Kept::default();
+        Self { id, created_at, state, stirred, lens, shown, known, tail }
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {

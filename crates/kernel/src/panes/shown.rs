@@ -1,0 +1,102 @@
+//! A pane's screen as it is answered. Whoever waits for a change asks again and again, so the last answer is kept as
+//! JSON until the screen has another revision.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use paned_model::Refusal;
+use paned_term::{Screen, View, render};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ready::Ready;
+
+/// How a screen is shown beyond its rows of text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    /// Rows of text only.
+    #[default]
+    Text,
+    /// With colours, as escape sequences.
+    Ansi,
+    /// As a picture made of text.
+    Svg,
+    /// As a picture, in base64.
+    Png,
+}
+
+/// A screen as it is shown.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Shown {
+    #[serde(flatten)]
+    view: View,
+    /// The rows above it, oldest first, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<Vec<String>>,
+    /// The rows with colours, for `ansi`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ansi: Option<String>,
+    /// The picture, for `svg`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    svg: Option<String>,
+    /// The picture as base64, for `png`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    png: Option<String>,
+}
+
+impl Shown {
+    pub(crate) fn of(screen: &Screen, format: Format) -> Self {
+        let (mut ansi, mut svg, mut png) = (None, None, None);
+        match format {
+            Format::Text => {}
+            Format::Ansi => ansi = Some(render::ansi(screen)),
+            Format::Svg => svg = Some(render::svg(screen)),
+            Format::Png => png = Some(BASE64_STANDARD.encode(render::png(screen, 1))),
+        }
+        Self { view: screen.view(), history: None, ansi, svg, png }
+    }
+}
+
+/// The last screen that was shown as rows of text.
+#[derive(Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Option<(u64, Ready<Shown>)>>>);
+
+impl Kept {
+    /// The screen as rows of text.
+    pub(crate) fn show(&self, screen: &Screen) -> Result<Ready<Shown>, Refusal> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, shown)) = kept.as_ref().filter(|(of, _)| *of == screen.revision()) {
+            return Ok(shown.clone());
+        }
+        let shown = Ready::new(&Shown::of(screen, Format::Text))?;
+        *kept = Some((screen.revision(), shown.clone()));
+        Ok(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+
+    use super::*;
+
+    #[test]
+    fn a_screen_is_shown_anew_when_it_has_changed() {
+        let (kept, mut screen) = (Kept::default(), Screen::new(Size::default()));
+        let mut check = |bytes: &[u8], as_before: bool| {
+            let before = kept.show(&screen).unwrap();
+            screen.feed(bytes);
+            let shown = kept.show(&screen).unwrap();
+            let expect = Ready::new(&Shown::of(&screen, Format::Text)).unwrap();
+            assert_eq!(format!("{shown:?}"), format!("{expect:?}"));
+            assert_eq!(Ready::is_same(&before, &shown), as_before, "{bytes:?}");
+        };
+        check(b"", true);
+        check(b"hello", false);
+        check(b"\x1b[0m", true);
+        check(b"\x1b[?2004h", false);
+        check(b"\x1b]2;title\x07", false);
+    }
+}
