@@ -17,11 +17,13 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// This was typed; whether any of it is more than the line editor takes.
-    pub(crate) fn typed(&mut self, terminal: &impl AsFd, bytes: &[u8]) -> bool {
+    /// These were typed one after the other; whether any of it is more than the line editor takes.
+    pub(crate) fn typed(&mut self, terminal: &impl AsFd, parts: &[&[u8]]) -> bool {
         let modes = tcgetattr(terminal).ok();
         match modes.filter(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
-            Some(modes) => self.count(&modes, bytes),
+            Some(modes) => {
+                parts.iter().fold(false, |is_long, part| self.count(&modes, part) || is_long)
+            }
             None => {
                 self.length = 0;
                 false
@@ -66,7 +68,7 @@ mod tests {
     fn a_line_is_counted_over_all_its_pieces() {
         let pty = Pty::open(Size::default()).unwrap();
         let mut line = Line::default();
-        let mut types = |bytes: &[u8]| line.typed(&pty.master, bytes);
+        let mut types = |bytes: &[u8]| line.typed(&pty.master, &[bytes]);
         assert!(!types(&[b'x'; 3000]));
         assert!(types(&[b'x'; 3000]));
         assert!(types(b"x"), "it is still too long");
@@ -75,6 +77,7 @@ mod tests {
             assert!(!types(end) && !types(&[b'x'; 4095]), "{end:?}");
         }
         assert!(!types(b"\x7f\x7fxx") && types(b"x"));
+        assert!(line.typed(&pty.master, &[&[b'x'; 4096], b"\r"]));
     }
 
     #[test]
@@ -83,6 +86,6 @@ mod tests {
         let mut modes = tcgetattr(&pty.master).unwrap();
         modes.make_raw();
         tcsetattr(&pty.master, OptionalActions::Now, &modes).unwrap();
-        assert!(!Line::default().typed(&pty.master, &[b'x'; 9000]));
+        assert!(!Line::default().typed(&pty.master, &[&[b'x'; 9000]]));
     }
 }

@@ -252,10 +252,7 @@ impl Pane {
             End::Running => Some(Refused::Full),
             End::Reaped(_) | End::Drained(_) | End::Ended(_) => Some(Refused::Gone),
         };
-        let mut long_line = false;
-        for part in parts.iter().filter(|_| refused.is_none()) {
-            long_line |= self.line.typed(&self.master, part);
-        }
+        let long_line = refused.is_none() && self.line.typed(&self.master, parts);
         self.type_on(now);
         Done { refused, long_line, ..Done::well(id) }
     }
