@@ -226,6 +226,10 @@ impl Keeper {
                 self.took(id, offset, now);
                 None
             }
+            ToKeeper::Breaks(millis) => {
+                self.pane.give_breaks(Duration::from_millis(millis), now);
+                None
+            }
             ToKeeper::Release(release) => {
                 if self.lease.release(id, &release.holder) {
                     self.tell_holder();

@@ -1,9 +1,10 @@
-//! Breaks for a program that prints without end.
+//! Breaks for a program that prints without end while somebody types elsewhere.
 //!
 //! Such a program finds room in its terminal whenever it looks, and so has a core to itself until the system's
 //! clock ticks: 4 ms on many machines, in which whoever else is to run there waits, as the neighbour does that somebody
-//! types into. When its terminal is not read for a moment, it waits instead, and the core is free. What prints less
-//! than [`LONG`] in one go never meets this.
+//! types into. When its terminal is not read for a moment, it waits instead, and the core is free. That costs the
+//! program a fifth of its speed, so it is done only for as long as the server says that there is such a neighbour, and
+//! what prints less than [`LONG`] in one go never meets it.
 
 use std::time::{Duration, Instant};
 
@@ -29,22 +30,33 @@ pub(crate) struct Pace {
     printed: u64,
     /// What may be printed before the next break.
     left: u64,
+    /// Until when there are breaks.
+    until: Option<Instant>,
 }
 
 impl Pace {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { last: now, printed: 0, left: LONG }
+        Self { last: now, printed: 0, left: LONG, until: None }
+    }
+
+    /// There are breaks up to this moment.
+    pub(crate) fn give_breaks(&mut self, until: Instant) {
+        self.until = Some(until);
+    }
+
+    fn has_breaks(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now < until)
     }
 
     /// How much may be read before the next break.
-    pub(crate) fn room(&self) -> u64 {
-        self.left.saturating_sub(self.printed)
+    pub(crate) fn room(&self, now: Instant) -> u64 {
+        if self.has_breaks(now) { self.left.saturating_sub(self.printed) } else { u64::MAX }
     }
 
     /// So much was printed. Answers whether it is time for a break.
     pub(crate) fn printed(&mut self, bytes: u64, now: Instant) -> bool {
         if SILENCE <= now.saturating_duration_since(self.last) {
-            *self = Self::new(now);
+            *self = Self { until: self.until, ..Self::new(now) };
         }
         self.last = now;
         self.printed += bytes;
@@ -52,7 +64,7 @@ impl Pace {
         if is_due {
             (self.printed, self.left) = (0, STRETCH);
         }
-        is_due
+        is_due && self.has_breaks(now)
     }
 }
 
@@ -62,12 +74,20 @@ mod tests {
 
     /// After so many stretches a flood is one.
     const MANY: u64 = LONG.div_ceil(STRETCH);
+    const FAST: Duration = Duration::from_millis(1);
+
+    /// A pace with breaks for so long.
+    fn with_breaks(time: Duration) -> (Pace, Instant) {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        pace.give_breaks(now + time);
+        (pace, now)
+    }
 
     /// Prints so many stretches, each so long after the last; answers how many breaks there are.
     #[track_caller]
     fn check(stretches: u64, apart: Duration, breaks: u64) {
-        let mut now = Instant::now();
-        let mut pace = Pace::new(now);
+        let (mut pace, mut now) = with_breaks(Duration::from_secs(60));
         let due = (0..stretches).filter(|_| {
             now += apart;
             pace.printed(STRETCH, now)
@@ -77,26 +97,36 @@ mod tests {
 
     #[test]
     fn only_a_flood_has_breaks() {
-        let fast = Duration::from_millis(1);
-        check(MANY - 1, fast, 0);
-        check(MANY, fast, 1);
-        check(MANY + 10, fast, 11);
+        check(MANY - 1, FAST, 0);
+        check(MANY, FAST, 1);
+        check(MANY + 10, FAST, 11);
     }
 
     #[test]
     fn what_is_silent_in_between_is_no_flood() {
         check(4 * MANY, SILENCE, 0);
-        check(2 * MANY, SILENCE - Duration::from_millis(1), 1 + MANY);
+        check(2 * MANY, SILENCE - FAST, 1 + MANY);
     }
 
     #[test]
     fn no_more_is_read_than_up_to_the_next_break() {
-        let now = Instant::now();
-        let mut pace = Pace::new(now);
-        assert_eq!(pace.room(), LONG);
+        let (mut pace, now) = with_breaks(FAST);
+        assert_eq!(pace.room(now), LONG);
         assert!(!pace.printed(LONG - 1, now));
-        assert_eq!(pace.room(), 1);
+        assert_eq!(pace.room(now), 1);
         assert!(pace.printed(1, now));
-        assert_eq!(pace.room(), STRETCH);
+        assert_eq!(pace.room(now), STRETCH);
+    }
+
+    #[test]
+    fn there_are_breaks_only_while_they_are_asked_for() {
+        let (mut pace, now) = with_breaks(FAST);
+        assert!(pace.printed(LONG, now) && pace.printed(STRETCH, now));
+        let later = now + FAST;
+        assert_eq!(pace.room(later), u64::MAX);
+        assert!(!pace.printed(LONG, later));
+        pace.give_breaks(later + FAST);
+        assert_eq!(pace.room(later), STRETCH);
+        assert!(pace.printed(STRETCH, later), "it is a flood already");
     }
 }

@@ -30,6 +30,8 @@ use crate::{clock, hands, pty};
 const STALL: Duration = Duration::from_millis(250);
 /// How often a terminal that the living program has closed is looked at again.
 const HUNG: Duration = Duration::from_secs(1);
+/// The longest time for which breaks can be asked for at once.
+const BREAKS: Duration = Duration::from_secs(60);
 
 pub(crate) struct Pane {
     pub(crate) master: OwnedFd,
@@ -169,18 +171,23 @@ impl Pane {
         }
     }
 
+    /// Gives the program breaks for so long, if it prints without end.
+    pub(crate) fn give_breaks(&mut self, time: Duration, now: Instant) {
+        self.pace.give_breaks(now + time.min(BREAKS));
+    }
+
     /// How much of what is printed may be read now.
-    fn room(&self) -> u64 {
+    fn room(&self, now: Instant) -> u64 {
         let room = self.flow.room(&self.tape);
         match self.end {
-            End::Running => room.min(self.pace.room()),
+            End::Running => room.min(self.pace.room(now)),
             End::Reaped(_) | End::Drained(_) | End::Ended(_) => room,
         }
     }
 
     /// Moves what was printed to the tape.
     pub(crate) fn drain(&mut self, now: Instant) {
-        let (room, before) = (self.room(), self.tape.end());
+        let (room, before) = (self.room(now), self.tape.end());
         let drained = self.drain.run(self.master.as_fd(), &mut self.tape, room, clock::now());
         match (drained, &self.end) {
             // The disk is full: the program waits, and nothing is lost.

@@ -274,7 +274,8 @@ impl Scribe {
             ToKeeper::Birth(_)
             | ToKeeper::Adopt(_)
             | ToKeeper::Release(_)
-            | ToKeeper::Follow(_) => return,
+            | ToKeeper::Follow(_)
+            | ToKeeper::Breaks(_) => return,
             // tmux types, and only for the server.
             ToKeeper::Input(request, _)
             | ToKeeper::Guarded(request, ..)

@@ -107,6 +107,9 @@ pub enum ToKeeper {
     Parts(RequestId, Vec<Vec<u8>>),
     /// Have the program get this signal.
     Signal(Signal),
+    /// Somebody types into another pane: for so many milliseconds, a program that prints without end gets breaks. Not
+    /// answered.
+    Breaks(u64),
 }
 
 /// What a keeper says to a client.

@@ -205,7 +205,7 @@ impl FakePane {
                 let _ = reply.send(survivors);
             }
             // Nobody else's pane: dropping the answer says so.
-            Command::LetGo(_) => {}
+            Command::Breaks(_) | Command::LetGo(_) => {}
         }
     }
 }

@@ -105,6 +105,8 @@ pub enum Command {
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
     /// Everything before this offset has been looked at.
     Took(u64),
+    /// For so long, its program gets breaks if it prints without end: somebody types into another pane.
+    Breaks(Duration),
     /// Watch somebody else's pane no more; its program is left alone. Not answered by a pane of our own.
     LetGo(oneshot::Sender<()>),
 }

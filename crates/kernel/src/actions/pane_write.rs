@@ -12,6 +12,7 @@ use paned_term::screen::view::Modes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::panes::Pane;
 use crate::panes::pane::gone;
@@ -111,6 +112,7 @@ pub(super) async fn write(
     if !status.is_live() {
         return Err(gone(&pane.id, status));
     }
+    kernel.panes().typists.typed(&pane.id, Instant::now());
     let (reply, answer) = oneshot::channel();
     let heard = kernel.agents().listener(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());

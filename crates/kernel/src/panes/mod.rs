@@ -25,6 +25,7 @@ pub(crate) mod tail;
 pub(crate) mod task;
 pub(crate) mod text;
 pub(crate) mod throttle;
+pub(crate) mod typists;
 
 pub(crate) use above::{above, drawn};
 pub(crate) use pane::Pane;

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use paned_model::{Code, PaneId, Refusal};
 
 use super::Pane;
+use super::typists::Typists;
 
 /// Every pane by its name.
 #[derive(Default)]
 pub(crate) struct Table {
     panes: Mutex<HashMap<PaneId, Arc<Pane>>>,
+    /// Where somebody types.
+    pub(crate) typists: Typists,
 }
 
 impl Table {

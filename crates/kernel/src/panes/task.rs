@@ -17,6 +17,7 @@ use super::Pane;
 use super::end;
 use super::record::End;
 use super::throttle::Throttle;
+use super::typists::Consideration;
 use crate::Kernel;
 use crate::agents::Typed;
 use crate::dispatch::draft;
@@ -49,6 +50,7 @@ pub(crate) struct Task {
     modes: Throttle<()>,
     bells: Throttle<u64>,
     rung: u64,
+    consideration: Consideration,
 }
 
 enum Event {
@@ -89,6 +91,7 @@ impl Task {
             modes,
             bells,
             rung: 0,
+            consideration: Consideration::default(),
         }
     }
 
@@ -118,6 +121,7 @@ impl Task {
 
     /// Somebody typed into it past us: an agent hears of it.
     fn pressed(&self, keys: Vec<u8>) {
+        self.kernel.panes().typists.typed(&self.pane.id, Instant::now());
         if let Some(agent) = self.kernel.agents().listener(&self.pane.id) {
             agent.typed(Typed { bytes: keys, at: self.kernel.now(), end: self.output.end() });
         }
@@ -125,6 +129,7 @@ impl Task {
 
     /// Looks at everything that was printed, and says so to the keeper.
     async fn look(&mut self) {
+        let before = self.looked;
         loop {
             let left = self.until_resized(self.output.end()).saturating_sub(self.looked);
             if left == 0 {
@@ -151,8 +156,17 @@ impl Task {
         self.note_update();
         // Whoever follows it first: they wait for this, the keeper only when it has much more.
         self.pane.stir();
+        self.consider_others(self.looked - before).await;
         let _ = self.commands.send(Command::Took(settled)).await;
         self.tell();
+    }
+
+    /// A program that prints much while somebody types elsewhere is to give them room.
+    async fn consider_others(&mut self, printed: u64) {
+        let (pane, typists) = (&self.pane.id, &self.kernel.panes().typists);
+        if let Some(time) = self.consideration.weigh(pane, printed, typists, Instant::now()) {
+            let _ = self.commands.send(Command::Breaks(time)).await;
+        }
     }
 
     /// Up to where the output is in one size. Where another one begins here, it is heard of.

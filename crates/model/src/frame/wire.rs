@@ -17,6 +17,7 @@ const GUARDED: u8 = 9;
 const FOLLOW: u8 = 10;
 const PARTS: u8 = 11;
 const SIGNAL: u8 = 12;
+const BREAKS: u8 = 13;
 const WELCOME: u8 = 65;
 const STILLBORN: u8 = 66;
 const WROTE: u8 = 67;
@@ -57,6 +58,7 @@ impl Message for ToKeeper {
             Self::Follow(follow) => json(to, FOLLOW, follow),
             Self::Parts(id, parts) => frame(to, PARTS, &[&encode_parts(*id, parts)]),
             Self::Signal(signal) => json(to, SIGNAL, signal),
+            Self::Breaks(millis) => frame(to, BREAKS, &[&millis.to_le_bytes()]),
         }
     }
 
@@ -84,6 +86,7 @@ impl Message for ToKeeper {
                 Self::Parts(id, parts)
             }
             SIGNAL => Self::Signal(parse(body)?),
+            BREAKS => Self::Breaks(number(body)?),
             _ => return Ok(None),
         }))
     }
@@ -283,6 +286,7 @@ mod tests {
             ToKeeper::Follow(Follow { from: 3, owns: true }),
             ToKeeper::Parts(14, vec![b"ls".to_vec(), Vec::new(), b"\r".to_vec()]),
             ToKeeper::Signal(Signal { id: 15, signal: 2 }),
+            ToKeeper::Breaks(1000),
         ]
     }
 

@@ -39,7 +39,8 @@ impl Hand {
                 }
                 // tmux decides how large its panes are.
                 Command::Resize(_, reply) => drop(reply.send(Err(Refused::Held.into()))),
-                Command::Release(_) => {}
+                // Its program prints as fast as tmux lets it.
+                Command::Breaks(_) | Command::Release(_) => {}
                 Command::Kill(grace, reply) => drop(reply.send(self.kill(grace).await)),
                 Command::LetGo(reply) => {
                     self.let_go().await;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use paned_model::frame::{
     Done, FromKeeper, Guard, Kill, Refused, Release, RequestId, Resize, Survivor, ToKeeper, Welcome,
@@ -120,6 +121,7 @@ impl Task {
         let id = self.requests;
         let message = match command {
             Command::Took(offset) => ToKeeper::Took(offset),
+            Command::Breaks(time) => ToKeeper::Breaks(millis(time)),
             Command::Input(parts, reply) => {
                 self.waiting.insert(id, Waiting::Typing(reply));
                 self.typing(id, parts)
@@ -141,8 +143,7 @@ impl Task {
             Command::Release(holder) => ToKeeper::Release(Release { holder }),
             Command::Kill(grace, reply) => {
                 self.waiting.insert(id, Waiting::Survivors(reply));
-                let grace_ms = grace.as_millis().try_into().unwrap_or(u64::MAX);
-                ToKeeper::Kill(Kill { id, grace_ms })
+                ToKeeper::Kill(Kill { id, grace_ms: millis(grace) })
             }
         };
         self.wire.say(&message);
@@ -196,6 +197,10 @@ impl Task {
             None => {}
         }
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
