@@ -111,6 +111,7 @@ impl Pane {
             started: self.started,
             typed: Some(self.typed),
             served: Some(served),
+            ahead: true,
         }
     }
 

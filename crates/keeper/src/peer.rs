@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use paned_model::frame::{Frames, FromKeeper, Message, Role, ToKeeper};
+use paned_model::frame::{AHEAD, Ahead, Frames, FromKeeper, HEARD, Message, Role, ToKeeper};
 
 use crate::hands::Hands;
 
@@ -22,9 +22,10 @@ pub(crate) struct Peer {
     stream: UnixStream,
     frames: Frames,
     unsent: Vec<u8>,
-    /// The end of the tape as this client was last told, and whether it has heard that.
+    /// The end of the tape as this client was last told.
     told: u64,
-    listening: bool,
+    /// What it was told since it last said that it heard.
+    unheard: Ahead,
 }
 
 impl Peer {
@@ -32,7 +33,7 @@ impl Peer {
         stream.set_nonblocking(true)?;
         let (frames, unsent) = (Frames::default(), Vec::new());
         let (role, hands) = (None, Hands::default());
-        Ok(Self { id, role, hands, stream, frames, unsent, told: 0, listening: true })
+        Ok(Self { id, role, hands, stream, frames, unsent, told: 0, unheard: HEARD })
     }
 
     /// Every message that is there. An error is the end of the connection; what was said before it comes
@@ -86,19 +87,22 @@ impl Peer {
         !self.unsent.is_empty()
     }
 
-    /// Tells where the tape ends, unless the client has not yet answered to the last time: one wake-up
-    /// is on its way at most, however fast the program prints.
+    /// Tells where the tape ends, unless there is much that the client has not answered to: one wake-up is on its way
+    /// at most, however fast the program prints, and a few of a program that prints little.
     pub(crate) fn tell(&mut self, end: u64) -> io::Result<()> {
-        if self.role.is_none() || !self.listening || end <= self.told {
+        let Ahead { bytes, frames } = self.unheard;
+        let is_ahead = AHEAD.bytes <= bytes || AHEAD.frames <= frames;
+        if self.role.is_none() || is_ahead || end <= self.told {
             return Ok(());
         }
-        (self.told, self.listening) = (end, false);
+        self.unheard = Ahead { bytes: bytes + (end - self.told), frames: frames + 1 };
+        self.told = end;
         self.send(&FromKeeper::Wrote(end))
     }
 
     /// The client has heard; it may be told again.
     pub(crate) fn heard(&mut self, end: u64) -> io::Result<()> {
-        self.listening = true;
+        self.unheard = HEARD;
         self.tell(end)
     }
 }
@@ -106,5 +110,48 @@ impl Peer {
 impl AsFd for Peer {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a client is told of that never answers, while the tape grows by so much each time.
+    fn told(step: u64) -> Vec<u64> {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut peer = Peer::new(0, ours).unwrap();
+        peer.role = Some(Role::Server);
+        (1..100).for_each(|n| peer.tell(n * step).unwrap());
+        let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
+        let got = theirs.read(&mut bytes).unwrap();
+        frames.push(&bytes[..got]);
+        let said = std::iter::from_fn(|| frames.take().unwrap());
+        said.map(|said| if let FromKeeper::Wrote(end) = said { end } else { panic!("{said:?}") })
+            .collect()
+    }
+
+    #[test]
+    fn a_client_is_told_ahead_of_little_and_once_of_much() {
+        assert_eq!(told(1), (1..=u64::from(AHEAD.frames)).collect::<Vec<_>>());
+        assert_eq!(told(AHEAD.bytes / 2), [AHEAD.bytes / 2, AHEAD.bytes]);
+        assert_eq!(told(AHEAD.bytes), [AHEAD.bytes]);
+        assert_eq!(told(1 << 20), [1 << 20]);
+    }
+
+    #[test]
+    fn who_heard_is_told_what_is_new() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut peer = Peer::new(0, ours).unwrap();
+        peer.role = Some(Role::Server);
+        let much = AHEAD.bytes;
+        peer.tell(much).unwrap();
+        peer.tell(much + 1).unwrap();
+        peer.heard(much + 1).unwrap();
+        let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
+        let got = theirs.read(&mut bytes).unwrap();
+        frames.push(&bytes[..got]);
+        let said: Vec<FromKeeper> = std::iter::from_fn(|| frames.take().unwrap()).collect();
+        assert_eq!(said, [FromKeeper::Wrote(much), FromKeeper::Wrote(much + 1)]);
     }
 }

@@ -314,7 +314,8 @@ impl Scribe {
     fn greet(&mut self, id: PeerId) {
         let keeper = std::process::id();
         let (version, pid, started) = (VERSION, self.pid, self.started);
-        let welcome = Welcome { version, keeper, pid, started, typed: None, served: None };
+        let (typed, served, ahead) = (None, None, true);
+        let welcome = Welcome { version, keeper, pid, started, typed, served, ahead };
         self.tell(id, &FromKeeper::Welcome(welcome));
     }
 

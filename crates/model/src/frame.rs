@@ -18,6 +18,22 @@ pub const VERSION: u32 = 1;
 /// The longest frame either side accepts.
 pub const MAX_FRAME: usize = 4 << 20;
 
+/// How far a keeper tells ahead of a client: so many bytes in so many frames of [`FromKeeper::Wrote`], then it waits for
+/// [`ToKeeper::Took`]. A client says so at the latest when it has heard half of either.
+pub const AHEAD: Ahead = Ahead { bytes: 4 << 10, frames: 8 };
+
+/// Nothing that was not heard.
+pub const HEARD: Ahead = Ahead { bytes: 0, frames: 0 };
+
+/// See [`AHEAD`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// How many bytes.
+    pub bytes: u64,
+    /// How many frames.
+    pub frames: u32,
+}
+
 /// Everything a keeper needs to bring one pane to life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -119,7 +135,7 @@ pub enum FromKeeper {
     Welcome(Welcome),
     /// The pane could not be brought to life.
     Stillborn(Stillborn),
-    /// The tape now ends here.
+    /// The tape now ends here. Told again only after [`ToKeeper::Took`], or by a keeper that tells [`AHEAD`].
     Wrote(u64),
     /// The program has ended, and the tape holds its last byte.
     Exited(Ending),
@@ -240,6 +256,9 @@ pub struct Welcome {
     /// Whether a server is there; a keeper that does not say so knows no followers, parts and signals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<bool>,
+    /// Whether it tells of a little that was printed without waiting for [`ToKeeper::Took`]: see [`AHEAD`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ahead: bool,
 }
 
 /// See [`FromKeeper::Stillborn`].

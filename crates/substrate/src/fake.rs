@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::frame::{Ending, Guard, Refused, Survivor};
@@ -171,7 +172,8 @@ impl FakePane {
                 pane.obey(command);
             }
         });
-        Link { pid: 4242, started: Time(1), output: self.clone(), commands, facts, typed }
+        let due = Arc::new(AtomicBool::new(true));
+        Link { pid: 4242, started: Time(1), output: self.clone(), commands, facts, typed, due }
     }
 
     fn obey(&self, command: Command) {

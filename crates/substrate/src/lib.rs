@@ -19,6 +19,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use paned_model::frame::{Ending, Guard, Refused, Survivor};
@@ -87,6 +88,8 @@ pub struct Link {
     /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
     /// too old to.
     pub typed: watch::Receiver<Option<u64>>,
+    /// Whether the keeper wants a [`Command::Took`] before it tells much more.
+    pub due: Arc<AtomicBool>,
 }
 
 /// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
@@ -103,7 +106,8 @@ pub enum Command {
     Release(String),
     /// End the program and all that it started; answers who is left.
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
-    /// Everything before this offset has been looked at.
+    /// Everything before this offset has been looked at. What was told or answered to anybody must not be looked at
+    /// again after a restart; otherwise this may wait until it is [`Link::due`].
     Took(u64),
     /// For so long, its program gets breaks if it prints without end: somebody types into another pane.
     Breaks(Duration),
@@ -150,7 +154,7 @@ pub struct Typed {
 /// What happens to a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// It printed. Told again only after [`Command::Took`].
+    /// It printed. Told again only after [`Command::Took`], unless that is not [`Link::due`].
     Wrote,
     /// Somebody else has set its terminal's size.
     Resized(Size),

@@ -149,7 +149,7 @@ pub(super) fn welcome(kernel: &Kernel, pane: &Arc<Pane>, link: Link, life: Life)
     pane.link(&link);
     let created = draft("pane:created", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
-    let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
+    let task = Task::new(kernel.clone(), pane.clone(), link.output, (link.commands, link.due));
     tokio::spawn(task.run(link.facts));
     kernel.agents().mind(kernel, pane, life);
 }

@@ -68,7 +68,7 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     }
     let lives = link.is_some();
     if let Some(link) = link {
-        let task = Task::new(kernel.clone(), pane.clone(), link.output, link.commands);
+        let task = Task::new(kernel.clone(), pane.clone(), link.output, (link.commands, link.due));
         tokio::spawn(task.run(link.facts));
         kernel.agents().mind(kernel, &pane, Life::Found);
     }

@@ -1,6 +1,7 @@
 //! The task that owns one living pane: it hears the keeper's facts, looks at what was printed, and tells.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memchr::memchr;
@@ -50,6 +51,10 @@ pub(crate) struct Task {
     modes: Throttle<()>,
     bells: Throttle<u64>,
     rung: u64,
+    /// Whether what was looked at last has come to somebody's ears.
+    told: bool,
+    /// Whether the keeper wants to hear up to where we have looked.
+    due: Arc<AtomicBool>,
     consideration: Consideration,
 }
 
@@ -63,7 +68,7 @@ impl Task {
         kernel: Kernel,
         pane: Arc<Pane>,
         output: Arc<dyn Output>,
-        commands: mpsc::Sender<Command>,
+        (commands, due): (mpsc::Sender<Command>, Arc<AtomicBool>),
     ) -> Self {
         let looked = output.taken().max(output.first());
         let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
@@ -91,6 +96,8 @@ impl Task {
             modes,
             bells,
             rung: 0,
+            told: false,
+            due,
             consideration: Consideration::default(),
         }
     }
@@ -157,7 +164,9 @@ impl Task {
         // Whoever follows it first: they wait for this, the keeper only when it has much more.
         self.pane.stir();
         self.consider_others(self.looked - before).await;
-        let _ = self.commands.send(Command::Took(settled)).await;
+        if std::mem::take(&mut self.told) || self.due.load(Ordering::Acquire) {
+            let _ = self.commands.send(Command::Took(settled)).await;
+        }
         self.tell();
     }
 
@@ -235,6 +244,7 @@ impl Task {
         });
         let from = self.looked;
         self.looked += bytes.len() as u64;
+        self.told |= title.is_some() || asked || 0 < self.rung;
         if let Some(title) = title {
             self.retitle(title);
         }

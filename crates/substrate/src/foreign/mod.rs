@@ -151,7 +151,7 @@ impl Foreign {
         };
         tokio::spawn(hand.run(inbox));
         tokio::spawn(ear.run(scribe.facts, server));
-        let (pid, started, output) = (scribe.pid, scribe.started, scribe.output);
-        Link { pid, started, output, commands, facts, typed }
+        let (pid, started, output, due) = (scribe.pid, scribe.started, scribe.output, scribe.due);
+        Link { pid, started, output, commands, facts, typed, due }
     }
 }

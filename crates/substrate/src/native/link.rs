@@ -3,21 +3,23 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use paned_model::frame::{
-    Done, FromKeeper, Guard, Kill, Refused, Release, RequestId, Resize, Survivor, ToKeeper, Welcome,
+    AHEAD, Ahead, Done, FromKeeper, Guard, HEARD, Kill, Refused, Release, RequestId, Resize,
+    Survivor, ToKeeper, Welcome,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::wire::Wire;
 use crate::{Command, Fact, Link, NotResized, Output, Resizing, Typed};
 
-/// One wake-up, one ending and one loss always fit; of sizes that change and keys that are pressed faster than they
-/// are heard, some go unheard. The tape has the last size.
-const FACTS: usize = 16;
+/// The wake-ups that a keeper tells ahead of us, one ending and one loss always fit; of sizes that change and keys that
+/// are pressed faster than they are heard, some go unheard. The tape has the last size.
+const FACTS: usize = 32;
 /// How many of these are kept for what must not go unheard.
-const URGENT: usize = 4;
+const URGENT: usize = AHEAD.frames as usize + 4;
 const COMMANDS: usize = 64;
 
 /// Starts the task that owns the connection.
@@ -25,6 +27,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (outbox, facts) = mpsc::channel(FACTS);
     let (counter, typed) = watch::channel(welcome.typed);
+    let due = Arc::new(AtomicBool::new(!welcome.ahead));
     let task = Task {
         wire,
         output: output.clone(),
@@ -34,9 +37,13 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         waiting: HashMap::new(),
         requests: 0,
         exited: false,
+        ahead: welcome.ahead,
+        unsaid: HEARD,
+        told: 0,
+        due: due.clone(),
     };
     tokio::spawn(task.run(inbox));
-    Link { pid: welcome.pid, started: welcome.started, output, commands, facts, typed }
+    Link { pid: welcome.pid, started: welcome.started, output, commands, facts, typed, due }
 }
 
 struct Task {
@@ -50,6 +57,13 @@ struct Task {
     waiting: HashMap<RequestId, Waiting>,
     requests: RequestId,
     exited: bool,
+    /// Whether the keeper tells ahead of what it heard that we took.
+    ahead: bool,
+    /// What it has told since then, and up to where.
+    unsaid: Ahead,
+    told: u64,
+    /// Whether it waits to hear more soon.
+    due: Arc<AtomicBool>,
 }
 
 /// Somebody who waits for an answer.
@@ -83,7 +97,10 @@ impl Task {
 
     fn hear(&mut self, message: FromKeeper) {
         match message {
-            FromKeeper::Wrote(_) => self.tell(Fact::Wrote),
+            FromKeeper::Wrote(end) => {
+                self.wrote(end);
+                self.tell(Fact::Wrote);
+            }
             FromKeeper::Resized(size) => self.tell(Fact::Resized(size)),
             FromKeeper::Held(held) => self.tell(Fact::Held(held.holder)),
             FromKeeper::Exited(ending) if !self.exited => {
@@ -98,6 +115,17 @@ impl Task {
             | FromKeeper::Stillborn(_)
             | FromKeeper::Served(_) => {}
         }
+    }
+
+    /// To hear what was taken costs a keeper as much as to tell, so it tells on for a while without; what it has not
+    /// heard of, whoever comes after us looks at again.
+    fn wrote(&mut self, end: u64) {
+        let Ahead { bytes, frames } = &mut self.unsaid;
+        (*bytes, *frames) = (*bytes + end.saturating_sub(self.told), *frames + 1);
+        if AHEAD.bytes / 2 <= *bytes || AHEAD.frames / 2 <= *frames {
+            self.due.store(true, Ordering::Release);
+        }
+        self.told = end;
     }
 
     /// The keeper is gone: with its work done, or killed. The tape knows which.
@@ -120,7 +148,11 @@ impl Task {
         self.requests += 1;
         let id = self.requests;
         let message = match command {
-            Command::Took(offset) => ToKeeper::Took(offset),
+            Command::Took(offset) => {
+                self.unsaid = HEARD;
+                self.due.store(!self.ahead, Ordering::Release);
+                ToKeeper::Took(offset)
+            }
             Command::Breaks(time) => ToKeeper::Breaks(millis(time)),
             Command::Input(parts, reply) => {
                 self.waiting.insert(id, Waiting::Typing(reply));
@@ -226,9 +258,9 @@ mod tests {
         let mut tape = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
         tape.append(b"hello", Time(1)).unwrap();
         let (ours, keeper) = UnixStream::pair().unwrap();
-        let served = typed.map(|_| true);
+        let (served, ahead) = (typed.map(|_| true), typed.is_some());
         let welcome =
-            Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed, served };
+            Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed, served, ahead };
         let output = Arc::new(Reader::open(&path).unwrap());
         Played { _folder: folder, link: start(Wire::over(ours).unwrap(), welcome, output), keeper }
     }
@@ -299,6 +331,36 @@ mod tests {
             frames.push(&bytes[..got]);
             assert_eq!(frames.take(), Ok(Some(heard)));
         }
+    }
+
+    impl Played {
+        /// The keeper tells of so many bytes so many times; answers when it is due to say that they were taken.
+        async fn due(&mut self, step: u64, times: usize) -> Vec<bool> {
+            let mut due = Vec::new();
+            for n in 1..=times {
+                let mut said = Vec::new();
+                FromKeeper::Wrote(n as u64 * step).encode(&mut said);
+                self.keeper.write_all(&said).await.unwrap();
+                assert_eq!(self.link.facts.recv().await, Some(Fact::Wrote));
+                due.push(self.link.due.load(Ordering::Acquire));
+            }
+            due
+        }
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_tells_ahead_is_to_hear_now_and_then_what_was_taken() {
+        assert_eq!(play(Some(0)).due(1, 5).await, [false, false, false, true, true]);
+        assert_eq!(play(Some(0)).due(AHEAD.bytes / 2, 1).await, [true]);
+        assert_eq!(play(None).due(1, 1).await, [true], "an old one");
+        let mut played = play(Some(0));
+        played.due(1, 4).await;
+        played.link.commands.send(Command::Took(4)).await.unwrap();
+        let (mut frames, mut bytes) = (Frames::default(), [0; 256]);
+        let got = played.keeper.read(&mut bytes).await.unwrap();
+        frames.push(&bytes[..got]);
+        assert_eq!(frames.take(), Ok(Some(ToKeeper::Took(4))));
+        assert!(!played.link.due.load(Ordering::Acquire));
     }
 
     #[tokio::test]

@@ -351,6 +351,7 @@ mod tests {
             started: Time(1),
             typed: None,
             served: None,
+            ahead: false,
         };
         match message {
             ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
