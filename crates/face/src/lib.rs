@@ -7,7 +7,6 @@
 
 mod actions;
 mod alarm;
-mod at_once;
 mod call;
 mod catalogue;
 mod connection;

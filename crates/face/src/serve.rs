@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use paned_kernel::Kernel;
+use paned_kernel::{AtOnce, Kernel};
 use paned_model::{Code, Refusal};
 use paned_policy::guard::Way;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::at_once::AtOnce;
 use crate::connection::{self, Talk};
 use crate::doors::agentmux::Agentmux;
 use crate::listener::{Arrival, Face, Threshold};

@@ -6,6 +6,7 @@
 
 mod actions;
 mod agents;
+mod at_once;
 mod caller;
 mod dispatch;
 mod doors;
@@ -31,6 +32,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+pub use at_once::AtOnce;
 pub use caller::Caller;
 pub use dispatch::Answer;
 pub use doors::{Feed, Piece, Printed};

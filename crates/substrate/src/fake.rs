@@ -10,8 +10,8 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    Boxed, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order, Output,
-    Resizing, SizeMark, Stamp, State, Typed,
+    Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order,
+    Output, Resizing, SizeMark, Stamp, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -167,13 +167,22 @@ impl FakePane {
         let (counter, typed) = watch::channel(Some(self.lock().hands));
         (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
         let pane = self.clone();
-        tokio::spawn(async move {
+        let carrier = Carrier::new(async move {
             while let Some(command) = inbox.recv().await {
                 pane.obey(command);
             }
         });
         let due = Arc::new(AtomicBool::new(true));
-        Link { pid: 4242, started: Time(1), output: self.clone(), commands, facts, typed, due }
+        Link {
+            pid: 4242,
+            started: Time(1),
+            output: self.clone(),
+            commands,
+            facts,
+            typed,
+            due,
+            carrier,
+        }
     }
 
     fn obey(&self, command: Command) {

@@ -15,11 +15,13 @@ mod output;
 pub mod sessions;
 pub mod tmux;
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use paned_model::frame::{Ending, Guard, Refused, Survivor};
@@ -90,6 +92,38 @@ pub struct Link {
     pub typed: watch::Receiver<Option<u64>>,
     /// Whether the keeper wants a [`Command::Took`] before it tells much more.
     pub due: Arc<AtomicBool>,
+    /// What carries all of this. Whoever has the link runs it, best in one task with what hears the facts.
+    pub carrier: Carrier,
+}
+
+/// What carries commands to a pane and facts from it, as long as it is run.
+pub struct Carrier(Boxed<'static, ()>);
+
+impl Carrier {
+    fn new(carrying: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self(Box::pin(carrying))
+    }
+}
+
+impl Default for Carrier {
+    /// Carries nothing.
+    fn default() -> Self {
+        Self::new(std::future::ready(()))
+    }
+}
+
+impl fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Carrier")
+    }
+}
+
+impl Future for Carrier {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(cx)
+    }
 }
 
 /// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.

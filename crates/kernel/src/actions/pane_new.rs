@@ -22,7 +22,7 @@ use crate::grants::{Stored, Token, random_name};
 use crate::panes::launch::{self, Identity};
 use crate::panes::pane::Reach;
 use crate::panes::record::Title;
-use crate::panes::task::Task;
+use crate::panes::task;
 use crate::panes::{Pane, Record};
 use crate::registry::{Action, Context, Kind};
 use crate::stage::{OnViewClosed, USUAL, Wish};
@@ -149,8 +149,7 @@ pub(super) fn welcome(kernel: &Kernel, pane: &Arc<Pane>, link: Link, life: Life)
     pane.link(&link);
     let created = draft("pane:created", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
-    let task = Task::new(kernel.clone(), pane.clone(), link.output, (link.commands, link.due));
-    tokio::spawn(task.run(link.facts));
+    task::mind(kernel, pane, link);
     kernel.agents().mind(kernel, pane, life);
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::pane::Reach;
 use super::record::End;
-use super::task::Task;
+use super::task;
 use super::{Pane, Record, end};
 use crate::Kernel;
 use crate::agents::Life;
@@ -68,8 +68,7 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     }
     let lives = link.is_some();
     if let Some(link) = link {
-        let task = Task::new(kernel.clone(), pane.clone(), link.output, (link.commands, link.due));
-        tokio::spawn(task.run(link.facts));
+        task::mind(kernel, &pane, link);
         kernel.agents().mind(kernel, &pane, Life::Found);
     }
     lives

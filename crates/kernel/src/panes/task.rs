@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::future::join;
 use memchr::memchr;
 use paned_model::frame::{Ending, Guard};
 use paned_model::{Status, Time};
-use paned_substrate::{Command, Fact, Output};
+use paned_substrate::{Command, Fact, Link, Output};
 use paned_term::screen::UPDATE_PATIENCE;
 use paned_term::{Signal, Signals};
 use serde_json::json;
@@ -19,9 +20,9 @@ use super::end;
 use super::record::End;
 use super::throttle::Throttle;
 use super::typists::Consideration;
-use crate::Kernel;
 use crate::agents::Typed;
 use crate::dispatch::draft;
+use crate::{AtOnce, Kernel};
 
 const ESC: u8 = 0x1b;
 /// How much is looked at in one go.
@@ -29,7 +30,7 @@ const PIECE: usize = 64 << 10;
 /// A title or a bell is told at most so often; a spinner in a title would fill the journal.
 const OFTEN: Duration = Duration::from_secs(1);
 
-pub(crate) struct Task {
+struct Task {
     kernel: Kernel,
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
@@ -63,8 +64,16 @@ enum Event {
     Deadline,
 }
 
+/// Looks after a pane from now on. What carries its facts and what hears them are one task: they wake each other for
+/// everything that is printed.
+pub(crate) fn mind(kernel: &Kernel, pane: &Arc<Pane>, link: Link) {
+    let Link { output, commands, due, facts, carrier, .. } = link;
+    let task = Task::new(kernel.clone(), pane.clone(), output, (commands, due));
+    tokio::spawn(AtOnce::new(join(carrier, task.run(facts))));
+}
+
 impl Task {
-    pub(crate) fn new(
+    fn new(
         kernel: Kernel,
         pane: Arc<Pane>,
         output: Arc<dyn Output>,
@@ -102,7 +111,7 @@ impl Task {
         }
     }
 
-    pub(crate) async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
+    async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
         self.look().await;
         loop {
             let deadlines = [self.titles.deadline(), self.bells.deadline(), self.modes.deadline()];

@@ -18,10 +18,10 @@ use tokio::sync::{mpsc, watch};
 
 pub use self::servers::Server;
 use self::servers::Servers;
-use crate::Link;
 use crate::native::Places;
 use crate::native::scribe::{Desk, Task};
 use crate::tmux::foreign::Known;
+use crate::{Carrier, Link};
 
 /// Facts on their way: one wake-up, one ending and one loss always fit.
 const FACTS: usize = 16;
@@ -149,9 +149,12 @@ impl Foreign {
             size: scribe.output.size(),
             connections: 0,
         };
+        tokio::spawn(scribe.carrier);
         tokio::spawn(hand.run(inbox));
         tokio::spawn(ear.run(scribe.facts, server));
         let (pid, started, output, due) = (scribe.pid, scribe.started, scribe.output, scribe.due);
-        Link { pid, started, output, commands, facts, typed, due }
+        // Hand and ear carry, in tasks of their own.
+        let carrier = Carrier::default();
+        Link { pid, started, output, commands, facts, typed, due, carrier }
     }
 }

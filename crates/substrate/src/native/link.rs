@@ -1,4 +1,4 @@
-//! The connection to one keeper, and the task that owns it.
+//! The connection to one keeper, and what owns it.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +13,7 @@ use paned_model::frame::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::wire::Wire;
-use crate::{Command, Fact, Link, NotResized, Output, Resizing, Typed};
+use crate::{Carrier, Command, Fact, Link, NotResized, Output, Resizing, Typed};
 
 /// The wake-ups that a keeper tells ahead of us, one ending and one loss always fit; of sizes that change and keys that
 /// are pressed faster than they are heard, some go unheard. The tape has the last size.
@@ -22,7 +22,7 @@ const FACTS: usize = 32;
 const URGENT: usize = AHEAD.frames as usize + 4;
 const COMMANDS: usize = 64;
 
-/// Starts the task that owns the connection.
+/// A link over a connection.
 pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Link {
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (outbox, facts) = mpsc::channel(FACTS);
@@ -42,8 +42,17 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         told: 0,
         due: due.clone(),
     };
-    tokio::spawn(task.run(inbox));
-    Link { pid: welcome.pid, started: welcome.started, output, commands, facts, typed, due }
+    let carrier = Carrier::new(task.run(inbox));
+    Link {
+        pid: welcome.pid,
+        started: welcome.started,
+        output,
+        commands,
+        facts,
+        typed,
+        due,
+        carrier,
+    }
 }
 
 struct Task {
@@ -262,7 +271,9 @@ mod tests {
         let welcome =
             Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed, served, ahead };
         let output = Arc::new(Reader::open(&path).unwrap());
-        Played { _folder: folder, link: start(Wire::over(ours).unwrap(), welcome, output), keeper }
+        let mut link = start(Wire::over(ours).unwrap(), welcome, output);
+        tokio::spawn(std::mem::take(&mut link.carrier));
+        Played { _folder: folder, link, keeper }
     }
 
     impl Played {

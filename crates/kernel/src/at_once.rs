@@ -2,7 +2,8 @@
 //!
 //! A task that wakes itself while it runs is put at the end of its thread's queue, and a second thread is woken to
 //! share the queue. To wake a thread costs as much as a whole answer, and parts of one connection wake each other
-//! for nearly every request: a body is asked for, an action is done. Here that is only another look.
+//! for nearly every request: a body is asked for, an action is done. So do the parts of a pane for all that it prints.
+//! Here that is only another look.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ const LOOKING: u8 = 1;
 const RUNG: u8 = 2;
 
 /// A future that goes on at once when it wakes itself.
-pub(crate) struct AtOnce<F> {
+pub struct AtOnce<F> {
     future: Pin<Box<F>>,
     bell: Arc<Bell>,
     waker: Waker,
@@ -34,7 +35,8 @@ struct Bell {
 }
 
 impl<F> AtOnce<F> {
-    pub(crate) fn new(future: F) -> Self {
+    /// The same future, looked at again whenever it wakes itself.
+    pub fn new(future: F) -> Self {
         let bell = Arc::new(Bell { state: AtomicU8::new(IDLE), task: AtomicWaker::new() });
         let waker = Waker::from(bell.clone());
         Self { future: Box::pin(future), bell, waker }
