@@ -11,6 +11,8 @@ use crate::tape::Writer;
 /// How much is gathered before it goes to the tape. One read gives 4 KiB at most, and each wake-up of a
 /// reader costs the same for a byte as for all of this.
 const GATHER: usize = 64 << 10;
+/// As much as an echo or a line.
+const LITTLE: usize = 512;
 
 /// What the pty had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,15 @@ pub(crate) enum Pty {
     Empty,
     /// Empty, and nobody has the program's side open.
     Hung,
+}
+
+/// When a read was the last for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Enough {
+    /// When it found nothing.
+    Nothing,
+    /// Also when it found little.
+    Little,
 }
 
 /// The way from the pty to the tape.
@@ -47,23 +58,29 @@ impl Drain {
     /// When the disk refuses; nothing is lost, and the call may be made again.
     pub(crate) fn run(
         &mut self,
-        pty: BorrowedFd<'_>,
+        (pty, enough): (BorrowedFd<'_>, Enough),
         tape: &mut Writer,
         room: u64,
         now: Time,
     ) -> io::Result<Pty> {
         let limit = GATHER.min(usize::try_from(room).unwrap_or(usize::MAX));
-        let state = self.gather(pty, limit);
+        let state = self.gather(pty, enough, limit);
         self.store(tape, now)?;
         Ok(state)
     }
 
-    fn gather(&mut self, pty: BorrowedFd<'_>, limit: usize) -> Pty {
+    fn gather(&mut self, pty: BorrowedFd<'_>, enough: Enough, limit: usize) -> Pty {
         while self.held < limit {
             match read(pty, &mut self.buffer[self.held..limit]) {
                 // Linux says EIO, others say zero bytes: the program's side is closed, and all was read.
                 Ok(0) => return Pty::Hung,
-                Ok(got) => self.held += got,
+                Ok(got) => {
+                    self.held += got;
+                    // Whoever prints so little has nothing more to say at once, and to find that out takes as long.
+                    if enough == Enough::Little && self.held < LITTLE {
+                        return Pty::More;
+                    }
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Pty::Empty,
                 Err(_) => return Pty::Hung,

@@ -1,16 +1,19 @@
 //! Frames between us and a keeper, for whoever talks to one: the server, and those who look on.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::io::{self, ErrorKind};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION, Welcome};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
@@ -145,20 +148,29 @@ impl Wire {
 
     /// Waits until there is something to hear, or until what is unsent may be sent.
     async fn receive(&mut self) -> io::Result<()> {
-        let mut bytes = [0; 4096];
-        let got = tokio::select! {
-            // A read that does not fill its room is known to be the last: there is no second one to find out.
-            got = self.stream.read(&mut bytes) => got?,
-            ready = writable(self.room.as_ref()) => return ready,
-        };
-        match got {
-            0 => Err(ErrorKind::UnexpectedEof.into()),
-            got => {
-                self.frames.push(&bytes[..got]);
-                Ok(())
-            }
+        let Self { stream, frames, room, .. } = self;
+        tokio::select! {
+            heard = poll_fn(|cx| poll_hear(stream, frames, cx)) => heard,
+            ready = writable(room.as_ref()) => ready,
         }
     }
+}
+
+/// Reads what is there. A read that does not fill its room is known to be the last: there is no second one to find out.
+fn poll_hear(
+    stream: &mut Receiver,
+    frames: &mut Frames,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    // It is asked far more often than there is something, so it is not cleared first.
+    let mut bytes = [MaybeUninit::uninit(); 4096];
+    let mut bytes = ReadBuf::uninit(&mut bytes);
+    ready!(Pin::new(stream).poll_read(cx, &mut bytes))?;
+    if bytes.filled().is_empty() {
+        return Poll::Ready(Err(ErrorKind::UnexpectedEof.into()));
+    }
+    frames.push(bytes.filled());
+    Poll::Ready(Ok(()))
 }
 
 /// Waits for room in a socket that is full.
@@ -171,7 +183,7 @@ async fn writable(full: Option<&Sender>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
 
