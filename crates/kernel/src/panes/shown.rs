@@ -1,7 +1,7 @@
 //! A pane's screen as it is answered. Whoever waits for a change asks again and again, so the last answer is kept as
 //! JSON until the screen has another revision.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -61,18 +61,27 @@ impl Shown {
 
 /// The last screen that was shown as rows of text.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Option<(u64, Ready<Shown>)>>>);
+pub(crate) struct Kept(Arc<Mutex<Option<Made>>>);
+
+struct Made {
+    shown: Ready<Shown>,
+    revision: u64,
+}
 
 impl Kept {
     /// The screen as rows of text.
     pub(crate) fn show(&self, screen: &Screen) -> Result<Ready<Shown>, Refusal> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, shown)) = kept.as_ref().filter(|(of, _)| *of == screen.revision()) {
-            return Ok(shown.clone());
+        let (mut kept, revision) = (self.lock(), screen.revision());
+        if let Some(made) = kept.as_ref().filter(|made| made.revision == revision) {
+            return Ok(made.shown.clone());
         }
         let shown = Ready::new(&Shown::of(screen, Format::Text))?;
-        *kept = Some((screen.revision(), shown.clone()));
+        *kept = Some(Made { shown: shown.clone(), revision });
         Ok(shown)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Made>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
