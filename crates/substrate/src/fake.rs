@@ -40,6 +40,8 @@ struct Inner {
     hands: u64,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
+    /// How often it was told to give its program breaks.
+    breaks: u64,
     /// The sizes it was given after the first one, and where.
     sizes: Vec<(u64, Size)>,
     holder: Option<String>,
@@ -142,6 +144,12 @@ impl FakePane {
         self.lock().taken
     }
 
+    /// How often the kernel has asked for breaks of a program that prints much.
+    #[must_use]
+    pub fn breaks(&self) -> u64 {
+        self.lock().breaks
+    }
+
     /// From now on a kill leaves these behind.
     pub fn survive(&self, survivors: Vec<Survivor>) {
         self.lock().survivors = survivors;
@@ -215,8 +223,9 @@ impl FakePane {
                 }
                 let _ = reply.send(survivors);
             }
+            Command::Breaks(_) => inner.breaks += 1,
             // Nobody else's pane: dropping the answer says so.
-            Command::Breaks(_) | Command::LetGo(_) => {}
+            Command::LetGo(_) => {}
         }
     }
 }

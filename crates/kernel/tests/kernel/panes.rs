@@ -328,3 +328,29 @@ async fn without_a_way_to_tmux_nothing_is_adopted_or_listed() {
         assert_eq!(code, Code::Unavailable, "{sentence}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_prints_much_makes_room_for_who_types_elsewhere() {
+    let house = with_pane("flood").await;
+    house.act("pane:new", json!({ "id": "beside", "argv": ["sh"] })).await.unwrap();
+    let flood = house.pane("flood");
+    let prints = async |bytes: usize| {
+        let end = flood.taken() + bytes as u64;
+        flood.print(&vec![b'x'; bytes]);
+        while flood.taken() < end {
+            tokio::task::yield_now().await;
+        }
+        flood.breaks()
+    };
+    let types = async |pane: &str| {
+        let params = json!({ "paneId": pane, "text": "x" });
+        house.act("pane:write", params).await.unwrap();
+    };
+    types("flood").await;
+    assert_eq!(prints(1 << 20).await, 0, "nobody types elsewhere");
+    types("beside").await;
+    assert_eq!(prints(100).await, 0, "it prints little");
+    assert_eq!(prints(1 << 20).await, 1);
+    tokio::time::advance(std::time::Duration::from_secs(3)).await;
+    assert_eq!(prints(1 << 20).await, 1, "nobody types any more");
+}
