@@ -67,18 +67,18 @@ accuracy: ## print how often the agent engine is right over all recordings (ARGS
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)
-	cargo build --release -p paned -p paned-bench
+	cargo build --profile dist -p paned -p paned-bench
 	@case "$(ARGS)" in *--rivals*) scripts/rivals ;; esac
-	@exec "$(TARGET)/release/paned-bench" $(ARGS)
+	@exec "$(TARGET)/dist/paned-bench" $(ARGS)
 
 fmt: ## format the code
 	cargo fmt --all
 
-install: ## copy the release binary to PREFIX/bin (default ~/.local/bin)
+install: ## copy the binary, linked as a whole, to PREFIX/bin (default ~/.local/bin)
 	@scripts/ensure $(BUILD_NEEDS)
-	cargo build --release -p paned
+	cargo build --profile dist -p paned
 	@mkdir -p "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$(TARGET)/release/paned" "$(DESTDIR)$(PREFIX)/bin/paned"
+	install -m 755 "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)/bin/paned"
 
 clean: ## remove what was built, and what scripts/ensure put in .cache
 	cargo clean
