@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::pass::pass;
 
 /// What goes out next, whatever else is written.
 #[derive(Clone, Default)]
@@ -59,13 +61,7 @@ impl<S: AsyncWrite + Unpin> Laned<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Laned<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
+    pass! { poll_read }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Laned<S> {
@@ -87,18 +83,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Laned<S> {
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_empty(cx))?;
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
+    pass! { is_write_vectored poll_shutdown }
 }
 
 #[cfg(test)]

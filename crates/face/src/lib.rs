@@ -19,6 +19,7 @@ mod limits;
 mod listener;
 mod metrics;
 mod openapi;
+mod pass;
 mod patient;
 mod process;
 mod ration;

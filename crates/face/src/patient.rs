@@ -8,8 +8,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Sleep, sleep};
+
+use crate::pass::pass;
 
 /// A stream that gives up writing when nothing is taken for as long as `limit`.
 pub(crate) struct Patient<S> {
@@ -41,13 +43,7 @@ impl<S> Patient<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
+    pass! { poll_read }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
@@ -69,17 +65,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         self.weigh(cx, wrote)
     }
 
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
+    pass! { is_write_vectored poll_flush poll_shutdown }
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use paned_model::{Code, Refusal};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::connection::written;
+use crate::pass::pass;
 
 /// The longest head that is looked at; such an answer has about 120 bytes.
 const LONGEST: usize = 256;
@@ -104,13 +105,7 @@ pub(crate) fn too_much() -> Refusal {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Worded<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
+    pass! { poll_read }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
@@ -139,17 +134,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
+    pass! { is_write_vectored poll_flush poll_shutdown }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use std::task::{Context, Poll, ready};
 use axum::http::HeaderMap;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::pass::pass;
+
 /// What such a header is called.
 const WRONG: &str = "x-wrong-length";
 const RIGHT: &str = "content-length";
@@ -80,21 +82,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Lenient<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
+    pass! { poll_write poll_flush poll_shutdown }
 }
 
 /// Where a head ends, if it is whole.
