@@ -166,6 +166,15 @@ fn a_synchronized_update_is_held_until_it_ends_or_is_settled() {
 }
 
 #[test]
+fn a_synchronized_update_ends_when_the_size_changes() {
+    let mut screen = screen("a\x1b[?2026h\rb");
+    screen.resize(Size { cols: 11, ..SMALL });
+    assert!(!screen.is_held());
+    screen.feed(b"c");
+    assert_eq!(screen.view().rows[0], "bc");
+}
+
+#[test]
 fn an_endless_update_is_drawn_before_it_ends() {
     let mut screen = screen("\x1b[?2026h");
     for _ in 0..40 {
@@ -211,6 +220,22 @@ fn what_can_be_seen_is_a_revision() {
         check_revision(output, true);
     }
     check_revision("\x1b[?2026hb\x1b[?2026l", true);
+}
+
+#[test]
+fn what_is_taken_back_is_a_revision_too() {
+    for (on, off) in [
+        ("\x1b[>1u", "\x1b[<u"),
+        ("\x1b[?25l", "\x1b[?25h"),
+        ("\x1b[?2004h", "\x1b[?2004l"),
+        ("\x1b[?1049h", "\x1b[?1049l"),
+        ("\x1b=", "\x1b>"),
+    ] {
+        let mut screen = screen(on);
+        let before = screen.revision();
+        screen.feed(off.as_bytes());
+        assert!(before < screen.revision(), "{off:?}");
+    }
 }
 
 #[test]
