@@ -105,4 +105,10 @@ fn the_end_of_a_pane_is_told_to_the_agent_that_started_it() {
     act_as(&house, &token, "pane:new", &params);
     let text = wait_for("the notice", || asker.prompts().first().cloned());
     assert!(text.contains("ID: job") && text.contains("Exit Code: 3"), "{text}");
+    let next = json!({ "paneId": "asker", "text": "and then?", "whenBusy": "queue" });
+    house.server.act("agent:message", next);
+    let prompts = wait_for("what came after it", || {
+        Some(asker.prompts()).filter(|all| all.last().is_some_and(|last| last == "and then?"))
+    });
+    assert_eq!(prompts.len(), 2, "there is one notice: {prompts:#?}");
 }

@@ -284,7 +284,7 @@ async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
     let house = House::new().await;
     let params = json!({ "id": "a", "argv": ["sh"], "title": "tests", "notifyOnExit": true });
     house.act("pane:new", params).await.unwrap();
-    let mut feed = house.feed("pane:notice,pane:exited");
+    let mut feed = house.feed("pane:notice,pane:exited,test:over");
     house.pane("a").print(b"1 failed\r\n\r\n");
     house.pane("a").exit(Exit::Code(1));
     assert_eq!(next(&mut feed).await.name, "pane:exited");
@@ -300,6 +300,8 @@ async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
     ] {
         assert!(text.contains(part), "{text}");
     }
+    house.act("event:emit", json!({ "name": "test:over" })).await.unwrap();
+    assert_eq!(next(&mut feed).await.name, "test:over", "there is one");
 }
 
 #[tokio::test(start_paused = true)]
