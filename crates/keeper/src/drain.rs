@@ -105,3 +105,35 @@ impl Drain {
         result
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixDatagram;
+
+    use super::*;
+    use crate::tape::MIN_CAPACITY;
+
+    /// How much is on the tape, and what is said of the pty, after one run over one that gives these, each in a read.
+    #[track_caller]
+    fn check(enough: Enough, reads: &[&str], expect: (usize, Pty)) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tape = Writer::create(&folder.path().join("tape"), MIN_CAPACITY, Time(1)).unwrap();
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        for text in reads {
+            theirs.send(text.as_bytes()).unwrap();
+        }
+        let mut drain = Drain::new();
+        let state = drain.run((ours.as_fd(), enough), &mut tape, u64::MAX, Time(1)).unwrap();
+        assert_eq!((tape.end(), state), (expect.0 as u64, expect.1), "{enough:?}");
+    }
+
+    #[test]
+    fn only_who_has_found_nothing_says_that_it_was_all() {
+        check(Enough::Nothing, &["a", "b", "c"], (3, Pty::Empty));
+        check(Enough::Little, &["a", "b"], (1, Pty::More));
+        check(Enough::Little, &[], (0, Pty::Empty));
+        check(Enough::Little, &[&"x".repeat(LITTLE), "b"], (LITTLE + 1, Pty::Empty));
+    }
+}

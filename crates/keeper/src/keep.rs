@@ -382,3 +382,60 @@ pub(crate) fn is_ours(stream: &UnixStream) -> bool {
 pub(crate) fn is_ours(_: &UnixStream) -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use paned_model::frame::Birth;
+
+    use super::*;
+    use crate::tape::MIN_CAPACITY;
+
+    /// A keeper of a program that prints without end, and what keeps its signals from ending.
+    fn flooded(folder: &Path) -> (Keeper, UnixStream) {
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let birth = Birth {
+            id: "a".parse().unwrap(),
+            tape: path("tape"),
+            socket: path("socket"),
+            program: "/bin/sh".into(),
+            argv: ["sh", "-c", "exec yes"].map(str::to_owned).to_vec(),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            cwd: "/".into(),
+            size: Size::default(),
+            capacity: MIN_CAPACITY,
+            timeout_ms: None,
+            grace_ms: 0,
+            followed: false,
+        };
+        let newborn = birth::bear(&birth, Pty::open(birth.size)).unwrap();
+        let (signals, silent) = UnixStream::pair().unwrap();
+        let (mut pane, peers, lease) = (Pane::new(&birth, newborn), Vec::new(), Lease::default());
+        // With no server, nothing is held for one.
+        pane.lost_peer(0, Some(Role::Server), Instant::now());
+        (Keeper { pane, peers, lease, born: 0, signals: signals.into(), goodbye: None }, silent)
+    }
+
+    /// Whether the keeper leaves the terminal alone at some point within the next bytes.
+    fn rests(keeper: &mut Keeper, bytes: u64) -> bool {
+        let until = keeper.pane.end() + bytes;
+        while keeper.pane.end() < until {
+            let ready = keeper.wait().unwrap();
+            keeper.handle(&ready);
+            if keeper.pane.interest().is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn a_flood_has_breaks_once_the_server_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut keeper, _silent) = flooded(folder.path());
+        assert!(!rests(&mut keeper, 16 << 20), "nobody has said so");
+        keeper.obey(0, ToKeeper::Breaks(60_000), Instant::now());
+        assert!(rests(&mut keeper, 64 << 20));
+    }
+}
