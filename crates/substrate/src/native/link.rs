@@ -372,6 +372,7 @@ mod tests {
         frames.push(&bytes[..got]);
         assert_eq!(frames.take(), Ok(Some(ToKeeper::Took(4))));
         assert!(!played.link.due.load(Ordering::Acquire));
+        assert_eq!(played.due(1, 4).await, [false, false, false, true], "it is counted anew");
     }
 
     #[tokio::test]
