@@ -92,6 +92,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_shorter_one_does_not_wait_for_one_that_was_let_go() {
+        let clock = Clock::default();
+        assert!(clock.sleep(LIMIT).now_or_never().is_none());
+        let rings = rings_after(&clock, PAUSE).await;
+        assert!(PAUSE <= rings && rings < PAUSE + Duration::from_millis(2), "{rings:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn an_alarm_stays_set_for_the_next_request() {
         let clock = Clock::default();
         let set = || clock.0.lock().unwrap().as_ref().map(|sleep| sleep.deadline());

@@ -68,6 +68,30 @@ async fn a_head_that_does_not_end_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_connection_is_let_go_when_nothing_more_comes_also_after_requests() {
+    let house = House::with(Limits { head: SOON, ..Limits::default() }).await;
+    let one = house.ask("GET", "/health").text();
+    for rest in ["", "GET /health HTTP/1.1\r\nhost: "] {
+        let mut stream = house.tcp().await;
+        let mut told = String::new();
+        for _ in 0..3 {
+            stream.write_all(one.as_bytes()).await.unwrap();
+            told.clear();
+            while !told.ends_with('}') {
+                let mut bytes = [0; 4096];
+                let got = timeout(DEADLINE, stream.read(&mut bytes)).await.unwrap().unwrap();
+                assert_ne!(got, 0, "it ends after {told:?}");
+                told.push_str(std::str::from_utf8(&bytes[..got]).unwrap());
+            }
+            assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+        }
+        stream.write_all(rest.as_bytes()).await.unwrap();
+        let end = timeout(DEADLINE, stream.read_to_string(&mut told)).await;
+        let _ = end.expect("the server does not hang up");
+    }
+}
+
+#[tokio::test]
 async fn a_head_with_too_much_in_it_is_refused() {
     let house = House::new().await;
     let many =
@@ -76,19 +100,19 @@ async fn a_head_with_too_much_in_it_is_refused() {
     let long = long.header("connection", "close");
     let far = house.ask("GET", &format!("/health?{}", "x".repeat(70_000)));
     let wrong = house.ask("GET", "/health").header("content-length", "many");
-    for (ask, status, code) in [
-        (many, 431, Code::Limit),
-        (long, 431, Code::Limit),
-        (far, 414, Code::Limit),
-        (wrong, 400, Code::Invalid),
-        (Ask::new("GE T", "/"), 400, Code::Invalid),
+    for (ask, status, code, about) in [
+        (many, 431, Code::Limit, "100 headers"),
+        (long, 431, Code::Limit, "64 KiB"),
+        (far, 414, Code::Limit, "the address"),
+        (wrong, 400, Code::Invalid, "no request of HTTP/1.1"),
+        (Ask::new("GE T", "/"), 400, Code::Invalid, "no request of HTTP/1.1"),
     ] {
         let told = answer(&house, &ask.text()).await;
         let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{told}"));
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
         assert!(head.contains("nosniff"), "{head}");
         let refusal: Refusal = serde_json::from_str(body).unwrap();
-        assert!(refusal.code == code && refusal.sentence.len() > 20, "{refusal:?}");
+        assert!(refusal.code == code && refusal.sentence.contains(about), "{refusal:?}");
     }
 }
 
