@@ -304,6 +304,21 @@ fn a_line_that_comes_in_pieces_is_too_long_all_the_same() {
     assert!(on_a(&server, "pane:keys", keys.clone())["warning"].is_string());
     on_a(&server, "pane:keys", json!({ "keys": ["enter"] }));
     assert_eq!(on_a(&server, "pane:keys", keys)["warning"], json!(null));
+    let sent = json!({ "text": "x".repeat(5000), "enter": true });
+    assert!(on_a(&server, "pane:write", sent)["warning"].is_string(), "Enter is a part of its own");
+}
+
+#[test]
+fn a_program_that_says_little_is_heard_each_time() {
+    let server = Server::start();
+    // It takes its time, so that somebody waits when it speaks and has to be woken.
+    let text = "stty -echo; echo ready; while read n; do sleep 0.05; echo \"got $n\"; done";
+    server.act("pane:new", script("a", text));
+    wait_for(&server, "^ready$");
+    for n in 0..20 {
+        on_a(&server, "pane:write", json!({ "text": n.to_string(), "enter": true }));
+        wait_for(&server, &format!("^got {n}$"));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use paned_e2e::{PATIENCE, Request, Server, gone, is_alive, kill9, script};
+use paned_e2e::{PATIENCE, Request, Server, gone, is_alive, kill9, script, wait_for};
 use serde_json::json;
 
 #[test]
@@ -83,6 +83,42 @@ fn an_end_while_no_server_runs_is_known_when_it_comes_back() {
     let exits: Vec<_> =
         server.history().into_iter().filter(|told| told.name == "pane:exited").collect();
     assert_eq!(exits.len(), 3);
+}
+
+#[test]
+fn a_question_is_answered_once_also_by_a_server_that_comes_after() {
+    let mut server = Server::start();
+    let ask = "stty raw -echo; printf '\\033[6n'; head -c 7 | od -An -c | tr -d ' \\n'; \
+               printf '\\033]0;ready\\007'; head -c 1 | od -An -c | tr -d ' \\n'";
+    server.act("pane:new", script("a", ask));
+    let tape = server.tape("a");
+    wait_for("told that the question was taken", || (4 <= tape.taken()).then_some(()));
+    server.kill();
+    server.start_again();
+    let mut events = server.events("pane:title,pane:exited", Some(0));
+    server.act("pane:write", json!({ "paneId": "a", "text": "y" }));
+    // Whoever tells of this has looked at all that was printed before, and answered it.
+    events.until(|told| told.data["title"] == "ready");
+    server.act("pane:write", json!({ "paneId": "a", "text": "z" }));
+    events.until_exit("a");
+    let text = server.text("a");
+    assert!(text.contains("033[1;1Ry") && text.ends_with('z'), "{text:?}");
+}
+
+#[test]
+fn a_bell_is_told_once_also_by_a_server_that_comes_after() {
+    let mut server = Server::start();
+    let mut events = server.events("pane:bell", None);
+    server.act("pane:new", script("a", "printf '\\007'; exec cat"));
+    events.next();
+    let tape = server.tape("a");
+    wait_for("told that the bell was taken", || (1 <= tape.taken()).then_some(()));
+    server.kill();
+    server.start_again();
+    server.act("pane:write", json!({ "paneId": "a", "text": "\u{4}" }));
+    server.events("pane:exited", Some(0)).until_exit("a");
+    let bells = server.history().into_iter().filter(|told| told.name == "pane:bell").count();
+    assert_eq!(bells, 1);
 }
 
 #[test]
