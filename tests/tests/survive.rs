@@ -106,6 +106,17 @@ fn a_question_is_answered_once_also_by_a_server_that_comes_after() {
 }
 
 #[test]
+fn a_mode_is_switched_once_also_by_a_server_that_comes_after() {
+    let server = Server::start();
+    // What is remembered has it already, so that whoever comes after must not look at it again.
+    for (id, bytes) in [("a", "\\033[>1u"), ("b", "\\0337\\033(0")] {
+        server.act("pane:new", script(id, &format!("printf '{bytes}'; exec cat")));
+        let tape = server.tape(id);
+        wait_for("told that the mode was taken", || (5 <= tape.taken()).then_some(()));
+    }
+}
+
+#[test]
 fn a_bell_is_told_once_also_by_a_server_that_comes_after() {
     let mut server = Server::start();
     let mut events = server.events("pane:bell", None);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::frame::{Ending, Guard, Refused, Survivor};
@@ -10,7 +9,7 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Link, Mark, NotResized, Order,
+    Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Link, Mark, News, NotResized, Order,
     Output, Resizing, SizeMark, Stamp, State, Typed,
 };
 
@@ -180,7 +179,7 @@ impl FakePane {
                 pane.obey(command);
             }
         });
-        let due = Arc::new(AtomicBool::new(true));
+        let news = Arc::new(News::new(true));
         Link {
             pid: 4242,
             started: Time(1),
@@ -188,7 +187,7 @@ impl FakePane {
             commands,
             facts,
             typed,
-            due,
+            news,
             carrier,
         }
     }

@@ -20,7 +20,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -90,10 +90,43 @@ pub struct Link {
     /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
     /// too old to.
     pub typed: watch::Receiver<Option<u64>>,
-    /// Whether the keeper wants a [`Command::Took`] before it tells much more.
-    pub due: Arc<AtomicBool>,
+    /// What the keeper waits for, and what waits to be heard.
+    pub news: Arc<News>,
     /// What carries all of this. Whoever has the link runs it, best in one task with what hears the facts.
     pub carrier: Carrier,
+}
+
+/// What is between a keeper that prints and whoever hears of it.
+#[derive(Debug, Default)]
+pub struct News {
+    due: AtomicBool,
+    told: AtomicBool,
+}
+
+impl News {
+    fn new(due: bool) -> Self {
+        Self { due: AtomicBool::new(due), told: AtomicBool::new(false) }
+    }
+
+    /// Whether the keeper wants a [`Command::Took`] before it tells much more.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.due.load(Ordering::SeqCst)
+    }
+
+    fn set_due(&self, due: bool) {
+        self.due.store(due, Ordering::SeqCst);
+    }
+
+    /// [`Fact::Wrote`] was heard; to be called before one looks. What comes later is told anew.
+    pub fn heard(&self) {
+        self.told.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether this has to be told: one [`Fact::Wrote`] that nobody has heard is as good as many.
+    fn tell(&self) -> bool {
+        !self.told.swap(true, Ordering::SeqCst)
+    }
 }
 
 /// What carries commands to a pane and facts from it, as long as it is run.
@@ -141,7 +174,7 @@ pub enum Command {
     /// End the program and all that it started; answers who is left.
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
     /// Everything before this offset has been looked at. What was told or answered to anybody must not be looked at
-    /// again after a restart; otherwise this may wait until it is [`Link::due`].
+    /// again after a restart; otherwise this may wait until it is due: see [`Link::news`].
     Took(u64),
     /// For so long, its program gets breaks if it prints without end: somebody types into another pane.
     Breaks(Duration),
@@ -188,7 +221,7 @@ pub struct Typed {
 /// What happens to a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// It printed. Told again only after [`Command::Took`], unless that is not [`Link::due`].
+    /// It printed. Told again only after [`Command::Took`], unless that is not due: see [`Link::news`].
     Wrote,
     /// Somebody else has set its terminal's size.
     Resized(Size),

@@ -1,14 +1,14 @@
 //! The task that owns one living pane: it hears the keeper's facts, looks at what was printed, and tells.
 
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join;
 use memchr::memchr;
 use paned_model::frame::{Ending, Guard};
 use paned_model::{Status, Time};
-use paned_substrate::{Command, Fact, Link, Output};
+use paned_substrate::{Command, Fact, Link, News, Output};
 use paned_term::screen::UPDATE_PATIENCE;
 use paned_term::{Signal, Signals};
 use serde_json::json;
@@ -27,6 +27,8 @@ use crate::{AtOnce, Kernel};
 const ESC: u8 = 0x1b;
 /// How much is looked at in one go.
 const PIECE: usize = 64 << 10;
+/// So little is parsed at once.
+const LITTLE: u64 = 1 << 10;
 /// A title or a bell is told at most so often; a spinner in a title would fill the journal.
 const OFTEN: Duration = Duration::from_secs(1);
 
@@ -54,8 +56,7 @@ struct Task {
     rung: u64,
     /// Whether what was looked at last has come to somebody's ears.
     told: bool,
-    /// Whether the keeper wants to hear up to where we have looked.
-    due: Arc<AtomicBool>,
+    news: Arc<News>,
     consideration: Consideration,
 }
 
@@ -67,8 +68,8 @@ enum Event {
 /// Looks after a pane from now on. What carries its facts and what hears them are one task: they wake each other for
 /// everything that is printed.
 pub(crate) fn mind(kernel: &Kernel, pane: &Arc<Pane>, link: Link) {
-    let Link { output, commands, due, facts, carrier, .. } = link;
-    let task = Task::new(kernel.clone(), pane.clone(), output, (commands, due));
+    let Link { output, commands, news, facts, carrier, .. } = link;
+    let task = Task::new(kernel.clone(), pane.clone(), output, (commands, news));
     tokio::spawn(AtOnce::new(join(carrier, task.run(facts))));
 }
 
@@ -77,7 +78,7 @@ impl Task {
         kernel: Kernel,
         pane: Arc<Pane>,
         output: Arc<dyn Output>,
-        (commands, due): (mpsc::Sender<Command>, Arc<AtomicBool>),
+        (commands, news): (mpsc::Sender<Command>, Arc<News>),
     ) -> Self {
         let looked = output.taken().max(output.first());
         let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
@@ -106,7 +107,7 @@ impl Task {
             bells,
             rung: 0,
             told: false,
-            due,
+            news,
             consideration: Consideration::default(),
         }
     }
@@ -121,7 +122,10 @@ impl Task {
                 () = sleep_until(deadline) => Event::Deadline,
             };
             match event {
-                Event::Fact(Some(Fact::Wrote)) => self.look().await,
+                Event::Fact(Some(Fact::Wrote)) => {
+                    self.news.heard();
+                    self.look().await;
+                }
                 Event::Fact(Some(Fact::Exited(ending))) => self.ended(ending).await,
                 Event::Fact(Some(Fact::Resized(size))) => {
                     self.pane.resized(&self.kernel, size);
@@ -168,12 +172,14 @@ impl Task {
         }
         // A sequence that is not whole yet is looked at again should we be gone by then.
         let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
+        // What is remembered of modes is for a screen up to here: to go on from before it would switch them twice.
+        self.told |= self.noted != self.signals.changes();
         self.note();
         self.note_update();
         // Whoever follows it first: they wait for this, the keeper only when it has much more.
         self.pane.stir();
         self.consider_others(self.looked - before).await;
-        if std::mem::take(&mut self.told) || self.due.load(Ordering::Acquire) {
+        if std::mem::take(&mut self.told) || self.news.is_due() {
             let _ = self.commands.send(Command::Took(settled)).await;
         }
         self.tell();
@@ -211,6 +217,7 @@ impl Task {
     /// Gives up on an update whose time is over: whoever looks sees what it has drawn.
     fn give_up(&mut self) {
         self.update_until = None;
+        self.signals.settle();
         self.pane.lock().stale_until = self.looked;
         self.pane.stir();
     }
@@ -273,11 +280,7 @@ impl Task {
 
     /// The program asked its terminal something; we are its terminal.
     async fn answer(&mut self, from: u64) {
-        let known = self.pane.known(self.output.as_ref());
-        let mut lens = self.pane.lens.lock().await;
-        let replies = lens.replies(self.output.as_ref(), &known, from);
-        drop(lens);
-        match replies {
+        match self.replies(from).await {
             Ok(replies) if !replies.is_empty() => {
                 let (reply, _) = tokio::sync::oneshot::channel();
                 // Behind no condition, and yet not as typing: no person answers these.
@@ -287,6 +290,20 @@ impl Task {
             Ok(_) => {}
             Err(error) => tracing::error!(pane = %self.pane.id, %error, "cannot parse output"),
         }
+    }
+
+    /// What a terminal says to what was asked from this offset on. Much is parsed away from this task, which carries what
+    /// is typed, too.
+    async fn replies(&self, from: u64) -> io::Result<Vec<u8>> {
+        let (pane, output) = (self.pane.clone(), self.output.clone());
+        let known = pane.known(output.as_ref());
+        let mut lens = pane.lens.lock().await;
+        if lens.behind(output.as_ref()) < LITTLE {
+            return lens.replies(output.as_ref(), &known, from);
+        }
+        drop(lens);
+        let parse = move || pane.lens.blocking_lock().replies(output.as_ref(), &known, from);
+        tokio::task::spawn_blocking(parse).await.map_err(io::Error::other)?
     }
 
     /// Tells of titles and bells whose time has come.

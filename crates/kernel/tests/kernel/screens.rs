@@ -144,6 +144,21 @@ async fn an_update_that_does_not_end_is_shown_after_a_while() {
     assert_eq!(screen(&house, "a").await["rows"][0], "after!more");
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_update_after_one_that_did_not_end_is_shown_as_well() {
+    let house = House::new().await;
+    open(&house, "a").await;
+    for (printed, shown) in [("\x1b[?2026hA", "A"), ("\x1b[?2026hB", "AB")] {
+        let before = screen(&house, "a").await;
+        house.pane("a").print(printed.as_bytes());
+        heard(&house, "a").await;
+        let params = json!({ "paneId": "a", "screenChangeSince": before["revision"] });
+        let waited = house.act("pane:wait", params).await.unwrap();
+        assert_eq!(waited["met"], "screenChange");
+        assert_eq!(screen(&house, "a").await["rows"][0], shown);
+    }
+}
+
 #[test]
 fn an_update_from_before_a_restart_is_shown() {
     let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());

@@ -152,9 +152,9 @@ impl Foreign {
         tokio::spawn(scribe.carrier);
         tokio::spawn(hand.run(inbox));
         tokio::spawn(ear.run(scribe.facts, server));
-        let (pid, started, output, due) = (scribe.pid, scribe.started, scribe.output, scribe.due);
+        let (pid, started, output, news) = (scribe.pid, scribe.started, scribe.output, scribe.news);
         // Hand and ear carry, in tasks of their own.
         let carrier = Carrier::default();
-        Link { pid, started, output, commands, facts, typed, due, carrier }
+        Link { pid, started, output, commands, facts, typed, news, carrier }
     }
 }

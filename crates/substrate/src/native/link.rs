@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use paned_model::frame::{
@@ -13,13 +12,13 @@ use paned_model::frame::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::wire::Wire;
-use crate::{Carrier, Command, Fact, Link, NotResized, Output, Resizing, Typed};
+use crate::{Carrier, Command, Fact, Link, News, NotResized, Output, Resizing, Typed};
 
-/// The wake-ups that a keeper tells ahead of us, one ending and one loss always fit; of sizes that change and keys that
-/// are pressed faster than they are heard, some go unheard. The tape has the last size.
-const FACTS: usize = 32;
+/// One wake-up, one ending and one loss always fit; of sizes that change and keys that are pressed faster than they
+/// are heard, some go unheard. The tape has the last size.
+const FACTS: usize = 16;
 /// How many of these are kept for what must not go unheard.
-const URGENT: usize = AHEAD.frames as usize + 4;
+const URGENT: usize = 4;
 const COMMANDS: usize = 64;
 
 /// A link over a connection.
@@ -27,7 +26,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (outbox, facts) = mpsc::channel(FACTS);
     let (counter, typed) = watch::channel(welcome.typed);
-    let due = Arc::new(AtomicBool::new(!welcome.ahead));
+    let news = Arc::new(News::new(!welcome.ahead));
     let task = Task {
         wire,
         output: output.clone(),
@@ -40,7 +39,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         ahead: welcome.ahead,
         unsaid: HEARD,
         told: 0,
-        due: due.clone(),
+        news: news.clone(),
     };
     let carrier = Carrier::new(task.run(inbox));
     Link {
@@ -50,7 +49,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         commands,
         facts,
         typed,
-        due,
+        news,
         carrier,
     }
 }
@@ -71,8 +70,7 @@ struct Task {
     /// What it has told since then, and up to where.
     unsaid: Ahead,
     told: u64,
-    /// Whether it waits to hear more soon.
-    due: Arc<AtomicBool>,
+    news: Arc<News>,
 }
 
 /// Somebody who waits for an answer.
@@ -108,7 +106,9 @@ impl Task {
         match message {
             FromKeeper::Wrote(end) => {
                 self.wrote(end);
-                self.tell(Fact::Wrote);
+                if self.news.tell() {
+                    self.tell(Fact::Wrote);
+                }
             }
             FromKeeper::Resized(size) => self.tell(Fact::Resized(size)),
             FromKeeper::Held(held) => self.tell(Fact::Held(held.holder)),
@@ -132,7 +132,7 @@ impl Task {
         let Ahead { bytes, frames } = &mut self.unsaid;
         (*bytes, *frames) = (*bytes + end.saturating_sub(self.told), *frames + 1);
         if AHEAD.bytes / 2 <= *bytes || AHEAD.frames / 2 <= *frames {
-            self.due.store(true, Ordering::Release);
+            self.news.set_due(true);
         }
         self.told = end;
     }
@@ -159,7 +159,7 @@ impl Task {
         let message = match command {
             Command::Took(offset) => {
                 self.unsaid = HEARD;
-                self.due.store(!self.ahead, Ordering::Release);
+                self.news.set_due(!self.ahead);
                 ToKeeper::Took(offset)
             }
             Command::Breaks(time) => ToKeeper::Breaks(millis(time)),
@@ -248,7 +248,7 @@ fn millis(time: Duration) -> u64 {
 mod tests {
     use paned_keeper::tape::{MIN_CAPACITY, Reader, Writer};
     use paned_model::Time;
-    use paned_model::frame::{Frames, Message, VERSION};
+    use paned_model::frame::{Ending, Frames, Message, VERSION};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::UnixStream;
 
@@ -353,7 +353,8 @@ mod tests {
                 FromKeeper::Wrote(n as u64 * step).encode(&mut said);
                 self.keeper.write_all(&said).await.unwrap();
                 assert_eq!(self.link.facts.recv().await, Some(Fact::Wrote));
-                due.push(self.link.due.load(Ordering::Acquire));
+                self.link.news.heard();
+                due.push(self.link.news.is_due());
             }
             due
         }
@@ -371,8 +372,20 @@ mod tests {
         let got = played.keeper.read(&mut bytes).await.unwrap();
         frames.push(&bytes[..got]);
         assert_eq!(frames.take(), Ok(Some(ToKeeper::Took(4))));
-        assert!(!played.link.due.load(Ordering::Acquire));
+        assert!(!played.link.news.is_due());
         assert_eq!(played.due(1, 4).await, [false, false, false, true], "it is counted anew");
+    }
+
+    #[tokio::test]
+    async fn an_end_is_told_however_often_it_was_told_of_output() {
+        let mut played = play(Some(0));
+        let mut said = Vec::new();
+        (1..1000).for_each(|end| FromKeeper::Wrote(end).encode(&mut said));
+        let ending = Ending { exit: None, killed: false, timed_out: false, at: Time(9) };
+        FromKeeper::Exited(ending).encode(&mut said);
+        played.keeper.write_all(&said).await.unwrap();
+        assert_eq!(played.link.facts.recv().await, Some(Fact::Wrote));
+        assert_eq!(played.link.facts.recv().await, Some(Fact::Exited(ending)));
     }
 
     #[tokio::test]

@@ -164,6 +164,11 @@ impl Signals {
         self.changes
     }
 
+    /// The synchronized update that has not ended is given up: whoever looks has seen what it drew. Another one may begin.
+    pub fn settle(&mut self) {
+        self.is_updating = false;
+    }
+
     /// The number of the synchronized update that has begun and not ended.
     #[must_use]
     pub fn update(&self) -> Option<u64> {

@@ -167,6 +167,11 @@ fn updates_are_counted_while_they_last() {
     assert_eq!(after("\x1b[?2026htext"), Some(1), "a part of the first");
     assert_eq!(after("\x1b[?2026l\x1b[?25;2026h"), Some(2));
     assert_eq!(after("\x1b[?2026l"), None);
+    assert_eq!(after("\x1b[?2026h"), Some(3));
+    signals.settle();
+    assert_eq!(signals.update(), None);
+    signals.feed(b"\x1b[?2026h", |_| ());
+    assert_eq!(signals.update(), Some(4), "the one before was given up");
 }
 
 #[test]
