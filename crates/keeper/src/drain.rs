@@ -11,8 +11,6 @@ use crate::tape::Writer;
 /// How much is gathered before it goes to the tape. One read gives 4 KiB at most, and each wake-up of a
 /// reader costs the same for a byte as for all of this.
 const GATHER: usize = 64 << 10;
-/// As much as an echo or a line.
-const LITTLE: usize = 512;
 
 /// What the pty had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +21,6 @@ pub(crate) enum Pty {
     Empty,
     /// Empty, and nobody has the program's side open.
     Hung,
-}
-
-/// When a read was the last for now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Enough {
-    /// When it found nothing.
-    Nothing,
-    /// Also when it found little.
-    Little,
 }
 
 /// The way from the pty to the tape.
@@ -58,29 +47,23 @@ impl Drain {
     /// When the disk refuses; nothing is lost, and the call may be made again.
     pub(crate) fn run(
         &mut self,
-        (pty, enough): (BorrowedFd<'_>, Enough),
+        pty: BorrowedFd<'_>,
         tape: &mut Writer,
         room: u64,
         now: Time,
     ) -> io::Result<Pty> {
         let limit = GATHER.min(usize::try_from(room).unwrap_or(usize::MAX));
-        let state = self.gather(pty, enough, limit);
+        let state = self.gather(pty, limit);
         self.store(tape, now)?;
         Ok(state)
     }
 
-    fn gather(&mut self, pty: BorrowedFd<'_>, enough: Enough, limit: usize) -> Pty {
+    fn gather(&mut self, pty: BorrowedFd<'_>, limit: usize) -> Pty {
         while self.held < limit {
             match read(pty, &mut self.buffer[self.held..limit]) {
                 // Linux says EIO, others say zero bytes: the program's side is closed, and all was read.
                 Ok(0) => return Pty::Hung,
-                Ok(got) => {
-                    self.held += got;
-                    // Whoever prints so little has nothing more to say at once, and to find that out takes as long.
-                    if enough == Enough::Little && self.held < LITTLE {
-                        return Pty::More;
-                    }
-                }
+                Ok(got) => self.held += got,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Pty::Empty,
                 Err(_) => return Pty::Hung,
@@ -116,7 +99,7 @@ mod tests {
 
     /// How much is on the tape, and what is said of the pty, after one run over one that gives these, each in a read.
     #[track_caller]
-    fn check(enough: Enough, reads: &[&str], expect: (usize, Pty)) {
+    fn check(reads: &[&str], expect: (usize, Pty)) {
         let folder = tempfile::tempdir().unwrap();
         let mut tape = Writer::create(&folder.path().join("tape"), MIN_CAPACITY, Time(1)).unwrap();
         let (ours, theirs) = UnixDatagram::pair().unwrap();
@@ -125,15 +108,14 @@ mod tests {
             theirs.send(text.as_bytes()).unwrap();
         }
         let mut drain = Drain::new();
-        let state = drain.run((ours.as_fd(), enough), &mut tape, u64::MAX, Time(1)).unwrap();
-        assert_eq!((tape.end(), state), (expect.0 as u64, expect.1), "{enough:?}");
+        let state = drain.run(ours.as_fd(), &mut tape, u64::MAX, Time(1)).unwrap();
+        assert_eq!((tape.end(), state), (expect.0 as u64, expect.1));
     }
 
     #[test]
     fn only_who_has_found_nothing_says_that_it_was_all() {
-        check(Enough::Nothing, &["a", "b", "c"], (3, Pty::Empty));
-        check(Enough::Little, &["a", "b"], (1, Pty::More));
-        check(Enough::Little, &[], (0, Pty::Empty));
-        check(Enough::Little, &[&"x".repeat(LITTLE), "b"], (LITTLE + 1, Pty::Empty));
+        check(&[], (0, Pty::Empty));
+        check(&["a", "b", "c"], (3, Pty::Empty));
+        check(&[&"x".repeat(GATHER), "b"], (GATHER, Pty::More));
     }
 }

@@ -140,7 +140,7 @@ impl Keeper {
             self.pane.type_on(now);
         }
         if ready.pty_in {
-            self.pane.drain_some(now);
+            self.pane.drain(now);
         }
         self.pane.tick(now);
         if ready.listener {

@@ -10,13 +10,6 @@ use rustix::termios::{LocalModes, SpecialCodeIndex, Termios, tcgetattr};
 /// The longest line that the kernel's line editor holds.
 const LONGEST: usize = 4095;
 
-/// What a terminal that edits lines makes of what was typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Edited {
-    /// Whether any of it is more than its line editor takes.
-    pub(crate) too_long: bool,
-}
-
 /// The line that has not ended.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -24,19 +17,16 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// These were typed one after the other: what a terminal that edits lines makes of them.
-    pub(crate) fn typed(&mut self, terminal: &impl AsFd, parts: &[&[u8]]) -> Option<Edited> {
+    /// These were typed one after the other; whether any of it is more than the line editor takes.
+    pub(crate) fn typed(&mut self, terminal: &impl AsFd, parts: &[&[u8]]) -> bool {
         let modes = tcgetattr(terminal).ok();
-        let modes = modes.filter(|modes| modes.local_modes.contains(LocalModes::ICANON));
-        let Some(modes) = modes else {
-            self.length = 0;
-            return None;
-        };
-        let mut too_long = false;
-        for part in parts {
-            too_long |= self.count(&modes, part);
+        match modes.filter(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
+            Some(modes) => self.count(&modes, &parts.concat()),
+            None => {
+                self.length = 0;
+                false
+            }
         }
-        Some(Edited { too_long })
     }
 
     fn count(&mut self, modes: &Termios, bytes: &[u8]) -> bool {
@@ -76,7 +66,7 @@ mod tests {
     fn a_line_is_counted_over_all_its_pieces() {
         let pty = Pty::open(Size::default()).unwrap();
         let mut line = Line::default();
-        let mut types = |bytes: &[u8]| line.typed(&pty.master, &[bytes]).unwrap().too_long;
+        let mut types = |bytes: &[u8]| line.typed(&pty.master, &[bytes]);
         assert!(!types(&[b'x'; 3000]));
         assert!(types(&[b'x'; 3000]));
         assert!(types(b"x"), "it is still too long");
@@ -85,8 +75,7 @@ mod tests {
             assert!(!types(end) && !types(&[b'x'; 4095]), "{end:?}");
         }
         assert!(!types(b"\x7f\x7fxx") && types(b"x"));
-        let parts: &[&[u8]] = &[&[b'x'; 4096], b"\r"];
-        assert_eq!(line.typed(&pty.master, parts), Some(Edited { too_long: true }));
+        assert!(line.typed(&pty.master, &[&[b'x'; 4096], b"\r"]));
     }
 
     #[test]
@@ -95,6 +84,6 @@ mod tests {
         let mut modes = tcgetattr(&pty.master).unwrap();
         modes.make_raw();
         tcsetattr(&pty.master, OptionalActions::Now, &modes).unwrap();
-        assert_eq!(Line::default().typed(&pty.master, &[&[b'x'; 9000]]), None);
+        assert!(!Line::default().typed(&pty.master, &[&[b'x'; 9000]]));
     }
 }

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 
 use crate::birth::Newborn;
-use crate::drain::{self, Drain, Enough};
+use crate::drain::{self, Drain};
 use crate::flow::Flow;
 use crate::killing::{Killed, Killing, Step};
 use crate::line::Line;
@@ -186,24 +186,10 @@ impl Pane {
         }
     }
 
-    /// Moves what was printed to the tape, up to the last byte that is there.
+    /// Moves what was printed to the tape.
     pub(crate) fn drain(&mut self, now: Instant) {
-        self.drain_until(Enough::Nothing, now);
-    }
-
-    /// The same, when the pty has said that there is something and will say so again.
-    pub(crate) fn drain_some(&mut self, now: Instant) {
-        match self.end {
-            End::Running => self.drain_until(Enough::Little, now),
-            // Only who has found nothing knows that it was all.
-            End::Reaped(_) | End::Drained(_) | End::Ended(_) => self.drain(now),
-        }
-    }
-
-    fn drain_until(&mut self, enough: Enough, now: Instant) {
         let (room, before) = (self.room(now), self.tape.end());
-        let (pty, tape) = (self.master.as_fd(), &mut self.tape);
-        let drained = self.drain.run((pty, enough), tape, room, clock::now());
+        let drained = self.drain.run(self.master.as_fd(), &mut self.tape, room, clock::now());
         match (drained, &self.end) {
             // The disk is full: the program waits, and nothing is lost.
             (Err(_), _) => {
@@ -269,18 +255,12 @@ impl Pane {
     }
 
     fn take_in(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
-        let is_first = self.typing.is_empty();
         let refused = match self.end {
             End::Running if self.typing.accept(parts) => None,
             End::Running => Some(Refused::Full),
             End::Reaped(_) | End::Drained(_) | End::Ended(_) => Some(Refused::Gone),
         };
-        let typed = refused.is_none().then(|| self.line.typed(&self.master, parts));
-        let edited = typed.flatten();
-        if is_first && edited.is_some() {
-            self.typing.join_parts();
-        }
-        let long_line = edited.is_some_and(|edited| edited.too_long);
+        let long_line = refused.is_none() && self.line.typed(&self.master, parts);
         self.type_on(now);
         Done { refused, long_line, ..Done::well(id) }
     }

@@ -22,7 +22,7 @@ use rustix::process::setsid;
 use rustix::stdio::stdin;
 
 use crate::birth::listen;
-use crate::drain::{Drain, Enough, Pty};
+use crate::drain::{Drain, Pty};
 use crate::keep::{GOODBYE, MAX_PEERS, is_ours};
 use crate::peer::{Peer, PeerId};
 use crate::tape::Writer;
@@ -219,7 +219,7 @@ impl Scribe {
     /// Moves what came to the tape.
     fn write(&mut self, now: Instant) {
         self.stirred = now;
-        match self.drain.run((stdin(), Enough::Nothing), &mut self.tape, u64::MAX, clock::now()) {
+        match self.drain.run(stdin(), &mut self.tape, u64::MAX, clock::now()) {
             Ok(Pty::More | Pty::Empty) => {}
             Ok(Pty::Hung) => self.open = false,
             Err(_) => {

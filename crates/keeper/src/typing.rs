@@ -72,16 +72,12 @@ impl Typing {
         true
     }
 
-    /// What was accepted is for a terminal that edits lines: it gives out whole ones, however they came.
-    pub(crate) fn join_parts(&mut self) {
-        self.ends.clear();
-    }
-
     /// Writes as much as the pty takes now.
     pub(crate) fn write(&mut self, pty: &OwnedFd, now: Instant) {
         while !self.bytes.is_empty() && !self.is_paused(pty, now) {
+            // A terminal that edits lines gives out whole ones, however they came.
             if !self.ends.is_empty() && pty::edits_lines(pty) {
-                self.join_parts();
+                self.ends.clear();
             }
             let bytes = self.bytes.as_slices().0;
             let part = self.ends.front().map_or(usize::MAX, |end| (end - self.written) as usize);
