@@ -48,8 +48,8 @@ impl Action for PaneScreen {
         }
         let pane = context.kernel.panes().get(&pane_id)?;
         if (format, history) == (Format::Text, 0) {
-            let kept = pane.shown.clone();
-            return context.kernel.look(&pane, move |screen| kept.show(screen)).await?;
+            let shown = pane.clone();
+            return context.kernel.look(&pane, move |screen| shown.shown.show(screen)).await?;
         }
         let look = move |screen: &Screen| Shown::of(screen, format);
         let mut shown = context.kernel.look(&pane, look).await?;

@@ -1,7 +1,7 @@
 //! A pane's screen as it is answered. Whoever waits for a change asks again and again, so the last answer is kept as
 //! JSON until the screen has another revision.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -60,8 +60,8 @@ impl Shown {
 }
 
 /// The last screen that was shown as rows of text.
-#[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Option<Made>>>);
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<Option<Made>>);
 
 struct Made {
     shown: Ready<Shown>,
