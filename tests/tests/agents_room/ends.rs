@@ -80,6 +80,22 @@ fn one_whose_server_died_before_it_could_come_back_comes_back() {
 }
 
 #[test]
+fn one_that_ended_while_no_server_ran_is_not_called_ready() {
+    let mut room = Room::new();
+    room.start("ends");
+    room.until("ends", "ready");
+    let program = room.server.pane("ends")["pid"].as_u64().unwrap() as u32;
+    room.server.kill();
+    paned_e2e::kill9(program);
+    let tape = room.server.tape("ends");
+    paned_e2e::wait_for("the end on the tape", || tape.ending());
+    room.server.start_again();
+    assert_eq!(room.state("ends"), "exited");
+    let told = room.server.history().into_iter().filter(|told| told.name == "agent:state");
+    assert_eq!(told.last().unwrap().data["to"], "exited");
+}
+
+#[test]
 fn one_that_is_killed_or_removed_stays_away() {
     let room = Room::new();
     let more = json!({ "restart": "on-failure" });

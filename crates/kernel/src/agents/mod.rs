@@ -64,6 +64,7 @@ pub(crate) use self::shelf::Profiles;
 use self::shelf::Shelf;
 use self::task::Task;
 pub(crate) use self::task::{Ask, Life, Looked, Typed};
+pub(crate) use self::tell::ended_unseen;
 pub(crate) use self::worktree::{Wanted, Worktree};
 use crate::Kernel;
 use crate::panes::Pane;

@@ -4,6 +4,7 @@ use paned_model::agent::share;
 use paned_model::{AgentInfo, AgentState};
 use serde_json::{Map, Value, json};
 
+use super::AgentRecord;
 use super::seen::status_word;
 use crate::Kernel;
 use crate::dispatch::draft;
@@ -28,6 +29,14 @@ pub(super) fn tell(kernel: &Kernel, pane: &Pane, info: &AgentInfo, age_ms: u64) 
     if is_shown {
         // Whoever waits for room may get it now.
         kernel.stages().stirred(&pane.id);
+    }
+}
+
+/// An agent's program ended while nobody looked, and so has what is known of it.
+pub(crate) fn ended_unseen(kernel: &Kernel, pane: &Pane) {
+    let info = AgentRecord::known_of(&pane.lock().record);
+    if let Some(info) = info {
+        tell(kernel, pane, &info, 0);
     }
 }
 

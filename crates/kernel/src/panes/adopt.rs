@@ -13,7 +13,7 @@ use super::record::End;
 use super::task;
 use super::{Pane, Record, end};
 use crate::Kernel;
-use crate::agents::Life;
+use crate::agents::{self, Life};
 use crate::dispatch::draft;
 use crate::journal::Change;
 
@@ -65,6 +65,7 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     }
     if let Some(ending) = ending {
         end::record(kernel, &pane, ending);
+        agents::ended_unseen(kernel, &pane);
     }
     let lives = link.is_some();
     if let Some(link) = link {
