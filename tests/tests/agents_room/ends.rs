@@ -91,8 +91,8 @@ fn one_that_ended_while_no_server_ran_is_not_called_ready() {
     paned_e2e::wait_for("the end on the tape", || tape.ending());
     room.server.start_again();
     assert_eq!(room.state("ends"), "exited");
-    let told = room.server.history().into_iter().filter(|told| told.name == "agent:state");
-    assert_eq!(told.last().unwrap().data["to"], "exited");
+    let mut told = room.server.history().into_iter().filter(|told| told.name == "agent:state");
+    assert_eq!(told.next_back().unwrap().data["to"], "exited");
 }
 
 #[test]
