@@ -14,10 +14,8 @@ use tokio::sync::watch;
 
 use crate::journal::{Batch, Entry, Portion, Reader};
 use crate::panes::Pane;
+use crate::panes::lens::settled;
 use crate::{Caller, Kernel};
-
-/// A screen that is further behind than this is brought up to date away from the other tasks.
-const MUCH: u64 = 256 << 10;
 
 pub(crate) fn unauthorized() -> Refusal {
     Refusal::new(
@@ -132,18 +130,9 @@ impl Kernel {
         look: impl FnOnce(&Screen) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let output = pane.readable()?;
-        let known = pane.known(output.as_ref());
-        let mut lens = pane.lens.lock().await;
-        if lens.behind(output.as_ref()) < MUCH {
-            let screen = lens.screen(output.as_ref(), &known);
-            return screen.map(look).map_err(Refusal::internal);
-        }
-        drop(lens);
-        let pane = pane.clone();
-        let looked = tokio::task::spawn_blocking(move || {
-            pane.lens.blocking_lock().screen(output.as_ref(), &known).map(look)
-        });
-        looked.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
+        let end = output.end();
+        let looked = pane.focus(output, end, |seen, known| look(settled(seen, known)));
+        looked.await.map_err(Refusal::internal)
     }
 
     /// The modes a pane's terminal is in.

@@ -6,9 +6,10 @@
 use std::io;
 
 use paned_model::{Offset, PaneId, Refusal, Size};
-use paned_substrate::Output;
+use paned_substrate::{Drawn, Output};
 use paned_term::Signals;
 
+use crate::panes::lens::{Known, settled};
 use crate::{Caller, Kernel};
 
 const ESC: u8 = 0x1b;
@@ -37,10 +38,18 @@ impl Kernel {
     /// When there is no such pane, or the caller may not see it.
     pub async fn dump(&self, pane: &PaneId, caller: &Caller) -> Result<Dump, Refusal> {
         let pane = self.readable(pane, caller)?;
-        self.look(&pane, |_| ()).await?;
-        let dump = pane.lens.lock().await.dump();
-        let dump = dump.ok_or_else(|| Refusal::internal("a screen was looked at and is not there"));
-        settle(dump?, pane.readable()?.as_ref()).map_err(Refusal::internal)
+        let output = pane.readable()?;
+        let dump = pane.focus(output.clone(), output.end(), Dump::of);
+        let dump = dump.await.map_err(Refusal::internal)?;
+        settle(dump, output.as_ref()).map_err(Refusal::internal)
+    }
+}
+
+impl Dump {
+    fn of(seen: &mut Drawn, known: &Known) -> Self {
+        let bytes = settled(seen, known).dump();
+        let drawn = seen.at().saturating_sub(seen.screen().undrawn() as u64);
+        Self { bytes, offset: Offset(drawn), size: seen.size() }
     }
 }
 

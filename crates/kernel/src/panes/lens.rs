@@ -2,12 +2,17 @@
 //! nobody watches has none.
 
 use std::io;
+use std::sync::Arc;
 
-use paned_model::Offset;
 use paned_substrate::{Drawn, Output};
 use paned_term::Screen;
 
-use crate::Dump;
+use super::Pane;
+
+/// So little is drawn at once, wherever one is.
+const LITTLE: u64 = 16 << 10;
+/// How much is drawn in one go.
+const PIECE: u64 = 64 << 10;
 
 /// What is known of a pane without parsing it.
 #[derive(Clone, Debug)]
@@ -32,51 +37,80 @@ impl Known {
 #[derive(Default)]
 pub(crate) struct Lens {
     seen: Option<Drawn>,
+    /// What was asked before this offset was answered in its time.
+    answered: u64,
 }
 
 impl Lens {
-    /// How many bytes lie between the screen and the end of the output.
-    pub(crate) fn behind(&self, output: &dyn Output) -> u64 {
+    /// How many bytes lie between the screen and an offset.
+    fn behind(&self, output: &dyn Output, until: u64) -> u64 {
         let at = self.seen.as_ref().map_or(output.first(), Drawn::at);
-        output.end().saturating_sub(at)
+        until.saturating_sub(at)
     }
 
-    /// The screen as the output up to now makes it.
-    pub(crate) fn screen(&mut self, output: &dyn Output, known: &Known) -> io::Result<&Screen> {
-        let seen = self.catch_up(output, known, output.end())?;
-        let drawn = seen.at().saturating_sub(seen.screen().undrawn() as u64);
-        if drawn <= known.stale_until {
-            seen.screen_mut().settle();
-        }
-        Ok(seen.screen())
-    }
-
-    /// What a terminal would have answered to the bytes from `from` on; older questions were answered
-    /// in their time.
-    pub(crate) fn replies(
+    /// Draws on towards an offset that is known to be written, at most a piece. The screen, once it is there.
+    fn draw(
         &mut self,
         output: &dyn Output,
         known: &Known,
-        from: u64,
-    ) -> io::Result<Vec<u8>> {
-        let end = output.end();
-        drop(self.catch_up(output, known, from)?.screen_mut().take_replies());
-        Ok(self.catch_up(output, known, end)?.screen_mut().take_replies())
-    }
-
-    /// The screen as bytes, once somebody has looked at it: how large it is, and up to where it is drawn.
-    pub(crate) fn dump(&self) -> Option<Dump> {
-        let seen = self.seen.as_ref()?;
-        let drawn = seen.at().saturating_sub(seen.screen().undrawn() as u64);
-        Some(Dump { bytes: seen.screen().dump(), offset: Offset(drawn), size: seen.size() })
-    }
-
-    fn catch_up(&mut self, output: &dyn Output, known: &Known, end: u64) -> io::Result<&mut Drawn> {
-        let seen = self.seen.get_or_insert_with(|| known.blank(output, output.first(), 0));
-        while let Err(gap) = seen.catch_up_from(output, end, known.plain_until)? {
+        until: u64,
+    ) -> io::Result<Option<&mut Drawn>> {
+        let seen = self.seen.get_or_insert_with(|| {
+            self.answered = output.taken();
+            known.blank(output, output.first(), 0)
+        });
+        let begun = seen.at();
+        // Plain lines are one piece, however many.
+        let mut end = (begun + PIECE).max(known.plain_until);
+        if begun < self.answered {
+            end = end.min(self.answered);
+        }
+        if let Err(gap) = seen.catch_up_from(output, end.min(until), known.plain_until)? {
             // The ring was faster: begin anew with what is kept.
             *seen = known.blank(output, gap.first, 0);
         }
-        Ok(seen)
+        if seen.at() <= self.answered {
+            drop(seen.screen_mut().take_replies());
+        }
+        let is_there = until <= seen.at() || seen.at() == begun;
+        Ok(is_there.then_some(seen))
+    }
+}
+
+/// The screen as a person sees it, who does not wait for updates that never end.
+pub(crate) fn settled<'a>(seen: &'a mut Drawn, known: &Known) -> &'a Screen {
+    let drawn = seen.at().saturating_sub(seen.screen().undrawn() as u64);
+    if drawn <= known.stale_until {
+        seen.screen_mut().settle();
+    }
+    seen.screen()
+}
+
+impl Pane {
+    /// Looks through its lens once that shows at least everything up to an offset. A little is drawn here. Much is drawn
+    /// on another thread, a piece at a time, so that nobody else who wants the lens waits for all of it.
+    pub(crate) async fn focus<T: Send + 'static>(
+        self: &Arc<Self>,
+        output: Arc<dyn Output>,
+        until: u64,
+        look: impl FnOnce(&mut Drawn, &Known) -> T + Send + 'static,
+    ) -> io::Result<T> {
+        let known = self.known(output.as_ref());
+        let mut lens = self.lens.lock().await;
+        if lens.behind(output.as_ref(), until) <= LITTLE {
+            loop {
+                if let Some(seen) = lens.draw(output.as_ref(), &known, until)? {
+                    return Ok(look(seen, &known));
+                }
+            }
+        }
+        drop(lens);
+        let pane = self.clone();
+        let draw = move || loop {
+            if let Some(seen) = pane.lens.blocking_lock().draw(output.as_ref(), &known, until)? {
+                return Ok(look(seen, &known));
+            }
+        };
+        tokio::task::spawn_blocking(draw).await.map_err(io::Error::other)?
     }
 }

@@ -1,6 +1,5 @@
 //! The task that owns one living pane: it hears the keeper's facts, looks at what was printed, and tells.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use futures_util::future::join;
 use memchr::memchr;
 use paned_model::frame::{Ending, Guard};
 use paned_model::{Status, Time};
-use paned_substrate::{Command, Fact, Link, News, Output};
+use paned_substrate::{Command, Drawn, Fact, Link, News, Output};
 use paned_term::screen::UPDATE_PATIENCE;
 use paned_term::{Signal, Signals};
 use serde_json::json;
@@ -17,6 +16,7 @@ use tokio::time::Instant;
 
 use super::Pane;
 use super::end;
+use super::lens::Known;
 use super::record::End;
 use super::throttle::Throttle;
 use super::typists::Consideration;
@@ -27,8 +27,6 @@ use crate::{AtOnce, Kernel};
 const ESC: u8 = 0x1b;
 /// How much is looked at in one go.
 const PIECE: usize = 64 << 10;
-/// So little is parsed at once.
-const LITTLE: u64 = 1 << 10;
 /// A title or a bell is told at most so often; a spinner in a title would fill the journal.
 const OFTEN: Duration = Duration::from_secs(1);
 
@@ -258,14 +256,13 @@ impl Task {
             Signal::Bell => *rung += 1,
             Signal::Query => asked = true,
         });
-        let from = self.looked;
         self.looked += bytes.len() as u64;
         self.told |= title.is_some() || asked || 0 < self.rung;
         if let Some(title) = title {
             self.retitle(title);
         }
         if asked && self.answers {
-            self.answer(from).await;
+            self.answer().await;
         }
         if 0 < self.rung {
             self.bells.push(self.rung);
@@ -278,9 +275,14 @@ impl Task {
         }
     }
 
-    /// The program asked its terminal something; we are its terminal.
-    async fn answer(&mut self, from: u64) {
-        match self.replies(from).await {
+    /// The program asked its terminal something; we are its terminal. Who has ended waits for no answer, and others wait
+    /// to hear of that end.
+    async fn answer(&mut self) {
+        if self.output.ending().is_some() {
+            return;
+        }
+        let replies = |seen: &mut Drawn, _: &Known| seen.screen_mut().take_replies();
+        match self.pane.focus(self.output.clone(), self.looked, replies).await {
             Ok(replies) if !replies.is_empty() => {
                 let (reply, _) = tokio::sync::oneshot::channel();
                 // Behind no condition, and yet not as typing: no person answers these.
@@ -290,20 +292,6 @@ impl Task {
             Ok(_) => {}
             Err(error) => tracing::error!(pane = %self.pane.id, %error, "cannot parse output"),
         }
-    }
-
-    /// What a terminal says to what was asked from this offset on. Much is parsed away from this task, which carries what
-    /// is typed, too.
-    async fn replies(&self, from: u64) -> io::Result<Vec<u8>> {
-        let (pane, output) = (self.pane.clone(), self.output.clone());
-        let known = pane.known(output.as_ref());
-        let mut lens = pane.lens.lock().await;
-        if lens.behind(output.as_ref()) < LITTLE {
-            return lens.replies(output.as_ref(), &known, from);
-        }
-        drop(lens);
-        let parse = move || pane.lens.blocking_lock().replies(output.as_ref(), &known, from);
-        tokio::task::spawn_blocking(parse).await.map_err(io::Error::other)?
     }
 
     /// Tells of titles and bells whose time has come.

@@ -71,6 +71,15 @@ impl House {
     pub(crate) fn pane(&self, id: &str) -> Arc<FakePane> {
         self.fake.pane(id).unwrap()
     }
+
+    /// Waits until the kernel has heard everything that a pane has printed.
+    pub(crate) async fn heard(&self, id: &str) {
+        let pane = self.pane(id);
+        let end = paned_substrate::Output::end(pane.as_ref());
+        while pane.taken() < end {
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 /// The next event, which must come soon.

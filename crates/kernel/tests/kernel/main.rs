@@ -6,6 +6,7 @@ mod grants;
 mod hooks;
 mod house;
 mod panes;
+mod questions;
 mod reading;
 mod restart;
 mod screens;

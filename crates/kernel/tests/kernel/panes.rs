@@ -184,16 +184,6 @@ async fn the_program_names_its_pane_unless_somebody_else_did() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_program_that_asks_its_terminal_is_answered_once() {
-    let house = with_pane("a").await;
-    house.pane("a").print(b"ab\x1b[6n");
-    house.pane("a").print(b"\r\n\x1b[6n");
-    house.pane("a").exit(Exit::Code(0));
-    next(&mut house.feed("pane:exited")).await;
-    assert_eq!(house.pane("a").typed(), b"\x1b[1;3R\x1b[2;1R");
-}
-
-#[tokio::test(start_paused = true)]
 async fn output_is_pulled_from_any_offset_to_the_end() {
     let house = with_pane("a").await;
     let id = "a".parse().unwrap();

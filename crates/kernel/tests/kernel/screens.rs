@@ -24,15 +24,6 @@ async fn resize(house: &House, id: &str, cols: u16, rows: u16) {
     house.act("pane:resize", json!({ "paneId": id, "size": size })).await.unwrap();
 }
 
-/// Waits until the kernel has heard everything that a pane has printed.
-async fn heard(house: &House, id: &str) {
-    let pane = house.pane(id);
-    let end = paned_substrate::Output::end(pane.as_ref());
-    while pane.taken() < end {
-        tokio::task::yield_now().await;
-    }
-}
-
 const DRAWN: &[u8] = b"\x1b[?1049h\x1b[1;6r\x1b[H1\r\n2\r\n3\r\n4\r\n5\r\n6\x1b[3;15Hfar end";
 const REDRAWN: &[u8] = b"\x1b[8;1H\n\x1b[31mlast row";
 
@@ -48,7 +39,7 @@ fn who_looked_before_a_resize_and_who_restarted_changes_nothing() {
         for id in ["seen", "unseen"] {
             resize(&house, id, 30, 8).await;
             house.pane(id).print(REDRAWN);
-            heard(&house, id).await;
+            house.heard(id).await;
         }
         let seen = screen(&house, "seen").await;
         assert_eq!(seen, screen(&house, "unseen").await);
@@ -84,12 +75,12 @@ async fn many_plain_lines_are_another_revision() {
     let house = House::new().await;
     open(&house, "a").await;
     house.pane("a").print(b"one\r\n");
-    heard(&house, "a").await;
+    house.heard("a").await;
     let before = screen(&house, "a").await["revision"].clone();
     for round in 0..3 {
         let lines: String = (0..40_000).map(|n| format!("line {n} of round {round}\r\n")).collect();
         house.pane("a").print(lines.as_bytes());
-        heard(&house, "a").await;
+        house.heard("a").await;
     }
     let params = json!({ "paneId": "a", "screenChangeSince": before });
     let waited = house.act("pane:wait", params).await.unwrap();
@@ -105,16 +96,16 @@ fn a_revision_never_comes_back_for_another_screen() {
             house.pane("a").print(format!("line {n}\r\n").as_bytes());
             screen(&house, "a").await;
         }
-        heard(&house, "a").await;
+        house.heard("a").await;
         screen(&house, "a").await
     });
     life(&dir, &fake, async |house| {
         assert_eq!(screen(&house, "a").await, before);
         house.pane("a").print(b"\x07\x1b[0m");
-        heard(&house, "a").await;
+        house.heard("a").await;
         assert_eq!(screen(&house, "a").await, before, "nothing is to be seen of that");
         house.pane("a").print(b"x");
-        heard(&house, "a").await;
+        house.heard("a").await;
         let after = screen(&house, "a").await["revision"].as_u64();
         assert!(before["revision"].as_u64() < after);
     });
@@ -125,10 +116,10 @@ async fn an_update_that_does_not_end_is_shown_after_a_while() {
     let house = House::new().await;
     open(&house, "a").await;
     house.pane("a").print(b"before");
-    heard(&house, "a").await;
+    house.heard("a").await;
     let before = screen(&house, "a").await;
     house.pane("a").print(b"\x1b[?2026h\rafter!");
-    heard(&house, "a").await;
+    house.heard("a").await;
     assert_eq!(screen(&house, "a").await, before);
     let start = tokio::time::Instant::now();
     let params = json!({ "paneId": "a", "screenChangeSince": before["revision"] });
@@ -137,7 +128,7 @@ async fn an_update_that_does_not_end_is_shown_after_a_while() {
     assert!(start.elapsed() < Duration::from_millis(300), "{:?}", start.elapsed());
     assert_eq!(screen(&house, "a").await["rows"][0], "after!");
     house.pane("a").print(b"\x1b[?2026l\x1b[?2026hmore");
-    heard(&house, "a").await;
+    house.heard("a").await;
     assert_eq!(screen(&house, "a").await["rows"][0], "after!", "the next one is held again");
     house.pane("a").exit(Exit::Code(0));
     next(&mut house.feed("pane:exited")).await;
@@ -151,7 +142,7 @@ async fn an_update_after_one_that_did_not_end_is_shown_as_well() {
     for (printed, shown) in [("\x1b[?2026hA", "A"), ("\x1b[?2026hB", "AB")] {
         let before = screen(&house, "a").await;
         house.pane("a").print(printed.as_bytes());
-        heard(&house, "a").await;
+        house.heard("a").await;
         let params = json!({ "paneId": "a", "screenChangeSince": before["revision"] });
         let waited = house.act("pane:wait", params).await.unwrap();
         assert_eq!(waited["met"], "screenChange");
@@ -165,7 +156,7 @@ fn an_update_from_before_a_restart_is_shown() {
     life(&dir, &fake, async |house| {
         open(&house, "a").await;
         house.pane("a").print(b"before\x1b[?2026h\rafter!");
-        heard(&house, "a").await;
+        house.heard("a").await;
     });
     life(&dir, &fake, async |house| {
         assert_eq!(screen(&house, "a").await["rows"][0], "after!");
@@ -190,12 +181,12 @@ fn what_a_program_told_its_terminal_long_ago_still_holds() {
     life(&dir, &fake, async |house| {
         open(&house, "a").await;
         house.pane("a").print(told);
-        heard(&house, "a").await;
+        house.heard("a").await;
         house.pane("a").drop_before(told.len() as u64);
         house.pane("a").print(
             b"\x1b[2;1Hq \x0fa\x0e\r\nq \x0fb\x0e\r\nq \x0fc\x0e\r\nq \x0fd\x0e\r\nq \x0fe\x0e",
         );
-        heard(&house, "a").await;
+        house.heard("a").await;
         check(&house).await;
         // What is remembered is written once a second.
         tokio::time::sleep(Duration::from_millis(1100)).await; // not a wait: that second is what is tested

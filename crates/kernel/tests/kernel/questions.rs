@@ -1,0 +1,67 @@
+//! What a program asks its terminal is answered once, whoever looks when.
+
+use paned_model::Exit;
+use paned_substrate::fake::Fake;
+use serde_json::json;
+
+use crate::house::{House, next};
+use crate::restart::life;
+
+async fn open(house: &House) {
+    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+}
+
+async fn look(house: &House) {
+    house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+}
+
+/// The kernel's own task has not run yet when somebody looks at once.
+async fn ask(house: &House, looks: bool) {
+    for question in [&b"ab\x1b[6n"[..], b"\r\n\x1b[6n"] {
+        house.pane("a").print(question);
+        if looks {
+            look(house).await;
+        }
+    }
+    house.heard("a").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_asks_its_terminal_is_answered_once() {
+    for looks in [false, true] {
+        let house = House::new().await;
+        open(&house).await;
+        ask(&house, looks).await;
+        assert_eq!(house.pane("a").typed(), b"\x1b[1;3R\x1b[2;1R", "looked at: {looks}");
+    }
+}
+
+#[test]
+fn what_was_answered_is_not_answered_by_the_next_server() {
+    for looks in [false, true] {
+        let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
+        life(&dir, &fake, async |house| {
+            open(&house).await;
+            ask(&house, false).await;
+        });
+        life(&dir, &fake, async |house| {
+            if looks {
+                look(&house).await;
+            }
+            house.pane("a").print(b"abc\x1b[6n");
+            house.heard("a").await;
+            let expect = b"\x1b[1;3R\x1b[2;1R\x1b[2;4R";
+            assert_eq!(house.pane("a").typed(), expect, "looked at: {looks}");
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_has_ended_waits_for_no_answer() {
+    let house = House::new().await;
+    open(&house).await;
+    house.pane("a").print(b"\x1b[6n");
+    house.pane("a").exit(Exit::Code(0));
+    next(&mut house.feed("pane:exited")).await;
+    assert!(house.pane("a").typed().is_empty());
+}
