@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use paned_e2e::{PATIENCE, Server, gone, is_alive, script};
+use paned_e2e::{PATIENCE, Server, gone, is_alive, script, wait_for};
 use serde_json::{Value, json};
 
 /// Starts a script that prints numbers of processes and then the title `ready`; answers the numbers.
@@ -96,6 +96,24 @@ fn a_stopped_program_is_killed_too() {
     let text = format!("sleep 1000 & echo $!; kill -STOP $!; echo $$; {READY}; kill -STOP $$");
     let pids = start(&server, "a", &text);
     kill(&server, "a", &pids, json!({}));
+}
+
+/// To switch screens is the dearest thing that a program can ask of its terminal; what it asked is answered after that.
+#[test]
+fn the_end_of_one_that_asks_its_terminal_too_much_is_told_before_all_of_that_is_answered() {
+    let server = Server::start();
+    let switch = "'\\033[?1049h\\033[?1049l%.0s'";
+    let text = format!(
+        "stty raw -echo; many=$(printf {switch} $(seq 500)); {READY}; \
+         while :; do printf '%s\\033[6n' \"$many\"; done"
+    );
+    let mut events = server.events("pane:title", None);
+    let pid = server.act("pane:new", script("a", &text))["pid"].as_u64().unwrap() as u32;
+    // What it says is told meanwhile.
+    events.until(|told| told.data["title"] == "ready");
+    // A ring full of it.
+    wait_for("much output", || server.pane("a")["bytes"].as_u64().filter(|much| 4 << 20 <= *much));
+    kill(&server, "a", &[pid], json!({}));
 }
 
 #[test]

@@ -60,6 +60,8 @@ struct Task {
 
 enum Event {
     Fact(Option<Fact>),
+    /// There is more to look at, and nothing else has happened.
+    Behind,
     Deadline,
 }
 
@@ -111,19 +113,22 @@ impl Task {
     }
 
     async fn run(mut self, mut facts: mpsc::Receiver<Fact>) {
-        self.look().await;
+        let mut is_behind = self.look().await;
         loop {
             let deadlines = [self.titles.deadline(), self.bells.deadline(), self.modes.deadline()];
             let deadline = deadlines.into_iter().chain([self.update_until]).flatten().min();
             let event = tokio::select! {
+                biased;
                 fact = facts.recv() => Event::Fact(fact),
+                () = tokio::task::yield_now(), if is_behind => Event::Behind,
                 () = sleep_until(deadline) => Event::Deadline,
             };
             match event {
                 Event::Fact(Some(Fact::Wrote)) => {
                     self.news.heard();
-                    self.look().await;
+                    is_behind = self.look().await;
                 }
+                Event::Behind => is_behind = self.look().await,
                 Event::Fact(Some(Fact::Exited(ending))) => self.ended(ending).await,
                 Event::Fact(Some(Fact::Resized(size))) => {
                     self.pane.resized(&self.kernel, size);
@@ -145,29 +150,27 @@ impl Task {
         }
     }
 
-    /// Looks at everything that was printed, and says so to the keeper.
-    async fn look(&mut self) {
+    /// Looks at what was printed, as far as it is in one size and not too much; whether there is more. What happens
+    /// meanwhile is heard between two looks: a program may print without end what is dear to answer.
+    async fn look(&mut self) -> bool {
         let before = self.looked;
-        loop {
-            let left = self.until_resized(self.output.end()).saturating_sub(self.looked);
-            if left == 0 {
-                break;
-            }
-            // No larger than needed: most of what is printed is short, and all of it has to be cleared.
-            let mut buffer = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
-            match self.output.read(self.looked, &mut buffer) {
-                Ok(Ok(0)) => break,
-                Ok(Ok(read)) => self.hear(&buffer[..read]).await,
-                Ok(Err(gap)) => self.skip_to(gap.first),
-                Err(error) => {
-                    tracing::error!(pane = %self.pane.id, %error, "the output of a pane cannot be read");
-                    break;
-                }
-            }
-            if PIECE as u64 <= left {
-                tokio::task::yield_now().await;
+        let left = self.until_resized(self.output.end()).saturating_sub(before);
+        // No larger than needed: most of what is printed is short, and all of it has to be cleared.
+        let mut buffer = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
+        match self.output.read(before, &mut buffer) {
+            Ok(Ok(read)) => self.hear(&buffer[..read]).await,
+            Ok(Err(gap)) => self.skip_to(gap.first),
+            Err(error) => {
+                tracing::error!(pane = %self.pane.id, %error, "the output of a pane cannot be read");
             }
         }
+        self.settle(before).await;
+        self.tell();
+        before < self.looked && self.looked < self.output.end()
+    }
+
+    /// What was looked at since an offset is noted, and those who want to know are told.
+    async fn settle(&mut self, before: u64) {
         // A sequence that is not whole yet is looked at again should we be gone by then.
         let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
         // What is remembered of modes is for a screen up to here: to go on from before it would switch them twice.
@@ -180,7 +183,6 @@ impl Task {
         if std::mem::take(&mut self.told) || self.news.is_due() {
             let _ = self.commands.send(Command::Took(settled)).await;
         }
-        self.tell();
     }
 
     /// A program that prints much while somebody types elsewhere is to give them room.
@@ -331,7 +333,9 @@ impl Task {
 
     /// Bytes, then the end, then the event: in this order for everyone.
     async fn ended(&mut self, ending: Ending) {
-        self.look().await;
+        while self.look().await {
+            tokio::task::yield_now().await;
+        }
         if self.titles.flush().is_some() {
             self.tell_title();
         }
