@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -20,16 +22,42 @@ pub(crate) struct Address {
 }
 
 /// One connection to a server.
-pub(crate) struct Client {
-    stream: BufReader<TcpStream>,
-    address: Address,
+pub(crate) struct Client<S = TcpStream> {
+    stream: BufReader<S>,
+    /// The headers by which we are let in.
+    headers: String,
 }
 
 impl Client {
     pub(crate) fn connect(address: &Address) -> Result<Self, Error> {
-        Ok(Self { stream: BufReader::new(dial(address)?), address: address.clone() })
+        let Address { authority, token } = address;
+        let headers = format!("host: {authority}\r\nauthorization: Bearer {token}\r\n");
+        Ok(Self { stream: BufReader::new(dial(address)?), headers })
     }
 
+    /// Asks for a body without an end, and hands the connection over to whoever reads it.
+    pub(crate) fn stream(mut self, path: &str) -> Result<Chunks, Error> {
+        self.send(&format!("GET {path}"), "")?;
+        let head = Head::read(&mut self.stream).map_err(|error| late(path, error))?;
+        match (head.status, head.length) {
+            (200, Length::Chunked) => Ok(Chunks { stream: self.stream, left: 0 }),
+            (status, _) => {
+                Err(Error::Refused { what: path.to_owned(), answer: status.to_string() })
+            }
+        }
+    }
+}
+
+impl Client<UnixStream> {
+    /// Over the socket, which is let in without a token.
+    pub(crate) fn over(socket: &Path) -> Result<Self, Error> {
+        let stream = UnixStream::connect(socket).doing("reach the server")?;
+        stream.set_read_timeout(Some(PATIENCE)).doing("set up a connection")?;
+        Ok(Self { stream: BufReader::new(stream), headers: "host: localhost\r\n".to_owned() })
+    }
+}
+
+impl<S: Read + Write> Client<S> {
     /// Runs an action and answers what it says.
     pub(crate) fn action(&mut self, name: &str, params: &Value) -> Result<Value, Error> {
         let body = self.post(name, &params.to_string())?;
@@ -55,24 +83,11 @@ impl Client {
         Err(Error::Refused { what: line.to_owned(), answer })
     }
 
-    /// Asks for a body without an end, and hands the connection over to whoever reads it.
-    pub(crate) fn stream(mut self, path: &str) -> Result<Chunks, Error> {
-        self.send(&format!("GET {path}"), "")?;
-        let head = Head::read(&mut self.stream).map_err(|error| late(path, error))?;
-        match (head.status, head.length) {
-            (200, Length::Chunked) => Ok(Chunks { stream: self.stream, left: 0 }),
-            (status, _) => {
-                Err(Error::Refused { what: path.to_owned(), answer: status.to_string() })
-            }
-        }
-    }
-
     fn send(&mut self, line: &str, body: &str) -> Result<(), Error> {
         interrupt::check()?;
-        let Address { authority, token } = &self.address;
         let request = format!(
-            "{line} HTTP/1.1\r\nhost: {authority}\r\nauthorization: Bearer {token}\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            "{line} HTTP/1.1\r\n{}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.headers,
             body.len()
         );
         // One write, so that it travels as one packet.

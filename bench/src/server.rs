@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub(crate) struct Server {
     /// Its folder. After the process, because fields are dropped in order.
     pub(crate) state: State,
     address: Address,
+    /// Where its socket is.
+    pub(crate) socket: PathBuf,
 }
 
 struct Process(Child);
@@ -53,8 +55,8 @@ impl Server {
         command.stdout(Stdio::piped()).stderr(File::create(&log).doing("make a log")?);
         let mut process = Process(command.spawn().doing("start the server")?);
         let stdout = process.0.stdout.take().expect("it is piped");
-        let address = read_address(stdout).ok_or_else(|| did_not_start(&log))?;
-        Ok(Self { process, state, address })
+        let (address, socket) = read_address(stdout).ok_or_else(|| did_not_start(&log))?;
+        Ok(Self { process, state, address, socket })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -98,7 +100,7 @@ fn command(plan: &Plan, state: &State) -> Command {
 }
 
 /// Waits for the line that says where the server is.
-fn read_address(stdout: ChildStdout) -> Option<Address> {
+fn read_address(stdout: ChildStdout) -> Option<(Address, PathBuf)> {
     let limit = Timespec::try_from(START).ok();
     let mut fds = [PollFd::new(&stdout, PollFlags::IN)];
     let ready = retry_on_intr(|| poll(&mut fds, limit.as_ref())).ok()?;
@@ -108,7 +110,8 @@ fn read_address(stdout: ChildStdout) -> Option<Address> {
     let served: Value = serde_json::from_str(&line).ok()?;
     let authority = served["url"].as_str()?.strip_prefix("http://")?.trim_end_matches('/');
     let token = fs::read_to_string(served["token_file"].as_str()?).ok()?;
-    Some(Address { authority: authority.to_owned(), token: token.trim().to_owned() })
+    let address = Address { authority: authority.to_owned(), token: token.trim().to_owned() };
+    Some((address, served["socket"].as_str()?.into()))
 }
 
 fn did_not_start(log: &Path) -> Error {

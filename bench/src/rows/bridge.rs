@@ -1,5 +1,7 @@
 //! D9, D10, D11, D13: looking at a screen and sending a line, beside a bridge that runs tmux for each request.
 
+use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,25 +38,26 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let start = || {
         let server = Server::start(plan)?;
         let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
-        Ok::<_, Error>((Ours::new(&server, &pane), server))
+        let by = |door| Ours::new(door, &pane);
+        let doors = [Door::Tcp(server.address().clone()), Door::Socket(server.socket.clone())];
+        Ok::<_, Error>((doors.map(by), server))
     };
-    let [screen, paste, bare] = on_one_core(plan, start)?;
-    let (ours, _server) = start()?;
-    Ok(vec![
-        screen.at_least(50.0, 150.0),
-        bare,
-        on_four(plan, &ours)?.at_least(20.0, 50.0).of("D10"),
-        paste.at_least(500.0, 2000.0).of("D11"),
-    ])
+    let (bare, ways) = on_one_core(plan, start)?;
+    let ([by_tcp, _], _server) = start()?;
+    let screens = ways.iter().map(|way| way.screen.clone().at_least(50.0, 150.0));
+    let pastes = ways.iter().map(|way| way.paste.clone().at_least(500.0, 2000.0).of("D11"));
+    let four = on_four(plan, &by_tcp)?.at_least(20.0, 50.0).of("D10");
+    Ok(screens.chain([bare, four]).chain(pastes).collect())
 }
 
 fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let start = || {
         let stage = Stage::start(plan, Size::default())?;
-        Ok::<_, Error>((Ours::new(&stage.server, &stage.first), stage))
+        let door = Door::Tcp(stage.server.address().clone());
+        Ok::<_, Error>(([Ours::new(door, &stage.first)], stage))
     };
-    let [screen, paste, _] = on_one_core(plan, start)?;
-    let (ours, _stage) = start()?;
+    let (_, [Way { screen, paste }]) = on_one_core(plan, start)?;
+    let ([ours], _stage) = start()?;
     let shown =
         |figure: Figure| Figure { what: format!("shown in tmux: {}", figure.what), ..figure };
     Ok(vec![
@@ -64,26 +67,52 @@ fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Screens, lines and what no answer is faster than, one after the other. Everybody is on one core: to wake
-/// another one may take longer than all the rest, or no time at all.
-fn on_one_core<T>(
+/// How much faster screens and lines are by one way.
+struct Way {
+    screen: Figure,
+    paste: Figure,
+}
+
+/// What no answer is faster than, and screens and lines by each way, one after the other. Everybody is on one core: to
+/// wake another one may take longer than all the rest, or no time at all.
+fn on_one_core<T, const N: usize>(
     plan: &Plan,
-    start: impl FnOnce() -> Result<(Ours, T), Error>,
-) -> Result<[Figure; 3], Error> {
+    start: impl FnOnce() -> Result<([Ours; N], T), Error>,
+) -> Result<(Figure, [Way; N]), Error> {
     let _pinned = Pinned::to_one_core()?;
-    let (ours, _alive) = start()?;
+    let (ways, _alive) = start()?;
     let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
     let theirs = Theirs(bridge.address.clone());
     let count = plan.amount(OURS);
-    let both = || Ok((ours.screens(count)?, bare(count)?));
-    let (capture, answers) = plan.in_turn(|| theirs.captures(THEIRS), both)?;
-    let (screen, bare) = answers.into_iter().unzip();
-    let (send, paste) = plan.in_turn(|| theirs.sends(THEIR_SENDS), || ours.lines(count))?;
-    Ok([
-        faster("pane:screen on one core, p50; how much faster", capture.clone(), screen),
-        faster("text and Enter on one core, p50; how much faster", send, paste),
-        faster("a bare answer over TCP on one core, p50; how much faster", capture, bare),
-    ])
+    let answers = || Ok((bare(count)?, each(&ways, |ours| ours.screens(count))?));
+    let (capture, answers) = plan.in_turn(|| theirs.captures(THEIRS), answers)?;
+    let (bare, screens): (_, Vec<_>) = answers.into_iter().unzip();
+    let lines = || each(&ways, |ours| ours.lines(count));
+    let (send, lines) = plan.in_turn(|| theirs.sends(THEIR_SENDS), lines)?;
+    let (screens, lines) = (by_way(&screens), by_way(&lines));
+    let bare = faster("a bare answer over TCP on one core, p50; how much faster", &capture, bare);
+    let figures = std::array::from_fn(|way| {
+        let by = ways[way].door.name();
+        let named = |what| format!("{what} over {by} on one core, p50; how much faster");
+        Way {
+            screen: faster(&named("pane:screen"), &capture, screens(way)),
+            paste: faster(&named("text and Enter"), &send, lines(way)),
+        }
+    });
+    Ok((bare, figures))
+}
+
+/// Does it by each way.
+fn each(
+    ways: &[Ours],
+    act: impl Fn(&Ours) -> Result<Vec<Duration>, Error>,
+) -> Result<Vec<Vec<Duration>>, Error> {
+    ways.iter().map(act).collect()
+}
+
+/// Rounds with times by each way as times by one way, round by round.
+fn by_way(rounds: &[Vec<Vec<Duration>>]) -> impl Fn(usize) -> Vec<Vec<Duration>> {
+    |way| rounds.iter().map(|round| round[way].clone()).collect()
 }
 
 /// How long an answer takes of somebody who knows nothing.
@@ -109,9 +138,9 @@ fn on_four(plan: &Plan, ours: &Ours) -> Result<Figure, Error> {
 }
 
 /// How many times longer theirs takes.
-pub(super) fn faster(what: &str, theirs: Vec<Vec<Duration>>, ours: Vec<Vec<Duration>>) -> Figure {
+pub(super) fn faster(what: &str, theirs: &[Vec<Duration>], ours: Vec<Vec<Duration>>) -> Figure {
     let p50 = |times| Quantity::micros(Samples::of(times).median());
-    let (theirs, ours) = (p50(theirs), p50(ours));
+    let (theirs, ours) = (p50(theirs.to_vec()), p50(ours));
     let times = Quantity::new(theirs.value / ours.value, Unit::Times);
     Figure { figure: times, ..Figure::plain(what, ours).beside(theirs) }
 }
@@ -126,17 +155,32 @@ fn at_once(act: impl Fn() -> Result<(), Error> + Sync) -> Result<Duration, Error
     Ok(begun.elapsed())
 }
 
+/// How one comes in.
+enum Door {
+    Tcp(Address),
+    Socket(PathBuf),
+}
+
+impl Door {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "TCP",
+            Self::Socket(_) => "the socket",
+        }
+    }
+}
+
 struct Ours {
-    address: Address,
+    door: Door,
     screen: String,
     paste: String,
 }
 
 impl Ours {
-    fn new(server: &Server, pane: &str) -> Self {
+    fn new(door: Door, pane: &str) -> Self {
         let screen = json!({ "paneId": pane }).to_string();
         let paste = json!({ "paneId": pane, "text": TEXT, "submit": true }).to_string();
-        Self { address: server.address().clone(), screen, paste }
+        Self { door, screen, paste }
     }
 
     fn screens(&self, count: u64) -> Result<Vec<Duration>, Error> {
@@ -148,9 +192,20 @@ impl Ours {
     }
 
     fn times(&self, count: u64, action: &str, params: &str) -> Result<Vec<Duration>, Error> {
-        let mut client = Client::connect(&self.address)?;
-        times(count, || client.post(action, params).map(drop))
+        match &self.door {
+            Door::Tcp(address) => asked(Client::connect(address)?, count, action, params),
+            Door::Socket(path) => asked(Client::over(path)?, count, action, params),
+        }
     }
+}
+
+fn asked<S: Read + Write>(
+    mut client: Client<S>,
+    count: u64,
+    action: &str,
+    params: &str,
+) -> Result<Vec<Duration>, Error> {
+    times(count, || client.post(action, params).map(drop))
 }
 
 /// One connection for each request, as HTTP/1.0 has it.

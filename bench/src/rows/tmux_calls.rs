@@ -29,7 +29,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         let process = || times(THEIRS, || stage.tmux(args).map(drop));
         let (theirs, ours): (Vec<Vec<Duration>>, _) = plan.in_turn(process, || times(ours, act))?;
         let what = format!("{what} by a control client, p50; how much faster");
-        Ok(faster(&what, theirs, ours).at_least(10.0, 20.0))
+        Ok(faster(&what, &theirs, ours).at_least(10.0, 20.0))
     };
     Ok(vec![
         measure("list of panes", &["list-panes", "-a"], &|| {

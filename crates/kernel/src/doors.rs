@@ -40,7 +40,7 @@ impl Kernel {
     #[must_use]
     pub fn owner(&self, pane_token: Option<&str>) -> Caller {
         let pane = pane_token.and_then(|token| self.grants().find(token)?.pane.clone());
-        Caller { grant: Arc::new(Self::owner_grant(self.started_at())), pane, presence: None }
+        Caller { grant: self.owner_grant().clone(), pane, presence: None }
     }
 
     /// Whether a caller who was let in still is.

@@ -65,23 +65,33 @@ impl Stored {
         fill(&mut secret);
         let secret = BASE64_URL_SAFE_NO_PAD.encode(secret);
         let token = Token(format!("paned_{}_{secret}", grant.id));
-        (Self { grant, hash: hash(&secret) }, token)
+        (Self::of(grant, &secret), token)
+    }
+
+    fn of(grant: Grant, secret: &str) -> Self {
+        Self { grant, hash: BASE64_URL_SAFE_NO_PAD.encode(hash(secret)) }
     }
 
     /// The grant that a token which was kept in a file must be for, if it has the form of one.
     pub(crate) fn of_token(text: &str, grant: impl FnOnce(GrantId) -> Grant) -> Option<Self> {
         let (id, secret) = Token::parts(text)?;
-        Some(Self { hash: hash(secret), grant: grant(id) })
+        Some(Self::of(grant(id), secret))
     }
 }
 
-fn hash(secret: &str) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(secret.as_bytes()))
+fn hash(secret: &str) -> Vec<u8> {
+    Sha256::digest(secret.as_bytes()).to_vec()
+}
+
+/// A grant that holds, with the hash of its secret.
+struct Held {
+    grant: Arc<Grant>,
+    hash: Vec<u8>,
 }
 
 /// Every grant that holds.
 pub(crate) struct Grants {
-    grants: Mutex<HashMap<GrantId, (Arc<Grant>, String)>>,
+    grants: Mutex<HashMap<GrantId, Held>>,
     /// Rises with every change, so that open streams look again.
     changed: watch::Sender<u64>,
 }
@@ -91,18 +101,20 @@ impl Grants {
         Self { grants: Mutex::default(), changed: watch::Sender::new(0) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, (Arc<Grant>, String)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, Held>> {
         self.grants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn insert(&self, stored: Stored) {
-        let id = stored.grant.id.clone();
-        self.lock().insert(id, (Arc::new(stored.grant), stored.hash));
+        let Stored { grant, hash } = stored;
+        // One that is damaged opens to nobody: no hash is that short.
+        let hash = BASE64_URL_SAFE_NO_PAD.decode(hash).unwrap_or_default();
+        self.lock().insert(grant.id.clone(), Held { grant: Arc::new(grant), hash });
     }
 
     /// Forgets a grant; open streams that live on it are woken.
     pub(crate) fn remove(&self, id: &GrantId) -> Option<Arc<Grant>> {
-        let removed = self.lock().remove(id).map(|(grant, _)| grant);
+        let removed = self.lock().remove(id).map(|held| held.grant);
         self.changed.send_modify(|count| *count += 1);
         removed
     }
@@ -112,7 +124,7 @@ impl Grants {
     }
 
     pub(crate) fn list(&self) -> Vec<Arc<Grant>> {
-        let mut grants: Vec<_> = self.lock().values().map(|(grant, _)| grant.clone()).collect();
+        let mut grants: Vec<_> = self.lock().values().map(|held| held.grant.clone()).collect();
         grants.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         grants
     }
@@ -122,8 +134,8 @@ impl Grants {
         let (id, secret) = Token::parts(token)?;
         let offered = hash(secret);
         let grants = self.lock();
-        let (grant, hash) = grants.get(&id)?;
-        bool::from(hash.as_bytes().ct_eq(offered.as_bytes())).then(|| grant.clone())
+        let held = grants.get(&id)?;
+        bool::from(held.hash.ct_eq(&offered)).then(|| held.grant.clone())
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {

@@ -26,7 +26,7 @@ mod start;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{Refusal, Time};
+use paned_model::{Grant, Refusal, Time};
 use paned_substrate::Ground;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -64,6 +64,8 @@ pub struct Kernel {
 struct Inner {
     setup: Setup,
     started_at: Time,
+    /// What whoever owns all of this may do: everything.
+    owner: Arc<Grant>,
     journal: Journal,
     ground: Arc<dyn Ground>,
     registry: Registry,
@@ -138,6 +140,10 @@ impl Kernel {
 
     pub(crate) fn started_at(&self) -> Time {
         self.inner.started_at
+    }
+
+    pub(crate) fn owner_grant(&self) -> &Arc<Grant> {
+        &self.inner.owner
     }
 
     pub(crate) fn journal(&self) -> &Journal {

@@ -71,6 +71,7 @@ impl Kernel {
         let inner = Inner {
             setup,
             started_at,
+            owner: Arc::new(of_owner(started_at)),
             journal,
             ground,
             registry: actions::registry(),
@@ -127,7 +128,7 @@ impl Kernel {
         let Some(path) = &self.setup().token_file else {
             return Ok(());
         };
-        let owner = |id| Grant { id, ..Self::owner_grant(self.now()) };
+        let owner = |id| Grant { id, ..of_owner(self.now()) };
         let kept = fs::read_to_string(path).ok();
         let kept = kept.and_then(|text| Stored::of_token(text.trim(), owner));
         match kept {
@@ -159,24 +160,24 @@ impl Kernel {
             return;
         };
         let kept = fs::read_to_string(path).ok();
-        let owner = |id| Grant { id, ..Self::owner_grant(self.now()) };
+        let owner = |id| Grant { id, ..of_owner(self.now()) };
         let kept = kept.and_then(|text| Stored::of_token(text.trim(), owner));
         if kept.is_some_and(|kept| kept.grant.id == *id) {
             let _ = fs::remove_file(path);
         }
     }
+}
 
-    /// A grant for everything.
-    pub(crate) fn owner_grant(now: Time) -> Grant {
-        Grant {
-            id: GrantId("owner".into()),
-            label: "owner".into(),
-            scopes: BTreeSet::from([Scope::Admin]),
-            panes: PaneSet::All,
-            pane: None,
-            created_at: now,
-            expires_at: None,
-        }
+/// A grant for everything.
+pub(crate) fn of_owner(now: Time) -> Grant {
+    Grant {
+        id: GrantId("owner".into()),
+        label: "owner".into(),
+        scopes: BTreeSet::from([Scope::Admin]),
+        panes: PaneSet::All,
+        pane: None,
+        created_at: now,
+        expires_at: None,
     }
 }
 

@@ -190,8 +190,7 @@ mod tests {
             pair("A", "1"),
         ];
         let (id, address) = ("p".parse().unwrap(), Address::default());
-        let (_, token) =
-            crate::grants::Stored::new(crate::Kernel::owner_grant(paned_model::Time(0)));
+        let (_, token) = crate::grants::Stored::new(crate::start::of_owner(paned_model::Time(0)));
         let who = Identity { id: &id, address: &address, token: &token };
         let env = environment(&base, [pair("A", "2"), pair("TERM", "dumb")].into(), &who);
         let get =
