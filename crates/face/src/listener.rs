@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
+use paned_kernel::Socket;
 use paned_model::{Code, PaneId, Refusal};
 use paned_policy::guard::{Authorities, Way};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -129,7 +130,7 @@ impl Listener {
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
                 let refusal = check_user(&stream).err();
-                Ok(Arrival { stream: Box::new(stream), refusal })
+                Ok(Arrival { stream: Box::new(Socket::over(stream)?), refusal })
             }
         }
     }

@@ -40,6 +40,7 @@ pub use dump::Dump;
 pub use grants::Token;
 pub use hooks::{Hook, Start, Verdict};
 use journal::{Journal, Ticket};
+pub use paned_substrate::Socket;
 pub use paned_term::View;
 pub use presence::Presence;
 pub use registry::{Action, Context, Definition, Kind, Registry};

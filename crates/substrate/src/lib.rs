@@ -13,6 +13,7 @@ pub mod foreign;
 pub mod native;
 mod output;
 pub mod sessions;
+mod socket;
 pub mod tmux;
 
 use std::fmt;
@@ -31,6 +32,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub use drawn::Drawn;
 pub use output::{Gap, Mark, Output, SizeMark, Stamp};
 pub use sessions::Substrate;
+pub use socket::Socket;
 
 /// A future that can be sent anywhere.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,9 +1,8 @@
 //! Frames between us and a keeper, for whoever talks to one: the server, and those who look on.
 
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
 use std::pin::Pin;
@@ -11,35 +10,27 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION, Welcome};
-use rustix::io::Errno;
-use rustix::net::{SendFlags, send};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
-use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
+
+use crate::Socket;
 
 /// How long a keeper may take to answer. One that does not is as good as gone.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// A connection to a keeper: frames over its socket.
-///
-/// A unix socket tells each time that its other end has read something, so whoever watches it for room is woken by
-/// each of their own words. It is watched as the end of a pipe, therefore: for something to hear, and for room only
-/// while it is full.
 #[derive(Debug)]
 pub struct Wire {
-    stream: Receiver,
+    socket: Socket,
     frames: Frames,
     unsent: Vec<u8>,
-    /// Tells of room while the socket is full.
-    room: Option<Sender>,
 }
 
 impl Wire {
     pub(super) fn new(stream: StdStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        let stream = Receiver::from_owned_fd_unchecked(OwnedFd::from(stream))?;
-        Ok(Self { stream, frames: Frames::default(), unsent: Vec::new(), room: None })
+        let (frames, unsent) = (Frames::default(), Vec::new());
+        Ok(Self { socket: Socket::new(stream)?, frames, unsent })
     }
 
     /// Comes to a keeper as somebody who looks on, and waits for its welcome.
@@ -76,22 +67,12 @@ impl Wire {
     /// Sends what the socket takes without waiting.
     pub(super) fn flush_now(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
-            match send(&self.stream, &self.unsent, SendFlags::NOSIGNAL) {
+            match self.socket.try_send(&self.unsent) {
                 Ok(sent) => drop(self.unsent.drain(..sent)),
-                Err(Errno::AGAIN) => return self.watch_room(),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
             }
         }
-        self.room = None;
-        Ok(())
-    }
-
-    /// Begins to watch for room: anew each time, because what was seen before is over.
-    fn watch_room(&mut self) -> io::Result<()> {
-        self.room = None;
-        let stream = self.stream.as_fd().try_clone_to_owned()?;
-        self.room = Some(Sender::from_owned_fd_unchecked(stream)?);
         Ok(())
     }
 
@@ -139,8 +120,10 @@ impl Wire {
         let sent = async {
             loop {
                 self.flush_now()?;
-                let Some(room) = &self.room else { return Ok(()) };
-                room.writable().await?;
+                if self.unsent.is_empty() {
+                    return Ok(());
+                }
+                poll_fn(|cx| self.socket.poll_room(cx)).await?;
             }
         };
         timeout(ANSWER, sent).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
@@ -148,37 +131,33 @@ impl Wire {
 
     /// Waits until there is something to hear, or until what is unsent may be sent.
     async fn receive(&mut self) -> io::Result<()> {
-        let Self { stream, frames, room, .. } = self;
-        tokio::select! {
-            heard = poll_fn(|cx| poll_hear(stream, frames, cx)) => heard,
-            ready = writable(room.as_ref()) => ready,
-        }
+        let Self { socket, frames, unsent } = self;
+        let is_full = !unsent.is_empty();
+        poll_fn(|cx| {
+            if is_full && socket.poll_room(cx).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            poll_hear(socket, frames, cx)
+        })
+        .await
     }
 }
 
 /// Reads what is there. A read that does not fill its room is known to be the last: there is no second one to find out.
 fn poll_hear(
-    stream: &mut Receiver,
+    socket: &mut Socket,
     frames: &mut Frames,
     cx: &mut Context<'_>,
 ) -> Poll<io::Result<()>> {
     // It is asked far more often than there is something, so it is not cleared first.
     let mut bytes = [MaybeUninit::uninit(); 4096];
     let mut bytes = ReadBuf::uninit(&mut bytes);
-    ready!(Pin::new(stream).poll_read(cx, &mut bytes))?;
+    ready!(Pin::new(socket).poll_read(cx, &mut bytes))?;
     if bytes.filled().is_empty() {
         return Poll::Ready(Err(ErrorKind::UnexpectedEof.into()));
     }
     frames.push(bytes.filled());
     Poll::Ready(Ok(()))
-}
-
-/// Waits for room in a socket that is full.
-async fn writable(full: Option<&Sender>) -> io::Result<()> {
-    match full {
-        Some(room) => room.writable().await,
-        None => pending().await,
-    }
 }
 
 #[cfg(test)]
@@ -209,7 +188,7 @@ mod tests {
         };
         let (said, ()) = tokio::join!(timeout(ANSWER, wire.hear()), reading);
         assert_eq!(said.unwrap().unwrap(), FromKeeper::Wrote(7));
-        assert!(heard == expect && wire.room.is_none());
+        assert!(heard == expect && wire.unsent.is_empty());
     }
 
     #[tokio::test]
