@@ -10,7 +10,7 @@ use crate::reply::{Outcome, json};
 
 /// Runs the action in the path with the body as its parameters, and answers what it answers.
 pub(crate) async fn run(mut call: Call) -> Outcome {
-    let name = call.name().await?;
+    let name = call.name()?;
     let params = call.body().await?;
     let answer = call.shared.dispatch(&name, params, &call.caller).await?;
     Ok(json(answer))
@@ -24,7 +24,7 @@ struct Emit<'a> {
 
 /// Records the event in the path with the body as its payload.
 pub(crate) async fn emit(mut call: Call) -> Outcome {
-    let name = call.name().await?;
+    let name = call.name()?;
     let body = call.body().await?;
     let params = params(&name, &body)?;
     let answer = call.shared.dispatch("event:emit", params, &call.caller).await?;

@@ -4,16 +4,18 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{FromRequestParts, Path, Request};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use paned_kernel::Caller;
-use paned_model::{Code, Refusal};
+use paned_model::{Code, PaneId, Refusal};
+use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use crate::Limits;
+use crate::entrance::Guest;
 use crate::reply::Rejection;
 use crate::shared::Shared;
 
@@ -22,24 +24,36 @@ pub(crate) struct Call {
     pub(crate) shared: Arc<Shared>,
     pub(crate) caller: Caller,
     pub(crate) parts: Parts,
+    /// The pane that is meant when none is named.
+    pub(crate) meant: Option<PaneId>,
     body: Body,
+    /// What varies in its path.
+    name: Option<String>,
 }
 
 impl Call {
-    pub(crate) fn new(shared: Arc<Shared>, caller: Caller, request: Request) -> Self {
+    /// # Errors
+    /// When nobody says who sends it.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        guest: Guest,
+        name: Option<String>,
+        request: Request,
+    ) -> Result<Self, Refusal> {
+        let meant = guest.meant.clone();
+        let caller = guest.caller()?;
         let (parts, body) = request.into_parts();
-        Self { shared, caller, parts, body }
+        Ok(Self { shared, caller, parts, meant, body, name })
     }
 
-    /// The name in the path, as it was before it was written as a URL.
+    /// The name in the path, as it was before it was written as a URL; empty where there is none.
     ///
     /// # Errors
     /// When it is no text.
-    pub(crate) async fn name(&mut self) -> Result<String, Rejection> {
-        let found = Path::<String>::from_request_parts(&mut self.parts, &()).await;
-        let Path(name) =
-            found.map_err(|_| Refusal::invalid("the name in the path is not UTF-8"))?;
-        Ok(name)
+    pub(crate) fn name(&self) -> Result<String, Refusal> {
+        let name = percent_decode_str(self.name.as_deref().unwrap_or_default()).decode_utf8();
+        let name = name.map_err(|_| Refusal::invalid("the name in the path is not UTF-8"))?;
+        Ok(name.into_owned())
     }
 
     /// The whole body.

@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
+use axum::http::header::UPGRADE;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -23,6 +23,7 @@ use crate::doors::agentmux::Lenient;
 use crate::entrance::enter;
 use crate::lane::{Lane, Laned};
 use crate::listener::{Stream, Threshold};
+use crate::map::Map;
 use crate::patient::Patient;
 use crate::ration::{Ration, Rationed};
 use crate::seats::Seat;
@@ -42,7 +43,7 @@ const FIRST_WORD: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 pub(crate) struct Talk {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) app: Router,
+    pub(crate) map: Arc<Map>,
     pub(crate) threshold: Arc<Threshold>,
 }
 
@@ -73,11 +74,11 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
     let (begun, mut first) = watch::channel(false);
     let service = service_fn(|mut request: Request<Incoming>| {
         begun.send_replace(true);
-        request.extensions_mut().insert(hand.clone());
-        let Talk { shared, app, threshold } = talk.clone();
-        let request = request.map(Body::new);
-        let seat = &hand.seat;
-        async move { Ok::<_, Infallible>(enter(&shared, app, &threshold, seat, request).await) }
+        if request.headers().contains_key(UPGRADE) {
+            request.extensions_mut().insert(hand.clone());
+        }
+        let (talk, seat) = (&talk, &hand.seat);
+        async move { Ok::<_, Infallible>(enter(talk, seat, request.map(Body::new)).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(Clock::default()).header_read_timeout(limits.head).max_buf_size(BUFFER);

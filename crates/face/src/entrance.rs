@@ -1,20 +1,18 @@
 //! What every request passes, whatever its path and method: the guard, the question who it is from, the
-//! router; and what every answer carries away.
+//! map; and what every answer carries away.
 
-use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use paned_model::{Code, PaneId};
+use paned_kernel::Caller;
+use paned_model::{Code, PaneId, Refusal};
 use paned_policy::guard::{self, Brought, Head, Refused, Takes, Way};
-use tower::ServiceExt;
 
-use crate::connection::BUFFER;
+use crate::connection::{BUFFER, Talk};
 use crate::listener::Threshold;
 use crate::reply::{self, Rejection};
-use crate::routes::Route;
 use crate::seats::Seat;
 use crate::shared::Shared;
 use crate::who;
@@ -24,21 +22,42 @@ use crate::worded::too_much;
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Answers one request.
-pub(crate) async fn enter(
-    shared: &Shared,
-    app: Router,
-    threshold: &Threshold,
-    seat: &Seat,
-    mut request: Request,
-) -> Response {
-    let mut response = match admit(shared, threshold, seat, &mut request) {
-        Ok(()) => app.oneshot(request).await.unwrap_or_else(|never| match never {}),
-        Err(rejection) => rejection.into_response(),
+pub(crate) async fn enter(talk: &Talk, seat: &Seat, request: Request) -> Response {
+    let Talk { shared, map, threshold } = talk;
+    let (route, outcome) = match admit(shared, threshold, seat, &request) {
+        Ok(guest) => map.answer(shared, guest, request).await,
+        Err(rejection) => (None, Err(rejection)),
     };
-    let route: Option<&'static Route> = response.extensions_mut().remove();
+    let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
     shared.metrics.answered(route, response.status());
     reply::stamp(response.headers_mut());
     response
+}
+
+/// Who sends a request that was let in, and what is known of it.
+pub(crate) struct Guest {
+    caller: Option<Caller>,
+    brought: Brought,
+    /// The pane that the listener is about.
+    pub(crate) meant: Option<PaneId>,
+}
+
+impl Guest {
+    /// Whoever sends it.
+    ///
+    /// # Errors
+    /// When they did not say who they are.
+    pub(crate) fn caller(self) -> Result<Caller, Refusal> {
+        self.caller.ok_or_else(who::unknown)
+    }
+
+    /// Whether what the request brings is taken.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(crate) fn check_brought(&self, takes: Takes) -> Result<(), Rejection> {
+        self.brought.judge(takes).map_err(|refused| rejection(refused, &Way::Unix))
+    }
 }
 
 /// Lets a request in, together with whoever sends it.
@@ -46,23 +65,18 @@ fn admit(
     shared: &Shared,
     threshold: &Threshold,
     seat: &Seat,
-    request: &mut Request,
-) -> Result<(), Rejection> {
+    request: &Request,
+) -> Result<Guest, Rejection> {
     let way = &threshold.way;
     check_length(request)?;
     let head = head(request);
     guard::judge(way, &head).map_err(|refused| rejection(refused, way))?;
     let brought = Brought::of(&head);
-    let visitor = who::identify(&shared.kernel, threshold, request.headers())?;
-    if visitor.0.is_some() {
+    let caller = who::identify(&shared.kernel, threshold, request.headers())?;
+    if caller.is_some() {
         seat.let_in();
     }
-    request.extensions_mut().insert(visitor);
-    request.extensions_mut().insert(brought);
-    if let Some(pane) = &threshold.pane {
-        request.extensions_mut().insert(Meant(pane.clone()));
-    }
-    Ok(())
+    Ok(Guest { caller, brought, meant: threshold.pane.clone() })
 }
 
 /// A head that came whole in one piece may have been longer than what is kept of one.
@@ -77,20 +91,6 @@ fn check_length(request: &Request) -> Result<(), Rejection> {
     }
     let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
     Err(Rejection { status, ..too_much().into() })
-}
-
-/// The pane that a listener is about.
-#[derive(Clone)]
-pub(crate) struct Meant(pub(crate) PaneId);
-
-/// Whether what a request brings is taken.
-///
-/// # Errors
-/// When it is not, or was never looked at.
-pub(crate) fn check_brought(request: &Request, takes: Takes) -> Result<(), Rejection> {
-    let brought = request.extensions().get::<Brought>();
-    let judged = brought.map_or(Err(Refused::UnsupportedType), |brought| brought.judge(takes));
-    judged.map_err(|refused| rejection(refused, &Way::Unix))
 }
 
 fn head(request: &Request) -> Head<'_> {

@@ -17,6 +17,7 @@ mod health;
 mod lane;
 mod limits;
 mod listener;
+mod map;
 mod metrics;
 mod openapi;
 mod pass;

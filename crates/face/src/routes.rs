@@ -1,16 +1,12 @@
-//! The one route table. The router is built from it, OpenAPI is derived from it and tests walk it, so no
-//! route can be anywhere else.
+//! The one route table. Paths are looked up in it, OpenAPI is derived from it and tests walk it, so no route can be
+//! anywhere else.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, LazyLock};
 
-use axum::Router;
 use axum::extract::Request;
-use axum::http::header::LOCATION;
-use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, any, on};
+use axum::http::Method;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use paned_kernel::Caller;
@@ -20,10 +16,9 @@ use paned_policy::permit;
 
 use crate::call::Call;
 use crate::doors::Door;
-use crate::entrance::check_brought;
+use crate::entrance::Guest;
 use crate::reply::{JSON, Outcome, Rejection};
 use crate::shared::Shared;
-use crate::who::{self, Visitor};
 use crate::{actions, catalogue, events, health, metrics, ws};
 
 /// One route. HEAD goes with every GET; GET never changes anything.
@@ -185,46 +180,6 @@ pub fn routes() -> &'static [Route] {
     &TABLE
 }
 
-/// The router over the table, and over nothing else.
-pub(crate) fn router(shared: &Arc<Shared>) -> Router {
-    let mut router = collect(shared, |route| Some(route.path));
-    for door in Door::ALL {
-        if let Some(stranger) = door.stranger(shared) {
-            router = router.route(&format!("{}/{{*rest}}", door.prefix()), any(stranger));
-        }
-    }
-    router.fallback(unknown).method_not_allowed_fallback(not_allowed)
-}
-
-/// The router over the rows of a door, without their prefix: a door at the root of a listener.
-pub(crate) fn door(shared: &Arc<Shared>, door: Door) -> Router {
-    let router = collect(shared, |route| route.path.strip_prefix(door.prefix()));
-    match door.stranger(shared) {
-        Some(stranger) => router.fallback(stranger),
-        None => router.fallback(elsewhere).method_not_allowed_fallback(not_allowed),
-    }
-}
-
-/// A router over those rows for which there is a path.
-fn collect(shared: &Arc<Shared>, path: impl Fn(&Route) -> Option<&'static str>) -> Router {
-    let mut router = Router::new();
-    for (route, path) in routes().iter().filter_map(|route| Some((route, path(route)?))) {
-        let method = MethodFilter::try_from(route.method.clone());
-        let method = method.expect("the table has ordinary methods only");
-        let shared = shared.clone();
-        let answer = {
-            let shared = shared.clone();
-            move |request: Request| route.answer(shared.clone(), request)
-        };
-        let mut methods = on(method, answer);
-        if let Some(stranger) = Door::of(route.path).and_then(|door| door.stranger(&shared)) {
-            methods = methods.fallback(stranger);
-        }
-        router = router.route(path, methods);
-    }
-    router
-}
-
 impl Route {
     /// What a caller needs.
     #[must_use]
@@ -236,40 +191,36 @@ impl Route {
         }
     }
 
-    async fn answer(&'static self, shared: Arc<Shared>, request: Request) -> Response {
-        let outcome = match self.begin(shared, request) {
-            Ok(handling) => net(handling).await,
-            Err(rejection) => Err(rejection),
-        };
-        let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
-        response.extensions_mut().insert(self);
-        response
+    /// Answers a request, with what varies in its path.
+    pub(crate) async fn answer(
+        &self,
+        shared: Arc<Shared>,
+        guest: Guest,
+        name: Option<String>,
+        request: Request,
+    ) -> Outcome {
+        net(self.begin(shared, guest, name, request)?).await
     }
 
     fn begin(
         &self,
         shared: Arc<Shared>,
-        mut request: Request,
+        guest: Guest,
+        name: Option<String>,
+        request: Request,
     ) -> Result<BoxFuture<'static, Outcome>, Rejection> {
-        check_brought(&request, self.takes)?;
-        let visitor = visitor(&mut request);
+        guest.check_brought(self.takes)?;
         match self.entry {
-            Entry::Open(handler) => Ok(handler(shared, visitor.ok())),
-            Entry::Grant(handler) => Ok(handler(Call::new(shared, visitor?, request))),
-            Entry::Socket(handler) => Ok(handler(shared, visitor.ok(), request)),
+            Entry::Open(handler) => Ok(handler(shared, guest.caller().ok())),
+            Entry::Socket(handler) => Ok(handler(shared, guest.caller().ok(), request)),
+            Entry::Grant(handler) => Ok(handler(Call::new(shared, guest, name, request)?)),
             Entry::Scope(scope, handler) => {
-                let caller = visitor?;
-                permit::scope(&caller.grant, scope).map_err(forbidden)?;
-                Ok(handler(Call::new(shared, caller, request)))
+                let call = Call::new(shared, guest, name, request)?;
+                permit::scope(&call.caller.grant, scope).map_err(forbidden)?;
+                Ok(handler(call))
             }
         }
     }
-}
-
-/// Whoever sends the request, if they said who they are.
-pub(crate) fn visitor(request: &mut Request) -> Result<Caller, Refusal> {
-    let visitor = request.extensions_mut().remove::<Visitor>();
-    visitor.and_then(|Visitor(caller)| caller).ok_or_else(who::unknown)
 }
 
 fn forbidden(denial: permit::Denial) -> Refusal {
@@ -290,41 +241,11 @@ fn said(panic: &(dyn Any + Send)) -> &str {
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("something that is no text")
 }
 
-/// Who shows no token learns nothing, not even what is not there.
-async fn unknown(mut request: Request) -> Outcome {
-    check_brought(&request, Takes::Json)?;
-    visitor(&mut request)?;
-    let (method, path) = (request.method(), request.uri().path().escape_debug());
-    let sentence = format!(
-        "no route `{method} {path}`; GET /actions lists the actions, GET /openapi.json all routes"
-    );
-    Err(Refusal::not_found(sentence).into())
-}
-
-/// At a door of its own, whoever looks for something else is shown the door's page.
-async fn elsewhere(mut request: Request) -> Outcome {
-    check_brought(&request, Takes::Json)?;
-    visitor(&mut request)?;
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let (method, path) = (request.method(), request.uri().path().escape_debug());
-        let sentence =
-            format!("no route `{method} {path}` at this door; GET /index.html says what is here");
-        return Err(Refusal::not_found(sentence).into());
-    }
-    Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
-}
-
-async fn not_allowed(mut request: Request) -> Outcome {
-    check_brought(&request, Takes::Json)?;
-    visitor(&mut request)?;
-    let (method, path) = (request.method(), request.uri().path().escape_debug());
-    let sentence =
-        format!("`{path}` does not take {method}; the header `Allow` says what it takes");
-    Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence))
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
+    use axum::response::IntoResponse;
+
     use super::*;
 
     #[tokio::test]

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use paned_kernel::{AtOnce, Kernel};
 use paned_model::{Code, Refusal};
 use paned_policy::guard::Way;
@@ -15,8 +14,9 @@ use tokio::time::{sleep, timeout};
 use crate::connection::{self, Talk};
 use crate::doors::agentmux::Agentmux;
 use crate::listener::{Arrival, Face, Threshold};
+use crate::map::Map;
 use crate::shared::Shared;
-use crate::{Limits, Listener, routes};
+use crate::{Limits, Listener};
 
 /// How many of those who find no seat are told so at once; more are only closed.
 const CROWD: usize = 256;
@@ -62,8 +62,8 @@ pub async fn serve(
     for (listener, face) in listeners {
         let threshold = Arc::new(Threshold::new(&listener, &face)?);
         listener.widen(QUEUE).map_err(Error::Listener)?;
-        let (shared, app) = (shared.clone(), app(&shared, &face));
-        let gate = Gate { shared, app, threshold, talks: JoinSet::new() };
+        let (shared, map) = (shared.clone(), Arc::new(map(&face)));
+        let gate = Gate { shared, map, threshold, talks: JoinSet::new() };
         gates.spawn(gate.run(listener));
     }
     shutdown.await;
@@ -76,17 +76,17 @@ pub async fn serve(
 }
 
 /// What is shown by this face.
-fn app(shared: &Arc<Shared>, face: &Face) -> Router {
+fn map(face: &Face) -> Map {
     match face {
-        Face::Main => routes::router(shared),
-        Face::Door { door, .. } => routes::door(shared, *door),
+        Face::Main => Map::whole(),
+        Face::Door { door, .. } => Map::of(*door),
     }
 }
 
 /// One listener and the connections that came by it, which end with it.
 struct Gate {
     shared: Arc<Shared>,
-    app: Router,
+    map: Arc<Map>,
     threshold: Arc<Threshold>,
     talks: JoinSet<()>,
 }
@@ -125,9 +125,9 @@ impl Gate {
                 if self.threshold.way == Way::Unix {
                     seat.let_in();
                 }
-                let (shared, app) = (self.shared.clone(), self.app.clone());
+                let (shared, map) = (self.shared.clone(), self.map.clone());
                 let threshold = self.threshold.clone();
-                let talk = connection::talk(Talk { shared, app, threshold }, stream, seat);
+                let talk = connection::talk(Talk { shared, map, threshold }, stream, seat);
                 self.talks.spawn(AtOnce::new(talk));
             }
             (Some(refusal), _) => self.turn_away(stream, refusal),

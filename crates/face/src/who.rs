@@ -20,11 +20,7 @@ const PROOF: &str = "x-paned-token";
 /// How a browser shows a token when it opens a WebSocket: it can offer protocols, but send no header.
 const OFFERED: &str = "paned.bearer.";
 
-/// Whoever sends a request, where that is known.
-#[derive(Clone)]
-pub(crate) struct Visitor(pub(crate) Option<Caller>);
-
-/// Finds out who sends a request. A token that is shown counts over the socket too, and narrows.
+/// Finds out who sends a request, where that is known. A token that is shown counts over the socket too, and narrows.
 ///
 /// # Errors
 /// When a token is not good or a claim is not true; silence is no error.
@@ -32,18 +28,18 @@ pub(crate) fn identify(
     kernel: &Kernel,
     threshold: &Threshold,
     headers: &HeaderMap,
-) -> Result<Visitor, Rejection> {
+) -> Result<Option<Caller>, Rejection> {
     if let Some(known) = threshold.door.and_then(|door| door.knows(&threshold.admits, headers)) {
-        return known.map(|()| Visitor(Some(anyone(kernel))));
+        return known.map(|()| Some(anyone(kernel)));
     }
     let caller = match (bearer(headers)?, &threshold.way) {
         (Some(token), Way::Tcp(_) | Way::Unix) => kernel.authenticate(token)?,
         (None, Way::Unix) => kernel.owner(headers.get(PROOF).and_then(text)),
         (None, Way::Tcp(_)) if threshold.admits == Admits::Anyone => anyone(kernel),
-        (None, Way::Tcp(_)) => return Ok(Visitor(None)),
+        (None, Way::Tcp(_)) => return Ok(None),
     };
     check_claims(headers, &caller)?;
-    Ok(Visitor(Some(caller)))
+    Ok(Some(caller))
 }
 
 /// Whoever comes by a listener that needs no token of ours: they may do what a door is for, and nothing of the server.

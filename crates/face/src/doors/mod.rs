@@ -12,6 +12,7 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
 
+use crate::entrance::Guest;
 use crate::listener::Admits;
 use crate::reply::{Outcome, Rejection};
 use crate::routes::Route;
@@ -28,6 +29,9 @@ pub enum Door {
     /// REST and WebSocket of opencode-pty.
     OpencodePty,
 }
+
+/// Who answers where a door has no route.
+type Stranger = fn(Arc<Shared>, Guest, Request) -> BoxFuture<'static, Outcome>;
 
 impl Door {
     /// Every door.
@@ -70,17 +74,11 @@ impl Door {
     }
 
     /// Who answers where the door has no route, when its clients expect that in their own words.
-    pub(crate) fn stranger(
-        self,
-        shared: &Arc<Shared>,
-    ) -> Option<impl Fn(Request) -> BoxFuture<'static, Outcome> + Clone + Send + Sync + 'static>
-    {
-        let shared = shared.clone();
+    pub(crate) fn stranger(self) -> Option<Stranger> {
         match self {
-            Self::Agentmux => Some(move |request| {
-                let answer = agentmux::stranger(shared.clone(), request);
-                Box::pin(answer) as BoxFuture<'static, Outcome>
-            }),
+            Self::Agentmux => {
+                Some(|shared, guest, request| Box::pin(agentmux::stranger(shared, guest, request)))
+            }
             Self::Agentapi | Self::OpencodePty => None,
         }
     }

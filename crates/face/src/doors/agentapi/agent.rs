@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Path};
 use paned_kernel::Caller;
 use paned_model::{AgentInfo, AgentState, Delivery, PaneId, Refusal, Time};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -11,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::said::{Said, failed};
 use crate::call::Call;
-use crate::entrance::Meant;
 use crate::reply::Rejection;
 use crate::shared::Shared;
 
@@ -63,9 +61,10 @@ impl Agent {
     /// The agent that a request is about: the one in its path, the listener's own, or the newest.
     pub(super) async fn of(call: &mut Call) -> Result<Self, Rejection> {
         let (shared, caller) = (call.shared.clone(), call.caller.clone());
-        let named = Path::<PaneId>::from_request_parts(&mut call.parts, &()).await.ok();
-        let meant = call.parts.extensions.get::<Meant>().map(|Meant(pane)| pane.clone());
-        if let Some(pane) = named.map(|Path(pane)| pane).or(meant) {
+        let name = call.name()?;
+        let named = (!name.is_empty()).then(|| name.parse::<PaneId>()).transpose();
+        let named = named.map_err(|bad| Refusal::invalid(bad.to_string()))?;
+        if let Some(pane) = named.or_else(|| call.meant.clone()) {
             return Ok(Self { shared, caller, pane });
         }
         let panes: Vec<Pane> = act(&shared, &caller, "agent:list", json!({})).await?;

@@ -10,10 +10,9 @@ use subtle::ConstantTimeEq;
 
 use super::http::asked;
 use crate::call::Call;
-use crate::entrance::check_brought;
+use crate::entrance::Guest;
 use crate::listener::{Admits, Secret};
 use crate::reply::{Form, Outcome, Rejection};
-use crate::routes::visitor;
 use crate::shared::Shared;
 use crate::who::authorization;
 
@@ -40,11 +39,10 @@ fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
 }
 
 /// Answers where there is no endpoint. A body is read first, as its clients expect.
-pub(crate) async fn stranger(shared: Arc<Shared>, mut request: Request) -> Outcome {
-    check_brought(&request, Takes::Anything)?;
-    let caller = visitor(&mut request)?;
+pub(crate) async fn stranger(shared: Arc<Shared>, guest: Guest, request: Request) -> Outcome {
+    guest.check_brought(Takes::Anything)?;
     let method = request.method().clone();
-    let mut call = Call::new(shared, caller, request);
+    let mut call = Call::new(shared, guest, None, request)?;
     let answer = match method {
         Method::GET | Method::HEAD => Err(not_found()),
         Method::POST => match asked(&mut call).await {

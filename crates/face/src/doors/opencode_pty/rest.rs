@@ -36,27 +36,27 @@ pub(super) async fn clear(call: Call) -> Outcome {
 }
 
 /// Shows one.
-pub(super) async fn get(mut call: Call) -> Outcome {
-    let id = call.name().await?;
+pub(super) async fn get(call: Call) -> Outcome {
+    let id = call.name()?;
     let sessions = sessions(&call);
     json_of(&sessions.info(sessions.get(&id).await?))
 }
 
 /// Ends one.
-pub(super) async fn kill(mut call: Call) -> Outcome {
-    let id = call.name().await?;
+pub(super) async fn kill(call: Call) -> Outcome {
+    let id = call.name()?;
     done(sessions(&call).kill(&id).await, "Failed to kill session")
 }
 
 /// Ends and forgets one.
-pub(super) async fn cleanup(mut call: Call) -> Outcome {
-    let id = call.name().await?;
+pub(super) async fn cleanup(call: Call) -> Outcome {
+    let id = call.name()?;
     done(sessions(&call).close(&id).await, "Failed to kill session")
 }
 
 /// Types into one.
 pub(super) async fn input(mut call: Call) -> Outcome {
-    let id = call.name().await?;
+    let id = call.name()?;
     let body = body(&mut call).await?;
     let data = body["data"].as_str().filter(|data| !data.is_empty());
     let data =
@@ -65,15 +65,15 @@ pub(super) async fn input(mut call: Call) -> Outcome {
 }
 
 /// Shows what one printed, with its length as JavaScript counts it.
-pub(super) async fn raw(mut call: Call) -> Outcome {
-    let id = call.name().await?;
+pub(super) async fn raw(call: Call) -> Outcome {
+    let id = call.name()?;
     let raw = sessions(&call).printed(&id).await?;
     json_of(&json!({ "raw": raw, "byteLength": raw.encode_utf16().count() }))
 }
 
 /// Shows what one printed without escape sequences, with its length in bytes.
-pub(super) async fn plain(mut call: Call) -> Outcome {
-    let id = call.name().await?;
+pub(super) async fn plain(call: Call) -> Outcome {
+    let id = call.name()?;
     let plain = strip(&sessions(&call).printed(&id).await?);
     json_of(&json!({ "plain": plain, "byteLength": plain.len() }))
 }
