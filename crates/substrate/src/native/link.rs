@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_model::Size;
 use paned_model::frame::{
     AHEAD, Ahead, Done, FromKeeper, Guard, HEARD, Kill, Refused, Release, RequestId, Resize,
     Survivor, ToKeeper, Welcome,
@@ -14,8 +15,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::wire::Wire;
 use crate::{Carrier, Command, Fact, Link, News, NotResized, Output, Resizing, Typed};
 
-/// One wake-up, one ending and one loss always fit; of sizes that change and keys that are pressed faster than they
-/// are heard, some go unheard. The tape has the last size.
+/// One wake-up, one ending and one loss always fit; of sizes, holders and keys that come faster than they are heard, some
+/// go unheard, but never the last size and the last holder.
 const FACTS: usize = 16;
 /// How many of these are kept for what must not go unheard.
 const URGENT: usize = 4;
@@ -40,6 +41,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         unsaid: HEARD,
         told: 0,
         news: news.clone(),
+        late: Late::default(),
     };
     let carrier = Carrier::new(task.run(inbox));
     Link {
@@ -71,6 +73,14 @@ struct Task {
     unsaid: Ahead,
     told: u64,
     news: Arc<News>,
+    late: Late,
+}
+
+/// The last size and the last holder, where there was no room to tell of them.
+#[derive(Default, PartialEq, Eq)]
+struct Late {
+    size: Option<Size>,
+    holder: Option<Option<String>>,
 }
 
 /// Somebody who waits for an answer.
@@ -83,14 +93,18 @@ enum Waiting {
 enum Event {
     Said(io::Result<FromKeeper>),
     Asked(Option<Command>),
+    /// There is room for what is late.
+    Room,
 }
 
 impl Task {
     async fn run(mut self, mut inbox: mpsc::Receiver<Command>) {
         loop {
+            let is_late = self.late != Late::default();
             let event = tokio::select! {
                 said = self.wire.hear() => Event::Said(said),
                 asked = inbox.recv() => Event::Asked(asked),
+                _ = self.outbox.reserve_many(URGENT + 1), if is_late => Event::Room,
             };
             match event {
                 Event::Said(Ok(message)) => self.hear(message),
@@ -98,6 +112,7 @@ impl Task {
                 Event::Asked(Some(command)) => self.ask(command),
                 // The kernel lets the pane go; the keeper goes on without us.
                 Event::Asked(None) => return,
+                Event::Room => self.tell_late(),
             }
         }
     }
@@ -146,11 +161,24 @@ impl Task {
         }
     }
 
-    fn tell(&self, fact: Fact) {
-        let can_wait = matches!(fact, Fact::Resized(_) | Fact::Held(_) | Fact::Pressed(_));
-        if URGENT < self.outbox.capacity() || !can_wait {
-            let _ = self.outbox.try_send(fact);
+    fn tell(&mut self, fact: Fact) {
+        let has_room = URGENT < self.outbox.capacity();
+        match fact {
+            Fact::Resized(size) if !has_room || self.late.size.is_some() => {
+                self.late.size = Some(size);
+            }
+            Fact::Held(holder) if !has_room || self.late.holder.is_some() => {
+                self.late.holder = Some(holder);
+            }
+            Fact::Pressed(_) if !has_room => {}
+            fact => drop(self.outbox.try_send(fact)),
         }
+    }
+
+    fn tell_late(&mut self) {
+        let Late { size, holder } = std::mem::take(&mut self.late);
+        let late = size.map(Fact::Resized).into_iter().chain(holder.map(Fact::Held));
+        late.for_each(|fact| drop(self.outbox.try_send(fact)));
     }
 
     fn ask(&mut self, command: Command) {
@@ -248,7 +276,7 @@ fn millis(time: Duration) -> u64 {
 mod tests {
     use paned_keeper::tape::{MIN_CAPACITY, Reader, Writer};
     use paned_model::Time;
-    use paned_model::frame::{Ending, Frames, Message, VERSION};
+    use paned_model::frame::{Ending, Frames, Held, Message, VERSION};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::UnixStream;
 
@@ -386,6 +414,31 @@ mod tests {
         played.keeper.write_all(&said).await.unwrap();
         assert_eq!(played.link.facts.recv().await, Some(Fact::Wrote));
         assert_eq!(played.link.facts.recv().await, Some(Fact::Exited(ending)));
+    }
+
+    #[tokio::test]
+    async fn the_last_size_and_the_last_holder_are_told_however_late() {
+        let mut played = play(Some(0));
+        let size = |cols| Size { cols, rows: 9 };
+        let mut said = Vec::new();
+        for cols in 10..100 {
+            FromKeeper::Resized(size(cols)).encode(&mut said);
+            let holder = Some(format!("viewer {cols}"));
+            FromKeeper::Held(Held { holder, forced: false }).encode(&mut said);
+        }
+        FromKeeper::Typed(1).encode(&mut said);
+        played.keeper.write_all(&said).await.unwrap();
+        // All of it was heard by the carrier before any of it is heard by us.
+        played.link.typed.changed().await.unwrap();
+        let (mut last_size, mut last_holder) = (None, None);
+        while (last_size, last_holder.as_deref()) != (Some(size(99)), Some("viewer 99")) {
+            let fact = tokio::time::timeout(Duration::from_secs(60), played.link.facts.recv());
+            match fact.await.expect("the last ones come").unwrap() {
+                Fact::Resized(size) => last_size = Some(size),
+                Fact::Held(holder) => last_holder = holder,
+                other => panic!("{other:?}"),
+            }
+        }
     }
 
     #[tokio::test]
