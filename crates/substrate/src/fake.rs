@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Exit, PaneId, Size, Time};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
     Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Link, Mark, News, NotResized, Order,
@@ -25,6 +25,8 @@ pub struct FakePane {
     /// How it was ordered.
     pub order: Order,
     inner: Mutex<Inner>,
+    /// Ends what its keeper hears.
+    deafened: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +69,7 @@ impl Fake {
             return Err(Error::Refused("cannot run it".into()));
         }
         let id = order.id.clone();
-        let pane = Arc::new(FakePane { order, inner: Mutex::default() });
+        let pane = Arc::new(FakePane { order, inner: Mutex::default(), deafened: Notify::new() });
         if self.lock().insert(id.clone(), pane.clone()).is_some() {
             return Err(Error::Taken(id));
         }
@@ -126,6 +128,11 @@ impl FakePane {
         inner.outbox = None;
     }
 
+    /// The keeper hears nothing any more, and nobody has noticed yet.
+    pub fn deafen(&self) {
+        self.deafened.notify_one();
+    }
+
     /// What was typed so far.
     #[must_use]
     pub fn typed(&self) -> Vec<u8> {
@@ -175,8 +182,12 @@ impl FakePane {
         (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
         let pane = self.clone();
         let carrier = Carrier::new(async move {
-            while let Some(command) = inbox.recv().await {
-                pane.obey(command);
+            loop {
+                tokio::select! {
+                    Some(command) = inbox.recv() => pane.obey(command),
+                    () = pane.deafened.notified() => return,
+                    else => return,
+                }
             }
         });
         let news = Arc::new(News::new(true));

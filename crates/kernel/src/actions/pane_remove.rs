@@ -38,14 +38,20 @@ impl Action for PaneRemove {
 }
 
 /// Forgets a pane: its files first, so that being interrupted leaves at most a record without a pane,
-/// which the next start clears away.
+/// which the next start clears away. Its name is free last: all of this goes by name, and whoever has it next must not
+/// be meant. For the same reason it is done once, however many ask.
 pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
+    let mut is_forgotten = pane.is_forgotten.lock().await;
+    if *is_forgotten {
+        return Ok(());
+    }
     kernel.ground().forget(pane.id.clone()).await?;
+    *is_forgotten = true;
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
-    kernel.panes().remove(pane);
     kernel.agents().forget(&pane.id);
     kernel.agents().post().forget(kernel, &pane.id);
     let removed = draft("pane:removed", &json!({ "paneId": pane.id }));
     kernel.journal().record(vec![removed], vec![Record::delete(&pane.id)]);
+    kernel.panes().remove(pane);
     Ok(())
 }

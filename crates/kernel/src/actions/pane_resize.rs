@@ -5,7 +5,6 @@ use paned_model::{Code, PaneId, Refusal, Scope, Size};
 use paned_substrate::{Command, NotResized, Resizing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
 use crate::panes::Pane;
 use crate::panes::pane::gone;
@@ -65,12 +64,12 @@ impl Action for PaneResize {
         }
         let holder = presence.map(|presence| presence.name().to_owned());
         let resizing = Resizing { size, holder, force: params.force };
-        let (reply, answer) = oneshot::channel();
-        let sent = pane.commands()?.send(Command::Resize(resizing, reply)).await;
-        match answer.await {
-            Ok(Ok(())) if sent.is_ok() => {}
-            Ok(Err(NotResized { why: Refused::Held, holder })) => return Err(held(&pane, holder)),
-            _ => return Err(gone(&pane.id, pane.lock().status())),
+        match pane.ask(|reply| Command::Resize(resizing, reply)).await? {
+            Some(Ok(())) => {}
+            Some(Err(NotResized { why: Refused::Held, holder })) => {
+                return Err(held(&pane, holder));
+            }
+            Some(Err(_)) | None => return Err(gone(&pane.id, pane.lock().status())),
         }
         let changed = pane.resized(&context.kernel, size);
         Ok(Resized { id: params.pane_id, size, changed })

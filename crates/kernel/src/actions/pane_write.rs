@@ -11,7 +11,6 @@ use paned_term::keys::Key;
 use paned_term::screen::view::Modes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::panes::Pane;
@@ -113,35 +112,29 @@ pub(super) async fn write(
         return Err(gone(&pane.id, status));
     }
     kernel.panes().typists.typed(&pane.id, Instant::now());
-    let (reply, answer) = oneshot::channel();
     let heard = kernel.agents().listener(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());
         (agent, agents::Typed { bytes: parts.concat(), at: kernel.now(), end })
     });
-    let sent = pane.commands()?.send(Command::Input(parts, reply)).await;
-    match (sent, answer.await) {
-        (Ok(()), Ok(Ok(typed))) => {
+    match pane.ask(|reply| Command::Input(parts, reply)).await? {
+        Some(Ok(typed)) => {
             if let Some((agent, typed)) = heard {
                 agent.typed(typed);
             }
             Ok(typed)
         }
-        (Ok(()), Ok(Err(Refused::Full))) => Err(Refusal::new(
+        Some(Err(Refused::Full)) => Err(Refusal::new(
             Code::Limit,
             format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
         )),
-        (Ok(()), Ok(Err(Refused::Failed))) if pane.is_adopted() => {
+        Some(Err(Refused::Failed)) if pane.is_adopted() => {
             let sentence =
                 format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
             Err(Refusal::new(Code::Unavailable, sentence))
         }
-        (
-            Ok(()),
-            Ok(Err(
-                Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved | Refused::Unread,
-            ))
-            | Err(_),
-        )
-        | (Err(_), _) => Err(gone(&pane.id, pane.lock().status())),
+        Some(Err(
+            Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved | Refused::Unread,
+        ))
+        | None => Err(gone(&pane.id, pane.lock().status())),
     }
 }

@@ -48,13 +48,15 @@ impl Lens {
         until.saturating_sub(at)
     }
 
-    /// Draws on towards an offset that is known to be written, at most a piece. The screen, once it is there.
+    /// Draws on towards an offset that is known to be written, at most a piece. The screen, once it is there, and what is
+    /// known of it.
     fn draw(
         &mut self,
+        pane: &Pane,
         output: &dyn Output,
-        known: &Known,
         until: u64,
-    ) -> io::Result<Option<&mut Drawn>> {
+    ) -> io::Result<Option<(&mut Drawn, Known)>> {
+        let known = pane.known(output);
         let seen = self.seen.get_or_insert_with(|| {
             self.answered = output.taken();
             known.blank(output, output.first(), 0)
@@ -66,14 +68,14 @@ impl Lens {
             end = end.min(self.answered);
         }
         if let Err(gap) = seen.catch_up_from(output, end.min(until), known.plain_until)? {
-            // The ring was faster: begin anew with what is kept.
-            *seen = known.blank(output, gap.first, 0);
+            // The ring was faster: begin anew with what is kept, and with what is known by now of what is not.
+            *seen = pane.known(output).blank(output, gap.first, 0);
         }
         if seen.at() <= self.answered {
             drop(seen.screen_mut().take_replies());
         }
         let is_there = until <= seen.at() || seen.at() == begun;
-        Ok(is_there.then_some(seen))
+        Ok(is_there.then_some((seen, known)))
     }
 }
 
@@ -95,11 +97,10 @@ impl Pane {
         until: u64,
         look: impl FnOnce(&mut Drawn, &Known) -> T + Send + 'static,
     ) -> io::Result<T> {
-        let known = self.known(output.as_ref());
         let mut lens = self.lens.lock().await;
         if lens.behind(output.as_ref(), until) <= LITTLE {
             loop {
-                if let Some(seen) = lens.draw(output.as_ref(), &known, until)? {
+                if let Some((seen, known)) = lens.draw(self, output.as_ref(), until)? {
                     return Ok(look(seen, &known));
                 }
             }
@@ -107,7 +108,8 @@ impl Pane {
         drop(lens);
         let pane = self.clone();
         let draw = move || loop {
-            if let Some(seen) = pane.lens.blocking_lock().draw(output.as_ref(), &known, until)? {
+            let mut lens = pane.lens.blocking_lock();
+            if let Some((seen, known)) = lens.draw(&pane, output.as_ref(), until)? {
                 return Ok(look(seen, &known));
             }
         };

@@ -8,7 +8,7 @@ use paned_model::{
 };
 use paned_substrate::{Command, Link, Output};
 use serde_json::json;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::known;
 use super::lens::{Known, Lens};
@@ -33,6 +33,8 @@ pub(crate) struct Pane {
     pub(crate) known: known::Known,
     /// Its last line, for those who wait for it.
     pub(crate) tail: tail::Shared,
+    /// Whether its files are gone and its name is free. Held while that is being done.
+    pub(crate) is_forgotten: tokio::sync::Mutex<bool>,
 }
 
 /// What is known of a pane. Journal records are made under this lock, so that their order is the order of
@@ -93,8 +95,8 @@ impl Pane {
         let state = Kept::new(state);
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         let (known, tail) = (known::Known::default(), tail::Shared::default());
-        let shown = shown::Kept::default();
-        Self { id, created_at, state, stirred, lens, shown, known, tail }
+        let (shown, is_forgotten) = (shown::Kept::default(), tokio::sync::Mutex::default());
+        Self { id, created_at, state, stirred, lens, shown, known, tail, is_forgotten }
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {
@@ -202,7 +204,11 @@ impl Pane {
 
     /// What it printed, or why that cannot be shown.
     pub(crate) fn readable(&self) -> Result<Arc<dyn Output>, Refusal> {
-        self.output().ok_or_else(|| {
+        let state = self.lock();
+        state.output().ok_or_else(|| {
+            if state.status() == Status::Starting {
+                return starting(&self.id);
+            }
             let sentence = format!("the output of pane `{}` cannot be read", self.id);
             Refusal::new(Code::Unavailable, sentence)
         })
@@ -231,20 +237,37 @@ impl Pane {
         let state = self.lock();
         match &state.reach {
             Reach::Linked { commands, .. } => Ok(commands.clone()),
-            Reach::Starting => {
-                Err(Refusal::new(Code::Busy, format!("the pane `{}` is being started", self.id)))
-            }
+            Reach::Starting => Err(starting(&self.id)),
             Reach::Unlinked { .. } => Err(gone(&self.id, state.status())),
+        }
+    }
+
+    /// Has its keeper do something, and waits for the answer; nothing when the keeper goes away before it answers.
+    ///
+    /// # Errors
+    /// When there is no keeper yet, or none any more.
+    pub(crate) async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<Option<T>, Refusal> {
+        let (reply, answer) = oneshot::channel();
+        // A command that was not taken comes back with the reply in it: who waits for that holds up themselves.
+        match self.commands()?.send(command(reply)).await {
+            Ok(()) => Ok(answer.await.ok()),
+            Err(_) => Ok(None),
         }
     }
 }
 
+fn starting(id: &PaneId) -> Refusal {
+    Refusal::new(Code::Busy, format!("the pane `{id}` is being started"))
+}
+
 /// The refusal to do something to a pane that has ended.
 pub(crate) fn gone(id: &PaneId, status: Status) -> Refusal {
-    Refusal::new(
-        Code::Gone,
-        format!("the program in pane `{id}` is not running any more ({status})"),
-    )
+    // Its end may not be written down yet.
+    let how = if status.is_live() { "it has just ended".to_owned() } else { status.to_string() };
+    Refusal::new(Code::Gone, format!("the program in pane `{id}` is not running any more ({how})"))
 }
 
 impl State {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::Pane;
 use super::end;
-use super::lens::Known;
+use super::lens::{Known, settled};
 use super::record::End;
 use super::throttle::Throttle;
 use super::typists::Consideration;
@@ -48,6 +48,8 @@ struct Task {
     plain: bool,
     /// Whether we are its terminal; an adopted pane has tmux.
     answers: bool,
+    /// Whether it has asked something and was not answered yet: within a synchronized update nothing is drawn.
+    owes: bool,
     titles: Throttle<()>,
     modes: Throttle<()>,
     bells: Throttle<u64>,
@@ -102,6 +104,7 @@ impl Task {
             update_until: None,
             plain,
             answers,
+            owes: false,
             titles,
             modes,
             bells,
@@ -137,7 +140,10 @@ impl Task {
                 Event::Fact(Some(Fact::Pressed(keys))) => self.pressed(keys),
                 Event::Fact(Some(Fact::Lost)) => self.lost(),
                 Event::Fact(None) => return self.part(),
-                Event::Deadline => self.tell(),
+                Event::Deadline => {
+                    self.tell();
+                    self.answer().await;
+                }
             }
         }
     }
@@ -158,12 +164,13 @@ impl Task {
         // No larger than needed: most of what is printed is short, and all of it has to be cleared.
         let mut buffer = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
         match self.output.read(before, &mut buffer) {
-            Ok(Ok(read)) => self.hear(&buffer[..read]).await,
+            Ok(Ok(read)) => self.hear(&buffer[..read]),
             Ok(Err(gap)) => self.skip_to(gap.first),
             Err(error) => {
                 tracing::error!(pane = %self.pane.id, %error, "the output of a pane cannot be read");
             }
         }
+        self.answer().await;
         self.settle(before).await;
         self.tell();
         before < self.looked && self.looked < self.output.end()
@@ -229,14 +236,15 @@ impl Task {
             state.plain_until = self.looked;
             return;
         }
-        if 0 < self.output.first() {
-            state.preamble = [&self.signals.setup(), self.signals.opening()].concat();
-        }
-        if std::mem::replace(&mut self.noted, self.signals.changes()) == self.signals.changes() {
+        let changes = self.signals.changes();
+        let is_new = std::mem::replace(&mut self.noted, changes) != changes;
+        if !is_new && self.output.first() == 0 {
             return;
         }
         let setup = self.signals.setup();
-        if state.record.modes.as_bytes() != setup {
+        // Also while the beginning is kept: it may be gone by the time that somebody looks.
+        state.preamble = [&setup, self.signals.opening()].concat();
+        if is_new && state.record.modes.as_bytes() != setup {
             state.record.modes = String::from_utf8(setup).unwrap_or_default();
             self.modes.push(());
         }
@@ -249,7 +257,7 @@ impl Task {
         self.plain = false;
     }
 
-    async fn hear(&mut self, bytes: &[u8]) {
+    fn hear(&mut self, bytes: &[u8]) {
         self.plain &= memchr(ESC, bytes).is_none();
         let (mut title, mut asked) = (None, false);
         let rung = &mut self.rung;
@@ -263,9 +271,7 @@ impl Task {
         if let Some(title) = title {
             self.retitle(title);
         }
-        if asked && self.answers {
-            self.answer().await;
-        }
+        self.owes |= asked && self.answers;
         if 0 < self.rung {
             self.bells.push(self.rung);
         }
@@ -280,19 +286,28 @@ impl Task {
     /// The program asked its terminal something; we are its terminal. Who has ended waits for no answer, and others wait
     /// to hear of that end.
     async fn answer(&mut self) {
-        if self.output.ending().is_some() {
+        if !self.owes || self.output.ending().is_some() {
             return;
         }
-        let replies = |seen: &mut Drawn, _: &Known| seen.screen_mut().take_replies();
+        let replies = |seen: &mut Drawn, known: &Known| {
+            let owes = settled(seen, known).is_held();
+            (seen.screen_mut().take_replies(), owes)
+        };
         match self.pane.focus(self.output.clone(), self.looked, replies).await {
-            Ok(replies) if !replies.is_empty() => {
-                let (reply, _) = tokio::sync::oneshot::channel();
-                // Behind no condition, and yet not as typing: no person answers these.
-                let anyhow = Guard::default();
-                let _ = self.commands.send(Command::Guarded(replies, anyhow, reply)).await;
+            Ok((replies, owes)) => {
+                self.owes = owes;
+                self.reply(replies).await;
             }
-            Ok(_) => {}
             Err(error) => tracing::error!(pane = %self.pane.id, %error, "cannot parse output"),
+        }
+    }
+
+    async fn reply(&self, replies: Vec<u8>) {
+        if !replies.is_empty() {
+            let (reply, _) = tokio::sync::oneshot::channel();
+            // Behind no condition, and yet not as typing: no person answers these.
+            let anyhow = Guard::default();
+            let _ = self.commands.send(Command::Guarded(replies, anyhow, reply)).await;
         }
     }
 

@@ -1,5 +1,7 @@
 //! Panes: what is known of them, and when.
 
+use std::time::Duration;
+
 use paned_kernel::Piece;
 use paned_model::frame::Survivor;
 use paned_model::{Code, Exit, Offset};
@@ -181,6 +183,45 @@ async fn the_program_names_its_pane_unless_somebody_else_did() {
     house.pane("b").exit(Exit::Code(0));
     next(&mut house.feed("pane:exited")).await;
     assert_eq!(get(&house, "b").await["title"], "mine");
+}
+
+/// Between the end of a keeper and the moment that it is known there is a while, in which much may be asked.
+#[tokio::test(start_paused = true)]
+async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
+    let house = with_pane("a").await;
+    house.pane("a").deafen();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for (name, params) in [
+        ("pane:write", json!({ "paneId": "a", "text": "x" })),
+        ("pane:keys", json!({ "paneId": "a", "keys": ["enter"] })),
+        ("pane:paste", json!({ "paneId": "a", "text": "x" })),
+        ("pane:resize", json!({ "paneId": "a", "size": { "cols": 90, "rows": 20 } })),
+    ] {
+        let asked = tokio::time::timeout(Duration::from_secs(60), house.act(name, params));
+        let (code, sentence) = code(asked.await.expect("an answer"));
+        assert_eq!(code, Code::Gone, "{name}");
+        assert!(sentence.ends_with("(it has just ended)"), "{sentence}");
+    }
+}
+
+/// Others who look for a pane of that name wait, or find none; nobody finds half of one.
+#[tokio::test(start_paused = true)]
+async fn many_who_close_a_pane_leave_the_next_one_of_its_name_alone() {
+    let house = with_pane("a").await;
+    let close = || house.act("pane:close", json!({ "paneId": "a" }));
+    let renew = async {
+        while house.act("pane:new", json!({ "id": "a", "argv": ["cat"] })).await.is_err() {
+            tokio::time::sleep(Duration::from_micros(1)).await;
+        }
+    };
+    let (first, second, third, ()) = tokio::join!(close(), close(), close(), renew);
+    for closed in [first, second, third] {
+        assert!(closed.is_ok() || code(closed).0 == Code::NotFound);
+    }
+    assert_eq!(get(&house, "a").await["argv"], json!(["cat"]));
+    assert_eq!(house.pane("a").order.argv, ["cat"], "it has its files");
+    let mut feed = house.feed("pane:removed,pane:created");
+    assert_eq!(names(&mut feed, 3).await, ["pane:created", "pane:removed", "pane:created"]);
 }
 
 #[tokio::test(start_paused = true)]

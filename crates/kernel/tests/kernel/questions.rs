@@ -1,5 +1,7 @@
 //! What a program asks its terminal is answered once, whoever looks when.
 
+use std::time::Duration;
+
 use paned_model::Exit;
 use paned_substrate::fake::Fake;
 use serde_json::json;
@@ -33,6 +35,26 @@ async fn a_program_that_asks_its_terminal_is_answered_once() {
         open(&house).await;
         ask(&house, looks).await;
         assert_eq!(house.pane("a").typed(), b"\x1b[1;3R\x1b[2;1R", "looked at: {looks}");
+    }
+}
+
+/// Within a synchronized update nothing is drawn, so that nobody knows yet where the cursor is.
+#[tokio::test(start_paused = true)]
+async fn a_question_within_an_update_is_answered_at_its_end_or_when_it_takes_too_long() {
+    for end in [&b"\x1b[?2026l"[..], b""] {
+        let house = House::new().await;
+        open(&house).await;
+        house.pane("a").print(b"\x1b[?2026h\x1b[3;7H\x1b[6n");
+        house.heard("a").await;
+        assert!(house.pane("a").typed().is_empty());
+        house.pane("a").print(end);
+        let answered = async {
+            while house.pane("a").typed().is_empty() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), answered).await.expect("an answer");
+        assert_eq!(house.pane("a").typed(), b"\x1b[3;7R");
     }
 }
 

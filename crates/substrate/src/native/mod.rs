@@ -77,13 +77,19 @@ impl Native {
         wire.say(&ToKeeper::Birth(Box::new(birth)));
         let Ok(welcome) = timeout(BIRTH, welcome(&mut wire)).await else {
             // Should it come to life after all, this is the first thing it hears.
-            wire.say(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
-            let _ = wire.flush_now();
+            abandon(&mut wire);
             return Err(Error::Timeout { what: "starting the pane", limit: BIRTH });
         };
         let welcome = welcome?;
-        let reader = Reader::open(&tape).map_err(|error| Error::Machine(error.to_string()))?;
-        Ok(link::start(wire, welcome, Arc::new(reader)))
+        match Reader::open(&tape) {
+            Ok(reader) => Ok(link::start(wire, welcome, Arc::new(reader))),
+            Err(error) => {
+                // Its program runs already, and nobody would ever find it.
+                abandon(&mut wire);
+                let source = std::io::Error::other(error);
+                Err(Error::Io { what: "open the tape".into(), source })
+            }
+        }
     }
 
     fn wire(&self) -> Result<Wire, Error> {
@@ -125,6 +131,12 @@ impl Ground for Native {
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
         Box::pin(async move { self.places.remove(&id).await })
     }
+}
+
+/// Has a keeper end what it has started.
+fn abandon(wire: &mut Wire) {
+    wire.say(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
+    let _ = wire.flush_now();
 }
 
 /// Waits for the keeper's first word.
