@@ -4,6 +4,7 @@
 
 mod attach;
 mod look;
+mod lost;
 mod run;
 mod sizes;
 mod term;

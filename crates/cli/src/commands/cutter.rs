@@ -6,19 +6,32 @@ use paned_term::lines;
 const LONGEST: usize = 1 << 20;
 
 /// Cuts a stream into lines. How the bytes were cut on the way never matters.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cutter {
     /// The line that has not ended.
     open: Vec<u8>,
+    /// A line that goes on for longer comes in pieces.
+    longest: usize,
+}
+
+impl Default for Cutter {
+    fn default() -> Self {
+        Self { open: Vec::new(), longest: LONGEST }
+    }
 }
 
 impl Cutter {
+    /// One for a stream that ends, however long its lines are.
+    pub(super) fn whole() -> Self {
+        Self { longest: usize::MAX, ..Self::default() }
+    }
+
     /// Takes bytes, gives the lines that they end.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut whole = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.open.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || LONGEST <= self.open.len() {
+            if piece.ends_with(b"\n") || self.longest <= self.open.len() {
                 whole.extend(self.finish());
             }
         }
@@ -29,7 +42,9 @@ impl Cutter {
     pub(super) fn finish(&mut self) -> Option<String> {
         let open = std::mem::take(&mut self.open);
         let line = open.strip_suffix(b"\n").unwrap_or(&open);
-        (!open.is_empty()).then(|| lines::clean(line, LONGEST).text.into_owned())
+        // Blanks may be moved over, so that there is more to see than was printed.
+        let most = LONGEST.max(line.len());
+        (!open.is_empty()).then(|| lines::clean(line, most).text.into_owned())
     }
 }
 
@@ -67,6 +82,9 @@ mod tests {
         assert!(cutter.feed(&piece).is_empty());
         assert_eq!(cutter.feed(&piece).len(), 1);
         assert_eq!(cutter.finish(), None);
+        let mut cutter = Cutter::whole();
+        assert!((0..3).all(|_| cutter.feed(&piece).is_empty()));
+        assert_eq!(cutter.finish().map(|line| line.len()), Some(3 * piece.len()));
     }
 
     #[track_caller]

@@ -4,12 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::Refusal;
-use serde_json::json;
 
-use super::printed::Read;
-use super::{params, read};
+use super::past::Past;
+use super::printer::{Form, Printer};
 use crate::context::Context;
-use crate::out::units;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,11 +17,11 @@ Examples:
   paned logs web --raw           byte for byte, colours and all
   paned logs web --json          one line of JSON for each line
 
-It ends where the output ended when it was asked; `paned tail -f` goes on. For parts of it, see `paned read`.";
+It ends where the output ended when it was asked; `paned tail -f` goes on. For parts of it, see `paned read`.
 
-/// As much as the server answers at once.
-const PAGE: usize = 10_000;
-const PIECE: usize = 1 << 20;
+Lines are shown whole, however long they are. A program that prints on while it is read may take away what was not \
+read yet; then that is said on standard error, … stands in place of the missing part of a line, and the exit code \
+is 10.";
 
 /// Show everything that is kept of what a pane has printed
 #[derive(clap::Args)]
@@ -40,74 +38,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    if args.raw {
-        return bytes(context, args);
-    }
-    let first = page(context, &args.pane, None)?;
-    say_dropped(context, first.dropped, "line")?;
-    // A program that prints on is not run after.
-    let end = first.total;
-    let mut current = first;
-    loop {
-        show(context, args, &current, end)?;
-        let is_over = !current.truncated || current.lines.last().is_none_or(|it| end <= it.n + 1);
-        if is_over {
-            return Ok(ExitCode::SUCCESS);
-        }
-        current = page(context, &args.pane, Some(current.next))?;
-    }
+    let form = form(context, args)?;
+    Past::all(context, &args.pane)?.show(Printer::whole(context.out, form))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn say_dropped(context: &Context, dropped: u64, thing: &str) -> Result<()> {
-    if dropped == 0 {
-        return Ok(());
+fn form(context: &Context, args: &Args) -> Result<Form, Refusal> {
+    match (context.out.is_json(), args.raw) {
+        (true, true) => Err(Refusal::invalid(
+            "`--raw` is bytes, and JSON is none; `paned read --view raw --json` has both",
+        )),
+        (false, true) => Ok(Form::Raw),
+        (true, false) => Ok(Form::NumberedJson),
+        (false, false) if args.numbers => Ok(Form::Numbered),
+        (false, false) => Ok(Form::Lines),
     }
-    let count = units::count(usize::try_from(dropped).unwrap_or(usize::MAX), thing);
-    Ok(context.out.aside(format!("paned: the first {count} are no longer kept"))?)
-}
-
-/// The same byte for byte.
-fn bytes(context: &Context, args: &Args) -> Result<ExitCode> {
-    if context.out.is_json() {
-        let sentence =
-            "`--raw` is bytes, and JSON is none; `paned read --view raw --json` has both";
-        return Err(Refusal::invalid(sentence).into());
-    }
-    let (mut at, mut end) = (0, None);
-    loop {
-        let request = json!({ "paneId": args.pane, "view": "raw", "since": at, "limit": PIECE });
-        let piece: Read = read(context.action("pane:read", &request)?)?;
-        if end.is_none() {
-            say_dropped(context, piece.dropped, "byte")?;
-        }
-        // A program that prints on is not run after.
-        let last = *end.get_or_insert(piece.total);
-        let bytes = piece.bytes()?;
-        let first = piece.next - bytes.len() as u64;
-        let wanted = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
-        context.out.bytes(&bytes[..bytes.len().min(wanted)])?;
-        at = piece.next;
-        if last <= at || bytes.is_empty() {
-            return Ok(ExitCode::SUCCESS);
-        }
-    }
-}
-
-fn page(context: &Context, pane: &str, since: Option<u64>) -> Result<Read> {
-    let request =
-        params([("paneId", json!(pane)), ("limit", json!(PAGE)), ("since", json!(since))]);
-    read(context.action("pane:read", &request)?)
-}
-
-fn show(context: &Context, args: &Args, page: &Read, end: u64) -> Result<()> {
-    for line in page.lines.iter().take_while(|line| line.n < end) {
-        if context.out.is_json() {
-            context.out.json(line)?;
-        } else if args.numbers {
-            context.out.program(&line.numbered())?;
-        } else {
-            context.out.program(&line.text)?;
-        }
-    }
-    Ok(())
 }

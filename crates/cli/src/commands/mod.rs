@@ -22,6 +22,7 @@ pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod new;
+mod past;
 pub(crate) mod paste;
 mod printed;
 mod printer;

@@ -1,5 +1,7 @@
 //! What a pane has printed, as `pane:read` answers it, and showing that.
 
+use std::borrow::Cow;
+
 use anyhow::{Context as _, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -31,17 +33,26 @@ pub(super) struct Gap {
     pub(super) to: u64,
 }
 
+/// Stands where a part of a line is missing.
+pub(super) const MISSING: char = '…';
+
 /// A line of a pane.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Line {
     pub(super) n: u64,
     pub(super) text: String,
     /// Whether there is more of it than is shown.
     #[serde(default)]
     pub(super) cut: bool,
+    /// Whether its end was not printed yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) open: bool,
+    /// Whether its beginning may be missing, because it is no longer kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) beheaded: bool,
     /// Whether the pattern matches, where there is one.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
-    matches: Option<bool>,
+    pub(super) matches: Option<bool>,
 }
 
 impl Read {
@@ -61,10 +72,18 @@ impl Read {
 }
 
 impl Line {
+    /// What it says, with a mark in place of a beginning that is no longer kept.
+    pub(super) fn marked(&self) -> Cow<'_, str> {
+        match self.beheaded {
+            true => format!("{MISSING}{}", self.text).into(),
+            false => self.text.as_str().into(),
+        }
+    }
+
     /// The line after its number, in the way of grep: `12:` is a match, `11-` stands beside one.
     pub(super) fn numbered(&self) -> String {
         let mark = if self.matches == Some(false) { '-' } else { ':' };
-        format!("{}{mark}{}", self.n, self.text)
+        format!("{}{mark}{}", self.n, self.marked())
     }
 }
 
@@ -98,8 +117,10 @@ mod tests {
 
     #[test]
     fn a_number_tells_a_match_from_what_stands_beside_it() {
-        let line = |matches| Line { n: 7, text: "x".into(), cut: false, matches };
+        let line = |matches| Line { n: 7, text: "x".into(), matches, ..Line::default() };
         let shown = [None, Some(true), Some(false)].map(|matches| line(matches).numbered());
         assert_eq!(shown, ["7:x", "7:x", "7-x"]);
+        let torn = Line { beheaded: true, ..line(None) };
+        assert_eq!((torn.marked().as_ref(), torn.numbered().as_str()), ("…x", "7:…x"));
     }
 }

@@ -1,0 +1,97 @@
+//! What is not shown is said: output that is no longer kept, lines that were cut, and pages that end.
+
+use std::io::Read;
+use std::process::{Child, Stdio};
+
+use paned_e2e::{Server, said, wait_for};
+use serde_json::Value;
+
+use super::{script, start, until, until_exit};
+
+/// A program that prints lines of 8 bytes in two goes, so that the second takes away what is between the first
+/// MiB of the first and its end.
+const TWO_GOES: &str = "seq 400000; read x; seq 400001 788000; read x";
+/// The exit code of what is no longer there.
+const GONE: i32 = 10;
+
+/// A server whose panes keep 4 MiB.
+fn small_server() -> Server {
+    Server::start_set("[limits]\ntape_bytes = 4194304\n", &[])
+}
+
+/// Starts a command that nobody reads yet. It is in the middle of its first piece once there is something to read.
+fn start_reading(server: &Server, args: &[&str]) -> (Child, Vec<u8>) {
+    let mut command = server.command(args);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = vec![0; 4096];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    (child, first)
+}
+
+/// Has a pane print so much while a command is reading it that some is lost; answers what the command said.
+#[track_caller]
+fn read_too_slowly(args: &[&str]) -> (String, String, i32) {
+    let server = small_server();
+    script(&server, "a", TWO_GOES);
+    until(&server, "a", "^400000$");
+    let (child, mut shown) = start_reading(&server, args);
+    server.ok(&["keys", "a", "enter"]);
+    let tape = server.tape("a");
+    wait_for("the end of the second go", || (6_192_000 < tape.end()).then_some(()));
+    let mut rest = child.wait_with_output().unwrap();
+    shown.append(&mut rest.stdout);
+    rest.stdout = shown;
+    said(&rest)
+}
+
+/// The lines without those that say that they were torn, each of which stands alone at the gap.
+#[track_caller]
+fn check_numbers(lines: &[&str]) {
+    let is_torn = |line: &str| line.starts_with('…') || line.ends_with('…');
+    let gap = lines.iter().position(|line| is_torn(line)).expect("a torn line");
+    let torn = lines.iter().filter(|line| is_torn(line)).count();
+    let (before, after) = (&lines[..gap], &lines[gap + torn..]);
+    assert!(before.iter().copied().eq((1..=before.len()).map(|n| n.to_string())));
+    let first: usize = after[0].parse().unwrap();
+    assert!(before.len() + 1000 < first, "{first}");
+    assert!(after.iter().copied().eq((first..=400_000).map(|n| n.to_string())));
+}
+
+#[test]
+fn logs_say_what_was_lost_while_they_were_read() {
+    let (out, err, code) = read_too_slowly(&["logs", "a"]);
+    assert!(err.contains("in between are no longer kept"), "{err}");
+    assert_eq!(code, GONE, "{err}");
+    check_numbers(&out.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn logs_byte_for_byte_put_a_line_end_where_something_was_lost() {
+    let (out, err, code) = read_too_slowly(&["logs", "a", "--raw"]);
+    assert!(code == GONE && err.contains("in between are no longer kept"), "{err}");
+    let lines: Vec<usize> = out.lines().map(|line| line.parse().unwrap_or(0)).collect();
+    assert!(lines.iter().all(|n| *n <= 400_000), "nothing is glued together");
+}
+
+#[test]
+fn numbers_stay_true_after_what_was_lost() {
+    let (out, _, code) = read_too_slowly(&["logs", "a", "-n"]);
+    assert_eq!(code, GONE);
+    for line in out.lines().filter(|line| !line.contains('…')) {
+        let (n, text) = line.split_once(':').unwrap();
+        assert_eq!(text.parse(), n.parse().map(|n: u32| n + 1), "{line}");
+    }
+    let (out, _, code) = read_too_slowly(&["logs", "a", "--json"]);
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.iter().filter(|line| line["beheaded"] == true).count(), 1);
+    assert_eq!((code, &lines[lines.len() - 2]["n"]), (GONE, &399_999.into()));
+}
+
+#[test]
+fn a_long_line_is_shown_whole() {
+    let server = Server::start();
+    start(&server, "a", &["printf", "%05000d\\n", "7"]);
+    until_exit(&server, "a");
+    let whole = format!("{}7\n", "0".repeat(4999));
+    assert_eq!(server.ok(&["logs", "a"]), whole);
+}
