@@ -117,6 +117,21 @@ fn whoever_stops_reading_ends_the_program() {
 }
 
 #[test]
+fn what_the_answer_leaves_out_can_still_be_read() {
+    let server = Server::start();
+    let ran = server.answer(&["run", "--", "seq", "2000"]);
+    assert_eq!(ran["output"]["lines"].as_array().unwrap().len(), 2000);
+    assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(0), &json!(false)));
+    assert_eq!((&ran["kept"], server.answer(&["ls"])), (&json!(false), json!([])));
+    let (out, err, code) = said(&server.cli(&["run", "--json", "--", "seq", "12000"]));
+    let ran: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(2000), &json!(true)));
+    let pane = ran["paneId"].as_str().unwrap();
+    assert!(code == 0 && ran["kept"] == true && err.contains(pane), "{err}");
+    assert_eq!(server.ok(&["logs", pane]).lines().count(), 12_000);
+}
+
+#[test]
 fn a_kept_pane_can_be_read_and_json_says_it_all() {
     let server = Server::start();
     let env = ["run", "--keep", "--id", "k", "--env", "A=b", "--cwd", "/", "--json", "--"];

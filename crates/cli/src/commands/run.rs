@@ -20,6 +20,7 @@ use self::course::{Course, Finish, Outcome, Source, State};
 use self::direct::Direct;
 use self::press::Press;
 use super::follow::Follower;
+use super::printed::Read;
 use super::printer::{Form, Printer};
 use super::span::seconds;
 use super::window::{self, Signals};
@@ -32,7 +33,7 @@ Examples:
   paned run -- cargo test
   paned run --timeout 60 -- ./slow || echo $?     124 when time ran out
   paned run --keep --id build -- make             the pane stays, for `paned logs build`
-  paned run --json -- make                        how it ended and its last lines, as JSON
+  paned run --json -- make                        how it ended and what it printed, as JSON
 
 The program has a terminal of its own, as large as yours, and lives on the server: what it prints is shown \
 as it comes, byte for byte to a terminal (or with --raw), as plain lines elsewhere. All of it is shown: a \
@@ -44,12 +45,18 @@ are passed on; SIGTERM ends it with all that it started, and so does our own end
 input: to type into a program, use `paned new` and `paned attach`. Afterwards the pane is closed, and what the \
 program left running with it, unless you say --keep.
 
+--json answers the last 10000 lines, up to 1 MiB of them and 2000 characters of each; `first` is the number of the \
+first one, and `truncated` and `cut` say what was left out. Then the pane is kept, too, and `kept` is true: \
+`paned logs` has all of it until you close it.
+
 The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
 there is no such program, 126 when it cannot be executed.";
 
 /// What a shell answers when there is no such program, and when it is none that can be executed.
 const NO_PROGRAM: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
+/// How many lines are answered with `--json`, the last ones: as many as the server gives at once.
+const MOST: usize = 10_000;
 /// How long a server that is away is waited for once the program has ended, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(200);
@@ -116,20 +123,28 @@ async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Resu
         guard,
     };
     let outcome = course.run(&mut signals).await;
-    let answered = match &outcome {
+    let answer = match &outcome {
         Ok(Outcome::Ended(finish)) if context.out.is_json() => {
-            answer(context, &client, &pane, finish).await
+            Some(answer(&client, &pane, finish, keep).await)
         }
-        Ok(_) | Err(_) => Ok(()),
+        Ok(_) | Err(_) => None,
     };
+    let is_part = matches!(&answer, Some(Ok(answer)) if answer.is_part);
     // Whatever went wrong, nothing is left behind that nobody asked for.
-    if keep {
-        context.out.aside(format!("paned: the pane {id} is kept"))?;
-    } else {
-        close(context, &client, &id).await;
+    match (keep, is_part) {
+        (true, _) => aside(context, &format!("paned: the pane {id} is kept")),
+        (false, true) => leave(context, &client, &id).await,
+        (false, false) => close(context, &client, &id).await,
     }
-    answered?;
+    if let Some(answer) = answer {
+        context.out.json(&answer?.json)?;
+    }
     code(context, outcome?)
+}
+
+/// Says something that nobody may read: our exit code is for the program all the same.
+fn aside(context: &Context, text: &str) {
+    let _ = context.out.aside(text);
 }
 
 /// A program that is not there, or none: a shell's exit codes for that.
@@ -142,7 +157,7 @@ fn not_started(context: &Context, error: anyhow::Error) -> Result<ExitCode> {
         None if refusal.sentence.starts_with("cannot run ") => NOT_EXECUTABLE,
         None => return Err(refusal.into()),
     };
-    context.out.refuse(&refusal)?;
+    let _ = context.out.refuse(&refusal);
     Ok(code.into())
 }
 
@@ -150,7 +165,7 @@ fn code(context: &Context, outcome: Outcome) -> Result<ExitCode> {
     let finish = match outcome {
         Outcome::Ended(finish) => finish,
         Outcome::Left(asked) => {
-            context.out.aside("paned: what was left of the output is not shown")?;
+            aside(context, "paned: what was left of the output is not shown");
             return Ok(asked.code().into());
         }
     };
@@ -185,26 +200,45 @@ fn request(args: Args, is_near: bool) -> Result<Value> {
     ]))
 }
 
-/// Prints how it went, in the words of `pane:run`.
-async fn answer(context: &Context, client: &Client, pane: &PaneInfo, how: &Finish) -> Result<()> {
-    let tail = json!({ "paneId": pane.id, "tail": 500 });
+/// How it went, in the words of `pane:run`.
+struct Answer {
+    json: Value,
+    /// Whether the pane has more than it.
+    is_part: bool,
+}
+
+async fn answer(client: &Client, pane: &PaneInfo, how: &Finish, keep: bool) -> Result<Answer> {
+    let tail = json!({ "paneId": pane.id, "tail": u64::MAX, "limit": MOST });
     let output = patiently(client, "pane:read", &tail).await?;
+    let shown: Read = read(output.clone())?;
+    let is_part = shown.truncated || shown.lines.iter().any(|line| line.cut);
     let exit = how.ended.and_then(|ended| ended.exit);
-    Ok(context.out.json(&json!({
+    let json = json!({
         "paneId": pane.id,
         "exitCode": exit.and_then(Exit::code),
         "exitSignal": exit.and_then(Exit::signal),
         "timedOut": how.ended.is_some_and(|ended| ended.timed_out),
         "durationMs": how.at.map(|at| at.since(pane.created_at)),
+        "first": shown.lines.first().map_or(shown.total, |line| line.n),
         "output": output,
-    }))?)
+        "kept": keep || is_part,
+    });
+    Ok(Answer { json, is_part })
+}
+
+/// Ends what is left, and keeps the pane for what our answer has no room for.
+async fn leave(context: &Context, client: &Client, pane: &str) {
+    let _ = patiently(client, "pane:kill", &json!({ "paneId": pane })).await;
+    let more = "it has more than the answer";
+    let how = format!("see `paned logs {pane}`, then `paned close {pane}`");
+    aside(context, &format!("paned: the pane {pane} is kept: {more}; {how}"));
 }
 
 /// Ends and forgets what is left. Where that fails, the pane is still there to be seen.
 async fn close(context: &Context, client: &Client, pane: &str) {
     let closed = patiently(client, "pane:close", &json!({ "paneId": pane })).await;
     if let Err(error) = closed {
-        let _ = context.out.aside(format!("paned: the pane {pane} stays: {error}"));
+        aside(context, &format!("paned: the pane {pane} stays: {error}"));
     }
 }
 
