@@ -18,7 +18,6 @@ mod settings;
 mod state;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -78,9 +77,8 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 /// Says why it did not work, and turns that into an exit code.
 fn fail(out: Out, error: &anyhow::Error) -> ExitCode {
-    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     // Whoever read our output has seen enough, as in `paned ls | head -1`.
-    if error.downcast_ref().is_some_and(closed) {
+    if out::is_closed(error) {
         return ExitCode::SUCCESS;
     }
     let refusal = match error.downcast_ref::<Refusal>() {

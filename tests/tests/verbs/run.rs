@@ -112,8 +112,30 @@ fn whoever_stops_reading_ends_the_program() {
     let (mut run, mut lines) = spawn(&server, "while echo more; do :; done");
     assert_eq!(lines.next().unwrap(), "more");
     drop(lines);
-    assert!(run.wait().unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(141), "as a pipe's writer");
     assert_eq!(server.answer(&["ls"]), json!([]));
+}
+
+#[test]
+fn a_program_that_ended_by_itself_speaks_for_itself_although_nobody_reads() {
+    let server = Server::start();
+    let mut run = server.command(&["run", "--id", "a", "--", "sh", "-c", "seq 50000; exit 3"]);
+    let mut run = run.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "1");
+    // More than a pipe holds, so that some of it is still to be printed.
+    until_exit(&server, "a");
+    drop(lines);
+    assert_eq!(run.wait().unwrap().code(), Some(3));
+    let mut run = server.command(&["run", "--json", "--keep", "--id", "b", "--", "false"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let run = run.stdout(writer.try_clone().unwrap()).stderr(writer).status().unwrap();
+    assert_eq!(run.code(), Some(1));
+    let mut list = server.command(&["ls"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert!(list.stdout(writer).status().unwrap().success(), "others end quietly");
 }
 
 #[test]

@@ -27,6 +27,7 @@ use super::window::{self, Signals};
 use super::{is_unavailable, new, params, read};
 use crate::client::{self, Client};
 use crate::context::Context;
+use crate::out::is_closed;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,11 +51,14 @@ first one, and `truncated` and `cut` say what was left out. Then the pane is kep
 `paned logs` has all of it until you close it.
 
 The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
-there is no such program, 126 when it cannot be executed.";
+there is no such program, 126 when it cannot be executed. A program that prints on when nobody reads our output any \
+more, as in `paned run -- yes | head -1`, is ended, and the exit code is 141, as for one that writes into a pipe.";
 
 /// What a shell answers when there is no such program, and when it is none that can be executed.
 const NO_PROGRAM: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
+/// What it says of a program that prints into a pipe that nobody reads: 128 and SIGPIPE.
+const UNREAD: u8 = 141;
 /// How many lines are answered with `--json`, the last ones: as many as the server gives at once.
 const MOST: usize = 10_000;
 /// How long a server that is away is waited for once the program has ended, and how often it is asked.
@@ -137,7 +141,7 @@ async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Resu
         (false, false) => close(context, &client, &id).await,
     }
     if let Some(answer) = answer {
-        context.out.json(&answer?.json)?;
+        print(context, &answer?)?;
     }
     code(context, outcome?)
 }
@@ -168,6 +172,7 @@ fn code(context: &Context, outcome: Outcome) -> Result<ExitCode> {
             aside(context, "paned: what was left of the output is not shown");
             return Ok(asked.code().into());
         }
+        Outcome::Unread => return Ok(UNREAD.into()),
     };
     let lost = || Refusal::new(Code::Gone, "how the program ended is not known: its keeper died");
     let ended = finish.ended.ok_or_else(lost)?;
@@ -224,6 +229,14 @@ async fn answer(client: &Client, pane: &PaneInfo, how: &Finish, keep: bool) -> R
         "kept": keep || is_part,
     });
     Ok(Answer { json, is_part })
+}
+
+/// Prints an answer. That nobody reads it changes nothing about how the program ended.
+fn print(context: &Context, answer: &Answer) -> Result<()> {
+    match context.out.json(&answer.json).map_err(anyhow::Error::from) {
+        Err(error) if is_closed(&error) => Ok(()),
+        printed => printed,
+    }
 }
 
 /// Ends what is left, and keeps the pane for what our answer has no room for.

@@ -135,6 +135,12 @@ impl Out {
     }
 }
 
+/// Whether it did not work because whoever read our output has gone.
+pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
+    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.downcast_ref().is_some_and(closed)
+}
+
 /// <https://no-color.org>: set and not empty means none.
 fn wants_colour() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -7,7 +7,7 @@ use paned_keeper::guard::Guard;
 use paned_model::{PaneInfo, Time};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::super::afterwards::Afterwards;
 use super::super::ending::Ended;
@@ -17,9 +17,12 @@ use super::super::window::{self, Asked, Caught, Signals};
 use super::direct::{self, Direct};
 use super::press::{Job, Press};
 use crate::client::Client;
+use crate::out::is_closed;
 
 /// How often the keeper hears that we are still there while whoever reads our output is slow.
 const BEAT: Duration = Duration::from_secs(1);
+/// How long a program may take to end by itself once nobody reads what it prints.
+const UNREAD: Duration = Duration::from_millis(500);
 /// How long a program may take to end after it was hung up.
 const HUNG_UP: Duration = Duration::from_secs(2);
 /// How long after somebody wanted us to end we go, whatever is left to be printed.
@@ -40,6 +43,8 @@ pub(super) enum Outcome {
     Ended(Finish),
     /// Nobody took our output, or the program did not end, when we were asked to.
     Left(Asked),
+    /// Whoever read our output has gone, and the program goes on.
+    Unread,
 }
 
 /// How the program ended.
@@ -109,7 +114,7 @@ impl Course<'_> {
     /// Runs to the end.
     ///
     /// # Errors
-    /// When whoever reads our output has gone, or nothing can be known of the program any more.
+    /// When our output cannot be printed, or nothing can be known of the program any more.
     pub(super) async fn run(mut self, signals: &mut Signals) -> Result<Outcome> {
         let mut asking = Asking::new();
         let mut beat = interval(BEAT);
@@ -132,11 +137,9 @@ impl Course<'_> {
             match event {
                 Event::Piece(piece) => self.show(piece),
                 Event::Printed(printed) => {
-                    printed?;
-                    if let Some(finish) = self.state.finish {
-                        return Ok(Outcome::Ended(finish));
+                    if let Some(outcome) = self.printed(printed).await? {
+                        return Ok(outcome);
                     }
-                    self.source.took().await;
                 }
                 Event::Caught(caught) => self.pass_on(caught, &mut asking).await,
                 Event::Done(wish, done) => self.heard(wish, done).await?,
@@ -148,6 +151,37 @@ impl Course<'_> {
                 Event::Late(asked) => return Ok(Outcome::Left(asked)),
             }
         }
+    }
+
+    /// Something was printed, or could not be. Answers how the run ended, if it did.
+    async fn printed(&mut self, printed: Result<()>) -> Result<Option<Outcome>> {
+        let is_unread = match printed {
+            Err(error) if is_closed(&error) => true,
+            printed => printed.map(|()| false)?,
+        };
+        if let Some(finish) = self.state.finish {
+            return Ok(Some(Outcome::Ended(finish)));
+        }
+        if is_unread {
+            return Ok(Some(self.unread().await));
+        }
+        self.source.took().await;
+        Ok(None)
+    }
+
+    /// Nobody reads what the program prints. One that has just ended, or is about to, is not to blame for that.
+    async fn unread(&mut self) -> Outcome {
+        let missed = self.state.missed;
+        let end = async {
+            loop {
+                match self.source.next().await {
+                    Ok(Piece::Ended { ended, at }) => return Some(Finish { ended, at, missed }),
+                    Ok(Piece::Printed(_) | Piece::Missed(_)) => self.source.took().await,
+                    Err(_) => return None,
+                }
+            }
+        };
+        timeout(UNREAD, end).await.ok().flatten().map_or(Outcome::Unread, Outcome::Ended)
     }
 
     fn show(&mut self, piece: Piece) {
