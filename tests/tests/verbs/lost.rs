@@ -94,4 +94,18 @@ fn a_long_line_is_shown_whole() {
     until_exit(&server, "a");
     let whole = format!("{}7\n", "0".repeat(4999));
     assert_eq!(server.ok(&["logs", "a"]), whole);
+    assert_eq!(server.ok(&["tail", "a"]), whole);
+}
+
+#[test]
+fn a_tail_is_as_long_as_was_asked_for() {
+    let server = Server::start();
+    start(&server, "a", &["seq", "30000"]);
+    until_exit(&server, "a");
+    let lines = server.ok(&["tail", "a", "-n", "20000"]);
+    assert!(lines.lines().map(str::to_owned).eq((10_001..=30_000).map(|n: u32| n.to_string())));
+    assert_eq!(server.ok(&["tail", "a", "-n", "40000"]).lines().count(), 30_000);
+    assert_eq!(server.answer(&["tail", "a", "-n", "20000"])["truncated"], true);
+    assert_eq!(server.answer(&["tail", "a", "-n", "20"])["truncated"], false);
+    assert_eq!(server.ok(&["tail", "a", "-n", "0"]), "");
 }

@@ -60,6 +60,16 @@ impl<'a> Past<'a> {
         Ok(Self { context, pane, at, end, dropped: at, is_numbered: at == 0 })
     }
 
+    /// What is between two offsets, of which the first begins a line.
+    pub(super) fn between(context: &'a Context, pane: &'a str, at: u64, end: u64) -> Self {
+        Self { context, pane, at, end, dropped: 0, is_numbered: at == 0 }
+    }
+
+    /// The same up to an offset.
+    pub(super) fn until(self, end: u64) -> Self {
+        Self { end, ..self }
+    }
+
     /// Shows it.
     ///
     /// # Errors

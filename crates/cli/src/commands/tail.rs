@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::cutter::last_lines;
 use super::ending::Ended;
 use super::follow::{Follower, Piece};
+use super::past::Past;
 use super::printed::Read;
 use super::printer::{Form, Printer};
 use super::{for_each, read, refused};
@@ -25,8 +26,10 @@ Examples:
   paned tail -f -n 0 web --json     only what is new, one line of JSON for each line
   paned tail -f --raw web           byte for byte, colours and unfinished lines too
 
-A line is shown when it has ended. --raw and following begin within the last MiB, however many lines you ask for, \
-and goes on when the server restarts.";
+Lines are shown whole, and as many as you ask for, as far as they are kept; what is lost while it is read is said, \
+and the exit code is 10. --json answers 10000 at most, 2000 characters of each, and `truncated` and `cut` say so. \
+When following, a line is shown when it has ended. --raw and following begin within the last MiB, however many lines \
+you ask for; following goes on when the server restarts.";
 
 /// The most lines that the server answers at once, and the most bytes.
 const MOST: usize = 10_000;
@@ -74,20 +77,41 @@ fn last(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
     if args.raw {
         return last_raw(context, args, pane);
     }
-    let count = args.lines.min(MOST);
-    let request = json!({ "paneId": pane, "tail": count, "limit": count });
+    let limit = args.lines.min(MOST);
+    let request = json!({ "paneId": pane, "tail": args.lines, "limit": limit });
     let answer = context.action("pane:read", &request)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let answer: Read = read(answer)?;
-    let mut printer = Printer::new(context.out, form(context, args, pane));
     // No line is as few as the server knows.
-    for line in answer.lines.iter().take(args.lines) {
+    if args.lines == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut printer = Printer::whole(context.out, form(context, args, pane));
+    if answer.truncated || answer.lines.iter().any(|line| line.cut || line.beheaded) {
+        let first = answer.total.saturating_sub(args.lines as u64);
+        let past = match begin(context, pane, first)? {
+            Some(begin) => Past::between(context, pane, begin, answer.next),
+            None => Past::all(context, pane)?.until(answer.next),
+        };
+        past.show(printer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for line in &answer.lines {
         printer.print(format!("{}\n", line.text).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The offset at which a line begins: where the one before it ends, if that is kept.
+fn begin(context: &Context, pane: &str, line: u64) -> Result<Option<u64>> {
+    let Some(before) = line.checked_sub(1) else { return Ok(None) };
+    let request = json!({ "paneId": pane, "offset": before, "limit": 1 });
+    let answer: Read = read(context.action("pane:read", &request)?)?;
+    let is_kept = answer.lines.first().is_some_and(|line| line.n == before);
+    Ok(is_kept.then_some(answer.next))
 }
 
 /// The last lines byte for byte, within the last MiB.
