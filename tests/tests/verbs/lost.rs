@@ -88,13 +88,15 @@ fn numbers_stay_true_after_what_was_lost() {
 }
 
 #[test]
-fn a_long_line_is_shown_whole() {
+fn a_long_line_is_shown_whole_or_said_to_be_cut() {
     let server = Server::start();
     start(&server, "a", &["printf", "%05000d\\n", "7"]);
     until_exit(&server, "a");
     let whole = format!("{}7\n", "0".repeat(4999));
     assert_eq!(server.ok(&["logs", "a"]), whole);
     assert_eq!(server.ok(&["tail", "a"]), whole);
+    let (_, err, code) = said(&server.cli(&["search", "00"]));
+    assert!(code == 0 && err.contains("1 line cut at 2000 characters"), "{err}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use paned_term::lines;
 use serde::{Deserialize, Serialize};
 
-use crate::out::Out;
+use crate::out::{Out, units};
 
 /// An answer of `pane:read`.
 #[derive(Deserialize)]
@@ -97,6 +97,17 @@ pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
         out.program(&String::from_utf8_lossy(line))?;
     }
     Ok(())
+}
+
+/// Says how many lines are longer than what is shown of them.
+pub(super) fn say_cut(out: Out, lines: usize) -> Result<()> {
+    match lines {
+        0 => Ok(()),
+        _ => {
+            Ok(out
+                .aside(format!("paned: {} cut at 2000 characters", units::count(lines, "line")))?)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -133,10 +133,7 @@ fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
         let count = usize::try_from(answer.dropped).unwrap_or(usize::MAX);
         out.aside(format!("paned: the first {} are no longer kept", units::count(count, thing)))?;
     }
-    let cut = answer.lines.iter().filter(|line| line.cut).count();
-    if 0 < cut {
-        out.aside(format!("paned: {} cut at 2000 characters", units::count(cut, "line")))?;
-    }
+    printed::say_cut(out, answer.lines.iter().filter(|line| line.cut).count())?;
     if let Some(gap) = &answer.gap {
         let count = usize::try_from(gap.to - gap.from).unwrap_or(usize::MAX);
         let lost = units::count(count, "byte");

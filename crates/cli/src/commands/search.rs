@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::span::millis;
-use super::{params, read};
+use super::{params, printed, read};
 use crate::context::Context;
 use crate::out::{Out, units};
 
@@ -60,6 +60,8 @@ struct Hit {
     pane_id: String,
     n: u64,
     text: String,
+    #[serde(default)]
+    cut: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -69,7 +71,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let found: Found = read(answer)?;
-    for Hit { pane_id, n, text } in &found.hits {
+    for Hit { pane_id, n, text, .. } in &found.hits {
         context.out.program(&format!("{pane_id}:{n}: {text}"))?;
     }
     if !args.quiet {
@@ -92,6 +94,7 @@ fn note(out: Out, found: &Found) -> Result<()> {
     if found.hits.is_empty() {
         out.aside(format!("paned: nothing found in {}", units::count(found.panes, "pane")))?;
     }
+    printed::say_cut(out, found.hits.iter().filter(|hit| hit.cut).count())?;
     if found.truncated {
         out.aside("paned: there are more hits; raise `--limit` or name panes with `--pane`")?;
     }
