@@ -153,6 +153,21 @@ fn a_screen_is_rows_colours_or_a_picture() {
 }
 
 #[test]
+fn a_screen_in_a_terminal_turns_no_text_around() {
+    let server = Server::start();
+    script(&server, "a", "printf '\\033[31mred\\033[0m \\342\\200\\256txt'; read x");
+    until(&server, "a", "txt");
+    for format in ["ansi", "text"] {
+        let args = ["screen", "a", "--format", format];
+        let mut safe = Term::paned(&server, &args, Size::default());
+        assert!(!safe.until("txt").contains('\u{202e}'), "{format}");
+        let args = ["screen", "a", "--raw", "--format", format];
+        Term::paned(&server, &args, Size::default()).until("\u{202e}txt");
+    }
+    assert!(server.ok(&["screen", "a"]).contains("\u{202e}txt"));
+}
+
+#[test]
 fn bytes_and_what_scrolled_off_can_be_had_as_they_are() {
     let server = Server::start();
     start(&server, "a", &["printf", "one\\n\\033[31mtwo\\033[0m\\nthree"]);

@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// Write it into this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Show a terminal also what turns text around
+    #[arg(long)]
+    raw: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -85,8 +88,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     }
     let shown: Shown = read(answer)?;
     match &args.output {
-        None if format == Format::Text => show(context, &shown)?,
-        None => context.out.bytes(&shown.bytes(format)?)?,
+        None => show(context, args, format, &shown)?,
         Some(file) => write(context, file, &shown.bytes(format)?)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -113,11 +115,26 @@ fn format(
     }
 }
 
+fn show(context: &Context, args: &Args, format: Format, shown: &Shown) -> Result<()> {
+    match format {
+        Format::Text => show_text(context, args, shown),
+        Format::Ansi | Format::Svg if !args.raw => {
+            let picture = shown.bytes(format)?;
+            Ok(context.out.picture(&String::from_utf8_lossy(&picture))?)
+        }
+        Format::Ansi | Format::Svg | Format::Png => Ok(context.out.bytes(&shown.bytes(format)?)?),
+    }
+}
+
 /// Blank rows at the bottom are left out: they say nothing, and push the rest out of sight.
-fn show(context: &Context, shown: &Shown) -> Result<()> {
+fn show_text(context: &Context, args: &Args, shown: &Shown) -> Result<()> {
     let last = shown.rows.iter().rposition(|row| !row.is_empty());
     let rows = &shown.rows[..last.map_or(0, |last| last + 1)];
     let rows = shown.history.iter().chain(rows);
+    if args.raw {
+        let text: String = rows.map(|row| format!("{row}\n")).collect();
+        return Ok(context.out.bytes(text.as_bytes())?);
+    }
     Ok(context.out.programs(rows.map(String::as_str))?)
 }
 

@@ -18,6 +18,20 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// A picture as it may be printed. Its escape sequences stay: a cell of a screen holds none. It may hold characters that
+/// turn the text around.
+pub(crate) fn picture(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| !c.is_ascii() && is_unsafe(c);
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if obeyed(c) { push(&mut clean, c) } else { clean.push(c) }
+    }
+    Cow::Owned(clean)
+}
+
 /// JSON text as it may be printed, and still the same JSON: such characters stand inside strings only,
 /// since the serialiser has escaped the others.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
@@ -73,6 +87,12 @@ mod tests {
         check("\x1b]0;owned\x07", "\\x1b]0;owned\\x07");
         check("a\r\nb\tc\x7f", "a\\r\\nb\\tc\\x7f");
         check("\u{9b}31m\u{202e}txt", "\\u{9b}31m\\u{202e}txt");
+    }
+
+    #[test]
+    fn a_picture_keeps_its_colours_and_turns_nothing_around() {
+        let shown = picture("\x1b[31mred\x1b[0m\r\n\u{202e}txt\u{9b}2J");
+        assert_eq!(shown, "\x1b[31mred\x1b[0m\r\n\\u{202e}txt\\u{9b}2J");
     }
 
     #[test]

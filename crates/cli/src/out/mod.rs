@@ -74,6 +74,12 @@ impl Out {
         self.bytes(text.as_bytes())
     }
 
+    /// Prints a picture made of text and of escape sequences of our own: the text is made safe for a terminal.
+    pub(crate) fn picture(self, text: &str) -> io::Result<()> {
+        let text = if self.is_terminal { clean::picture(text) } else { text.into() };
+        self.bytes(text.as_bytes())
+    }
+
     /// Prints bytes as they are, and at once.
     pub(crate) fn bytes(self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
