@@ -111,3 +111,17 @@ fn a_tail_is_as_long_as_was_asked_for() {
     assert_eq!(server.answer(&["tail", "a", "-n", "20"])["truncated"], false);
     assert_eq!(server.ok(&["tail", "a", "-n", "0"]), "");
 }
+
+#[test]
+fn a_line_that_is_no_longer_kept_is_said_to_be_gone() {
+    let server = small_server();
+    start(&server, "a", &["seq", "788000"]);
+    until_exit(&server, "a");
+    let (out, err, code) = said(&server.cli(&["read", "a", "--offset", "5", "-n", "--limit", "1"]));
+    assert!(code == 0 && err.contains("lines are no longer kept"), "{err}");
+    let (n, text) = out.split_once(':').unwrap();
+    assert!(err.contains(&format!("the first {n} lines")) && text.starts_with('…'), "{out}{err}");
+    let (out, err, code) = said(&server.cli(&["logs", "a"]));
+    assert!(code == 0 && err.contains("the first 1.9 MiB are no longer kept"), "{err}");
+    assert!(out.starts_with('…') && out.ends_with("\n788000\n"));
+}

@@ -22,7 +22,8 @@ Examples:
   paned read web --view rendered           what the terminal shows now, and what scrolled off
 
 Lines are numbered from 0 at the pane's first line ever, and keep their numbers when old ones are \
-dropped. With --since a line that went on is shown again from its beginning. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
+dropped. A line whose beginning may have been dropped begins with …. With --since a line that went on is shown \
+again from its beginning. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
 it would obey, unless you say --raw.";
 
 /// Show what a pane has printed
@@ -117,7 +118,7 @@ fn show(out: Out, args: &Args, lines: &[Line]) -> Result<()> {
             out.program("--")?;
         }
         last = Some(line.n);
-        let text = if args.numbers { line.numbered() } else { line.text.clone() };
+        let text = if args.numbers { line.numbered().into() } else { line.marked() };
         match args.raw {
             true => out.bytes(format!("{text}\n").as_bytes())?,
             false => out.program(&text)?,
@@ -127,9 +128,9 @@ fn show(out: Out, args: &Args, lines: &[Line]) -> Result<()> {
 }
 
 fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
-    let from_the_start = args.offset.or(args.tail).or(args.since).is_none();
+    let begins_early = args.tail.or(args.since).is_none();
     let thing = if args.view == View::Raw { "byte" } else { "line" };
-    if from_the_start && 0 < answer.dropped {
+    if begins_early && args.offset.unwrap_or(0) < answer.dropped {
         let count = usize::try_from(answer.dropped).unwrap_or(usize::MAX);
         out.aside(format!("paned: the first {} are no longer kept", units::count(count, thing)))?;
     }
