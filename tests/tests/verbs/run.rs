@@ -154,6 +154,13 @@ fn what_the_answer_leaves_out_can_still_be_read() {
 }
 
 #[test]
+fn no_time_at_all_is_refused_in_words_that_help() {
+    let server = Server::start();
+    let (_, err, code) = said(&server.cli(&["run", "--timeout", "0", "--", "true"]));
+    assert!(code == 2 && err.contains("at least 1s"), "{err}");
+}
+
+#[test]
 fn a_kept_pane_can_be_read_and_json_says_it_all() {
     let server = Server::start();
     let env = ["run", "--keep", "--id", "k", "--env", "A=b", "--cwd", "/", "--json", "--"];

@@ -11,11 +11,15 @@ pub(super) fn millis(text: &str) -> Result<u64, String> {
 /// Reads a span; a number alone is in seconds.
 ///
 /// # Errors
-/// When it is none, or no whole number of seconds.
+/// When it is none, or no whole number of seconds, or no time at all.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
     let millis = span(text, 1000)?;
     let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
-    seconds.ok_or_else(|| "it goes in whole seconds".to_owned())
+    match seconds {
+        Some(0) => Err("it is at least 1s; leave it out for no limit".to_owned()),
+        Some(seconds) => Ok(seconds),
+        None => Err("it goes in whole seconds".to_owned()),
+    }
 }
 
 fn span(text: &str, alone: u64) -> Result<u64, String> {
@@ -48,6 +52,8 @@ mod tests {
         {
             assert!(millis(bad).is_err(), "{bad}");
         }
-        assert!(seconds("500ms").is_err());
+        for bad in ["500ms", "0", "0h"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
     }
 }
