@@ -48,11 +48,12 @@ program left running with it, unless you say --keep.
 
 --json answers the last 10000 lines, up to 1 MiB of them and 2000 characters of each; `first` is the number of the \
 first one, and `truncated` and `cut` say what was left out. Then the pane is kept, too, and `kept` is true: \
-`paned logs` has all of it until you close it.
+`paned logs` has what is kept of it until you close it.
 
 The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
-there is no such program, 126 when it cannot be executed. A program that prints on when nobody reads our output any \
-more, as in `paned run -- yes | head -1`, is ended, and the exit code is 141, as for one that writes into a pipe.";
+there is no such program, 126 when it cannot be executed. A program that goes on when nobody reads our output any \
+more, as in `paned run -- yes | head -1`, is ended unless you say --keep, and the exit code is 141, as for one that \
+writes into a pipe.";
 
 /// What a shell answers when there is no such program, and when it is none that can be executed.
 const NO_PROGRAM: u8 = 127;
