@@ -12,6 +12,7 @@ use paned_model::frame::{Birth, Stillborn};
 use rustix::process::{Pid, chdir};
 
 use crate::clock;
+use crate::own::Own;
 use crate::pty::{self, Program, Pty};
 use crate::tape::Writer;
 
@@ -21,7 +22,7 @@ pub(crate) struct Newborn {
     pub(crate) child: Pid,
     pub(crate) tape: Writer,
     pub(crate) listener: UnixListener,
-    pub(crate) socket: PathBuf,
+    pub(crate) socket: Own,
     pub(crate) started: Time,
 }
 
@@ -50,18 +51,19 @@ fn try_bear(
     let mut tape =
         Writer::create(tape, birth.capacity, started).map_err(machine("cannot make the tape"))?;
     tape.set_size(birth.size);
-    let listener = listen(socket).map_err(machine("cannot listen for the server"))?;
+    let (listener, socket) = listen(socket).map_err(machine("cannot listen for the server"))?;
     let pid = start(birth, &pty)?;
     tape.set_pid(pid);
     let child = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has a number");
-    Ok(Newborn { master: pty.master, child, tape, listener, socket: socket.to_owned(), started })
+    Ok(Newborn { master: pty.master, child, tape, listener, socket, started })
 }
 
-pub(crate) fn listen(socket: &Path) -> io::Result<UnixListener> {
+/// Listens for clients, and owns the socket's file.
+pub(crate) fn listen(socket: &Path) -> io::Result<(UnixListener, Own)> {
     let listener = UnixListener::bind(socket)?;
     fs::set_permissions(socket, Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
-    Ok(listener)
+    Ok((listener, Own::new(socket)?))
 }
 
 /// Starts the program where it wants to be; the keeper itself holds on to no folder.

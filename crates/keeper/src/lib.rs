@@ -19,6 +19,7 @@ mod lease;
 mod line;
 pub mod memory;
 pub mod nursery;
+mod own;
 mod pace;
 mod pane;
 mod peer;

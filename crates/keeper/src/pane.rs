@@ -1,9 +1,7 @@
 //! One pane's life: its bytes, its program, its end.
 
-use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use paned_model::frame::{
@@ -19,6 +17,7 @@ use crate::drain::{self, Drain};
 use crate::flow::Flow;
 use crate::killing::{Killed, Killing, Step};
 use crate::line::Line;
+use crate::own::Own;
 use crate::pace::{BREAK, Pace};
 use crate::peer::PeerId;
 use crate::procs::{self, Push};
@@ -36,7 +35,7 @@ const BREAKS: Duration = Duration::from_secs(60);
 pub(crate) struct Pane {
     pub(crate) master: OwnedFd,
     pub(crate) listener: UnixListener,
-    socket: PathBuf,
+    socket: Own,
     tape: Writer,
     child: Pid,
     started: Time,
@@ -449,6 +448,6 @@ impl Pane {
 
     /// Takes the socket away. The tape stays.
     pub(crate) fn bury(&self) {
-        let _ = fs::remove_file(&self.socket);
+        self.socket.remove();
     }
 }

@@ -5,7 +5,6 @@
 //! pty: it cannot type, resize or kill, and refuses to. It never waits for a server, because tmux would keep in memory
 //! what it does not take. It goes when the pane does, or when the server lets the pane go.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -48,13 +47,15 @@ pub fn run(socket: &Path) -> io::Result<()> {
     signals::ignore_hangups();
     fcntl_setfl(stdin(), fcntl_getfl(stdin())? | OFlags::NONBLOCK)?;
     let (server, adopt, before) = await_birth(socket)?;
-    let mut scribe = Scribe::new(listen(socket)?, server, &adopt, &before)?;
+    let (listener, socket) = listen(socket)?;
+    let mut scribe = Scribe::new(listener, server, &adopt, &before)?;
     while !scribe.is_done() {
         let ready = scribe.wait()?;
         scribe.handle(&ready);
         scribe.settle();
     }
-    fs::remove_file(socket)
+    socket.remove();
+    Ok(())
 }
 
 /// The first thing a scribe hears is what was printed before it came, and where to write.
