@@ -2,12 +2,15 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../../crates/kernel/tests/kernel/schema.rs"]
+mod schema;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use paned_e2e::{Request, Server};
-use serde_json::Value;
+use paned_e2e::{FakeAgent, Request, Server};
+use serde_json::{Value, json};
 
 fn names(actions: &Value) -> BTreeSet<String> {
     let actions = actions.as_array().unwrap().iter();
@@ -56,6 +59,86 @@ fn check(server: &Server, action: &Value) {
     let said = String::from_utf8(by_command.stderr).unwrap();
     assert!(said.contains(&over_http.sentence), "{name}: {said}");
     assert_eq!(by_command.status.code(), Some(i32::from(over_http.code.exit())));
+}
+
+/// A server whose every answer is compared with what it says of its answers.
+struct Described {
+    server: Server,
+    actions: Value,
+}
+
+impl Described {
+    fn start() -> Self {
+        let server = Server::start();
+        let profiles = server.state().parent().unwrap().join(".config/paned/profiles");
+        std::fs::create_dir_all(&profiles).unwrap();
+        std::fs::write(profiles.join("fake-agent.toml"), FakeAgent::PROFILE).unwrap();
+        let actions = server.ask("GET", "/actions").json();
+        Self { server, actions }
+    }
+
+    #[track_caller]
+    fn act(&self, name: &str, params: Value) -> Value {
+        let answer = self.server.act(name, params);
+        let mut actions = self.actions.as_array().unwrap().iter();
+        let action = actions.find(|action| action["name"] == name).unwrap();
+        schema::check(name, &action["answer"], &answer);
+        answer
+    }
+
+    /// The same for one that only needs a pane.
+    #[track_caller]
+    fn act_on(&self, pane: &str, names: &[&str]) {
+        for name in names {
+            self.act(name, json!({ "paneId": pane }));
+        }
+    }
+}
+
+#[test]
+fn panes_and_the_server_answer_as_they_are_described() {
+    let described = Described::start();
+    let script = "printf 'one\\ntwo\\n'; exec cat";
+    described.act("pane:new", json!({ "id": "a", "argv": ["sh", "-c", script] }));
+    described.act("pane:wait", json!({ "paneId": "a", "pattern": "two", "since": 0 }));
+    described.act("pane:wait", json!({ "paneId": "a", "pattern": "three", "timeoutMs": 1 }));
+    for view in ["lines", "raw", "rendered"] {
+        described.act("pane:read", json!({ "paneId": "a", "view": view }));
+    }
+    described.act("pane:search", json!({ "pattern": "o" }));
+    described.act("pane:write", json!({ "paneId": "a", "text": "x" }));
+    described.act("pane:paste", json!({ "paneId": "a", "text": "x", "submit": true }));
+    described.act("pane:keys", json!({ "paneId": "a", "keys": ["enter"] }));
+    described.act("pane:resize", json!({ "paneId": "a", "size": { "cols": 90, "rows": 30 } }));
+    described.act("pane:rename", json!({ "paneId": "a", "title": "A" }));
+    described.act("pane:set-meta", json!({ "paneId": "a", "key": "k", "value": [1] }));
+    described.act("pane:update-meta", json!({ "paneId": "a", "set": { "l": 2 } }));
+    described.act_on("a", &["pane:get", "pane:screen", "pane:get-meta", "pane:kill"]);
+    described.act("pane:run", json!({ "argv": ["sh", "-c", "exit 3"] }));
+    described.act("shell:run", json!({ "command": "echo x" }));
+    described.act("grant:create", json!({ "scopes": ["read"], "label": "x" }));
+    described.act("event:emit", json!({ "name": "x:y", "payload": 1 }));
+    for name in ["server:status", "pane:list", "grant:list", "agent:profiles", "session:list"] {
+        described.act(name, json!({}));
+    }
+    described.act_on("a", &["pane:close"]);
+}
+
+#[test]
+fn agents_answer_as_they_are_described() {
+    let described = Described::start();
+    let agent = FakeAgent::new(&[]);
+    let mut params = agent.params("a");
+    params["profile"] = json!("fake-agent");
+    described.act("agent:create", params);
+    described.act("agent:wait", json!({ "paneId": "a", "state": "ready" }));
+    described.act("agent:message", json!({ "paneId": "a", "text": "hello", "wait": "done" }));
+    described.act("agent:wait", json!({ "paneId": "a", "blocked": true, "timeoutMs": 1 }));
+    described.act_on("a", &["agent:state", "agent:explain", "agent:messages", "agent:last"]);
+    described.act_on("a", &["agent:interrupt"]);
+    for name in ["agent:list", "server:status", "pane:list", "agent:cleanup"] {
+        described.act(name, json!({}));
+    }
 }
 
 #[test]

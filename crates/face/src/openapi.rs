@@ -14,12 +14,8 @@ const ACTIONS: &str = "/action/{name}";
 
 /// The document for these actions and this version of paned.
 pub(crate) fn document(registry: &Registry, version: &str) -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    let mut schemas = settings.into_generator();
-    let refusal = schemas.subschema_for::<Refusal>().to_value();
+    let mut schemas = Schemas::new();
+    let refusal = schemas.answers.subschema_for::<Refusal>().to_value();
     let actions = registry.iter().map(|action| action_path(action, &mut schemas));
     let mut paths: Map<String, Value> = actions.collect();
     for route in routes().iter().filter(|route| route.path != ACTIONS) {
@@ -43,15 +39,33 @@ pub(crate) fn document(registry: &Registry, version: &str) -> Value {
                     "content": content(JSON, refusal),
                 },
             },
-            "schemas": schemas.take_definitions(true),
+            "schemas": schemas.answers.take_definitions(true),
         },
     })
 }
 
+/// Who writes schemas. A type may be read otherwise than it is written, under the same name: what answers name stands
+/// among the components, and what parameters are made of stands in them.
+struct Schemas {
+    params: SchemaGenerator,
+    answers: SchemaGenerator,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        let whole = settings.clone().with(|settings| settings.inline_subschemas = true);
+        Self { params: whole.into_generator(), answers: settings.for_serialize().into_generator() }
+    }
+}
+
 /// An action's path and what stands under it.
-fn action_path(action: &Definition, schemas: &mut SchemaGenerator) -> (String, Value) {
-    let params = action.params(schemas);
-    let answer = action.answer(schemas);
+fn action_path(action: &Definition, schemas: &mut Schemas) -> (String, Value) {
+    let params = action.params(&mut schemas.params);
+    let answer = action.answer(&mut schemas.answers);
     let is_required = params.get("required").is_some();
     let operation = json!({
         "operationId": camel(action.name),

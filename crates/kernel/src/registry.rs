@@ -102,13 +102,14 @@ impl Definition {
         }
     }
 
-    /// The parameters' JSON Schema. Named types go into the generator.
+    /// The parameters' JSON Schema. Named types go into the generator, which is one of what is read.
     #[must_use]
     pub fn params(&self, generator: &mut SchemaGenerator) -> Value {
         (self.params)(generator)
     }
 
-    /// The answer's JSON Schema. Named types go into the generator.
+    /// The answer's JSON Schema. Named types go into the generator, which is one of what is written: a field that is
+    /// left out where it says nothing is not required.
     #[must_use]
     pub fn answer(&self, generator: &mut SchemaGenerator) -> Value {
         (self.answer)(generator)
@@ -117,11 +118,10 @@ impl Definition {
     /// Both schemas, each whole by itself.
     #[must_use]
     pub fn schemas(&self) -> (Value, Value) {
-        let whole = |make: fn(&mut SchemaGenerator) -> Value| {
-            let settings = SchemaSettings::draft2020_12().with(|set| set.inline_subschemas = true);
-            make(&mut settings.into_generator())
-        };
-        (whole(self.params), whole(self.answer))
+        let whole = SchemaSettings::draft2020_12().with(|set| set.inline_subschemas = true);
+        let params = self.params(&mut whole.clone().into_generator());
+        let answer = self.answer(&mut whole.for_serialize().into_generator());
+        (params, answer)
     }
 }
 

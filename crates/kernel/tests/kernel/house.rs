@@ -9,6 +9,8 @@ use paned_model::{Code, EventId, Refusal, Time};
 use paned_substrate::fake::{Fake, FakePane};
 use serde_json::Value;
 
+use crate::schema;
+
 pub(crate) struct House {
     pub(crate) kernel: Kernel,
     pub(crate) fake: Fake,
@@ -53,6 +55,7 @@ impl House {
         self.act_as(&self.owner, name, params).await
     }
 
+    /// Acts, and makes sure that the answer is as it is described.
     pub(crate) async fn act_as(
         &self,
         who: &Caller,
@@ -60,7 +63,10 @@ impl House {
         params: Value,
     ) -> Result<Value, Refusal> {
         let answer = self.kernel.dispatch(name, params.to_string().as_bytes(), who).await?;
-        Ok(serde_json::from_str(answer.get()).unwrap())
+        let answer = serde_json::from_str(answer.get()).unwrap();
+        let (_, schema) = self.kernel.registry().get(name)?.schemas();
+        schema::check(name, &schema, &answer);
+        Ok(answer)
     }
 
     #[track_caller]

@@ -9,5 +9,6 @@ mod panes;
 mod questions;
 mod reading;
 mod restart;
+mod schema;
 mod screens;
 mod waiting;
