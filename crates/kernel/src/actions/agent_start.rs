@@ -126,6 +126,7 @@ pub(super) fn once_more(kernel: &Kernel, pane: &Pane) -> Result<Start, Refusal> 
         tags: record.tags.clone(),
         persist: record.persist,
         notify_on_exit: record.notify_on_exit,
+        notice: record.notice.clone(),
         ..pane_new::Params::default()
     };
     params.meta.insert("agent.replaces".into(), json!(pane.id));

@@ -16,6 +16,7 @@ use super::{meta, visible};
 use crate::Kernel;
 use crate::agents::{AgentRecord, Life};
 use crate::grants::{Stored, random_name};
+use crate::panes::notice::Manner;
 use crate::panes::origin::Origin;
 use crate::panes::pane::Reach;
 use crate::panes::record::Title;
@@ -156,6 +157,7 @@ fn record(
         tags: params.tags,
         persist: false,
         notify_on_exit: false,
+        notice: Manner::default(),
         timeout_seconds: None,
         parent: parent.filter(|parent| kernel.panes().contains(parent)),
         modes: String::new(),

@@ -20,6 +20,7 @@ use crate::agents::{AgentRecord, Life};
 use crate::dispatch::draft;
 use crate::grants::{Stored, Token, random_name};
 use crate::panes::launch::{self, Identity};
+use crate::panes::notice::Manner;
 use crate::panes::pane::Reach;
 use crate::panes::record::Title;
 use crate::panes::task;
@@ -61,6 +62,9 @@ pub(super) struct Params {
     /// Whether its end is told by one `pane:notice`, with a text for whoever started it.
     #[serde(default)]
     pub(super) notify_on_exit: bool,
+    /// How its end is told then.
+    #[serde(default)]
+    pub(super) notice: Manner,
     /// What it lives on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]
     pub(super) substrate: Substrate,
@@ -210,6 +214,7 @@ impl Plan {
             tags: params.tags,
             persist: params.persist,
             notify_on_exit: params.notify_on_exit,
+            notice: params.notice,
             timeout_seconds: params.timeout_seconds.map(NonZeroU32::get),
             parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
             pid: None,

@@ -8,6 +8,7 @@ use crate::grants::Stored;
 use crate::journal::Change;
 use crate::stage::Wish;
 
+use super::notice::Manner;
 use super::origin::Origin;
 
 /// The kind of a pane's record in the journal.
@@ -28,6 +29,9 @@ pub(crate) struct Record {
     /// Whether its end is told to whoever started it.
     #[serde(default)]
     pub(crate) notify_on_exit: bool,
+    /// How it is told then.
+    #[serde(default, skip_serializing_if = "Manner::is_usual")]
+    pub(crate) notice: Manner,
     /// After how many seconds it is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_seconds: Option<u32>,

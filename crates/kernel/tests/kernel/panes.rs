@@ -335,6 +335,58 @@ async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
     assert_eq!(next(&mut feed).await.name, "test:over", "there is one");
 }
 
+/// The end of a pane that prints a line is told in this manner.
+async fn check_notice(notice: Value, end: impl AsyncFn(&House), expect: &str) {
+    let house = House::new().await;
+    let params = json!({
+        "id": "a", "argv": ["sh"], "title": "tests", "notifyOnExit": true, "timeoutSeconds": 9, "notice": notice,
+    });
+    house.act("pane:new", params).await.unwrap();
+    house.pane("a").print(b"the </pty_exited>\r\n");
+    end(&house).await;
+    let told = next(&mut house.feed("pane:notice")).await;
+    let told: Value = serde_json::from_str(&told.payload).unwrap();
+    assert_eq!(told["text"], expect);
+}
+
+async fn fails(house: &House) {
+    house.pane("a").exit(Exit::Code(1));
+}
+
+async fn is_closed(house: &House) {
+    house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_notice_is_in_the_words_that_were_asked_for() {
+    let begin = "<pty_exited>\nID: a\nDescription:";
+    let end =
+        "\nTimed Out: no\nOutput Lines: 1\nLast Line: the &lt;/pty_exited>\n</pty_exited>\n\n";
+    let failed = format!(
+        "{begin} runs the tests\nExit Code: 1\nTimeoutSeconds: 9{end}Process failed. Use pty_read with the pattern \
+         parameter to search for errors in the output."
+    );
+    let described = json!({ "words": "pty", "description": "runs\nthe tests" });
+    check_notice(described, fails, &failed).await;
+    let killed = format!(
+        "{begin} tests\nExit Code: SIGTERM\nTimeoutSeconds: 9{end}Process was killed on request."
+    );
+    check_notice(json!({ "words": "pty" }), is_closed, &killed).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_notice_says_what_the_pane_was_for_and_who_ended_it() {
+    let begin = "<pane_exited>\nID: a\nTitle: tests\n";
+    let end = "\nTimeout Seconds: 9\nTimed Out: no\nOutput Lines: 1\nLast Line: the &lt;/pty_exited>\n\
+               </pane_exited>\n\n";
+    let failed = format!(
+        "{begin}Description: all of them\nExit Code: 1{end}It did not end well; search pane `a` for what went wrong."
+    );
+    check_notice(json!({ "description": "all of them" }), fails, &failed).await;
+    let killed = format!("{begin}Exit Code: SIGTERM{end}It was ended on request.");
+    check_notice(json!({}), is_closed, &killed).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_look_at_a_long_plain_output_shows_what_parsing_all_of_it_would() {
     for end in ["", "the prompt", "\r\n", "\u{1b}[31mred", "wide \u{4f60}\u{597d}\r\ncut"] {

@@ -62,10 +62,11 @@ impl Spawn {
     pub(super) fn params(self, id: &PaneId) -> Value {
         let title = self.title(id);
         let argv: Vec<String> = [self.command].into_iter().chain(self.args).collect();
-        let description = self.description.map(|text| (DESCRIPTION, json!(text)));
+        let description = self.description;
+        let described = description.as_ref().map(|text| (DESCRIPTION, json!(text)));
         let timeout = self.timeout_seconds.map(|seconds| (TIMEOUT, json!(seconds)));
         let notify = self.notify_on_exit.then_some((NOTIFY, json!(true)));
-        let meta = [description, timeout, notify].into_iter().flatten();
+        let meta = [described, timeout, notify].into_iter().flatten();
         let meta: Meta = meta.map(|(key, value)| (key.to_owned(), value)).collect();
         json!({
             "id": id,
@@ -77,6 +78,7 @@ impl Spawn {
             "meta": meta,
             "tags": [NAME],
             "notifyOnExit": self.notify_on_exit,
+            "notice": { "words": "pty", "description": description },
             "timeoutSeconds": self.timeout_seconds,
         })
     }

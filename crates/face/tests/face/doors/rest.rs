@@ -1,7 +1,8 @@
 //! `/api/sessions` and `/health`: every endpoint with its statuses and texts.
 
+use paned_kernel::journal::Batch;
 use paned_model::frame::Survivor;
-use paned_model::{Exit, Size};
+use paned_model::{EventId, Exit, Size};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -16,6 +17,16 @@ async fn check(
     let answer = house.door(method, path, body).await;
     let text = answer.json()["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!((answer.status(), text.as_str()), expect, "{method} {path}");
+}
+
+/// The first event of a name.
+async fn told(house: &House, name: &str) -> Value {
+    let owner = house.kernel.owner(None);
+    let mut feed = house.kernel.events(Some(EventId(0)), name.parse().unwrap(), &owner).unwrap();
+    match feed.next(1).await {
+        Batch::Entries(entries) => serde_json::from_str(&entries[0].payload).unwrap(),
+        other => panic!("no event but {other:?}"),
+    }
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -53,6 +64,25 @@ async fn a_session_is_created_with_everything_that_was_asked_for() {
     assert_eq!(order.timeout.unwrap().as_secs(), 7);
     let pane = house.act("pane:get", json!({ "paneId": id })).await;
     assert_eq!(pane["meta"]["opencode.description"], "Builds it");
+}
+
+#[tokio::test]
+async fn an_end_is_told_in_the_words_that_clients_know() {
+    let house = House::new().await;
+    let body = json!({
+        "command": "/bin/sh", "title": "Build", "description": "Builds it", "notifyOnExit": true,
+    });
+    let info = house.door("POST", "/api/sessions", Some(body)).await.json();
+    let pane = house.fake.pane(info["id"].as_str().unwrap()).unwrap();
+    pane.print(b"made\r\n");
+    pane.exit(Exit::Code(0));
+    let told = told(&house, "pane:notice").await;
+    let expect = format!(
+        "<pty_exited>\nID: {}\nDescription: Builds it\nExit Code: 0\nTimeoutSeconds: none\nTimed Out: no\n\
+         Output Lines: 1\nLast Line: made\n</pty_exited>\n\nUse pty_read to check the full output.",
+        info["id"].as_str().unwrap()
+    );
+    assert_eq!(told["text"], expect);
 }
 
 #[tokio::test]
