@@ -24,7 +24,7 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Pasted {
-    /// How many bytes that made.
+    /// How many bytes that made, with the Enter.
     bytes: usize,
     /// Whether the program was told that it is a paste, because it had asked to be.
     bracketed: bool,
@@ -51,11 +51,11 @@ impl Action for PanePaste {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
         let bytes = paste(&params.text, bracketed).map_err(refused)?;
-        let count = bytes.len();
         let mut parts = vec![bytes];
         if params.submit {
             parts.push(enter(&context.kernel, &pane).await?);
         }
+        let count = parts.iter().map(Vec::len).sum();
         let typed = write(&context.kernel, &pane, parts).await?;
         Ok(Pasted { bytes: count, bracketed, warning: typed.long_line.then_some(LONG_LINE) })
     }

@@ -225,7 +225,7 @@ async fn keys_and_pastes_are_made_for_the_modes_of_the_screen() {
     press(json!(["up"])).await.unwrap();
     let paste = json!({ "paneId": "a", "text": "two\nlines", "submit": true });
     let pasted = house.act("pane:paste", paste).await.unwrap();
-    assert_eq!(pasted["bracketed"], true);
+    assert_eq!((&pasted["bracketed"], &pasted["bytes"]), (&json!(true), &json!(22)));
     assert_eq!(house.pane("a").typed()[6..], *b"\x1bOA\x1b[200~two\rlines\x1b[201~\r");
     assert_eq!(code(press(json!(["no-such-key"])).await).0, Code::Invalid);
     assert_eq!(code(press(json!([])).await).0, Code::Invalid);
