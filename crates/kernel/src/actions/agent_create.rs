@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
 use paned_policy::agent::{Permissions, Profile};
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::agent_start::{self, Start};
 use super::pane_new;
+use super::patience::patience;
 use super::visible::Visible;
 use crate::agents::{Made, OTHER, Restart, Wanted};
 use crate::panes::Pane;
@@ -43,7 +43,8 @@ pub(super) struct Params {
     /// Whether to wait until it takes a prompt, or asks something.
     #[serde(default = "yes")]
     wait_ready: bool,
-    /// How long to wait for that, in milliseconds (60000 when left out).
+    /// How long to wait for that, in milliseconds (60000 when left out, up to 600000).
+    #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
     /// Whether questions at its start (is this folder trusted?) are answered as its profile says.
     #[serde(default)]
@@ -147,7 +148,7 @@ impl Action for AgentCreate {
     async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
         let kernel = &context.kernel;
         let profile = choose(kernel, &params)?;
-        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
+        let patience = patience(params.timeout_ms, PATIENCE, LONGEST)?;
         // One without a composer is never seen to be ready.
         let wait_ready = params.wait_ready && profile.composer.is_some();
         let prompt = params.prompt.clone();

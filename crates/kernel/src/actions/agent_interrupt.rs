@@ -1,13 +1,12 @@
 //! `agent:interrupt`
 
-use std::time::Duration;
-
 use paned_model::{AgentInfo, PaneId, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::agent::{agent, no_agent};
+use super::patience::patience;
 use crate::agents::{Ask, Errand};
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
@@ -23,7 +22,8 @@ pub(super) struct AgentInterrupt;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// How long to wait until it is seen to have stopped, in milliseconds (30000 when left out).
+    /// How long to wait until it is seen to have stopped, in milliseconds (30000 when left out, up to 600000).
+    #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Action for AgentInterrupt {
             let status = pane.lock().status();
             return Err(if status.is_live() { no_agent(&pane.id) } else { gone(&pane.id, status) });
         };
-        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
+        let patience = patience(params.timeout_ms, PATIENCE, LONGEST)?;
         let asked = listener.ask(|reply| Ask::Carry(Errand::Interrupt(reply)));
         let Ok(broken) = timeout(patience, asked).await else {
             let evidence = vec!["it was not seen to stop in time".to_owned()];

@@ -1,7 +1,5 @@
 //! `agent:message`
 
-use std::time::Duration;
-
 use paned_model::{AgentInfo, Code, Delivery, Dialog, PaneId, Refusal, Scope};
 use paned_policy::delivery::WhenBusy;
 use schemars::JsonSchema;
@@ -10,6 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::agent::agent;
+use super::patience::{A_DAY, patience};
 use crate::Kernel;
 use crate::agents::{self, Order, Told};
 use crate::registry::{Action, Context, Kind};
@@ -17,7 +16,6 @@ use crate::registry::{Action, Context, Kind};
 /// How long to wait until it is known what became of a message, or until its turn is over, in milliseconds.
 const PATIENCE: u64 = 60_000;
 const PATIENCE_DONE: u64 = 600_000;
-const LONGEST: u64 = 24 * 60 * 60 * 1000;
 const LONGEST_KEY: usize = 256;
 
 pub(super) struct AgentMessage;
@@ -37,7 +35,8 @@ pub(super) struct Params {
     /// What to wait for; `submitted` when left out. A message that has to wait its turn is answered at once.
     #[serde(default)]
     wait: Wait,
-    /// How long to wait, in milliseconds (60000 when left out, 600000 for `done`).
+    /// How long to wait, in milliseconds (60000 when left out, 600000 for `done`, up to a day).
+    #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
     /// Whether the agent's answer is sent to your own pane when it is done.
     #[serde(default)]
@@ -112,9 +111,8 @@ impl Action for AgentMessage {
     async fn run(context: Context, params: Params) -> Result<Sent, Refusal> {
         let kernel = &context.kernel;
         let (pane_id, wait) = (params.pane_id.clone(), params.wait);
-        let patience = if wait == Wait::Done { PATIENCE_DONE } else { PATIENCE };
-        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(patience).min(LONGEST));
-        let until = Instant::now() + patience;
+        let usual = if wait == Wait::Done { PATIENCE_DONE } else { PATIENCE };
+        let until = Instant::now() + patience(params.timeout_ms, usual, A_DAY)?;
         agent(&*kernel.panes().get(&pane_id)?)?;
         let receipt = kernel.agents().send(kernel, order(&context, params)?)?;
         let mut told = receipt.told;

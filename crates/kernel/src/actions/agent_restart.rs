@@ -1,7 +1,5 @@
 //! `agent:restart`
 
-use std::time::Duration;
-
 use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope};
 use paned_policy::agent::Permissions;
 use schemars::JsonSchema;
@@ -11,6 +9,7 @@ use serde_json::json;
 use super::agent_create::Asks;
 use super::agent_start::{self, in_place, once_more};
 use super::close;
+use super::patience::patience;
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
@@ -34,7 +33,8 @@ pub(super) struct Params {
     permissions: Option<Asks>,
     /// A first prompt for the new one.
     prompt: Option<String>,
-    /// How long it may take until it takes a prompt, in milliseconds (60000 when left out).
+    /// How long it may take until it takes a prompt, in milliseconds (60000 when left out, up to 600000).
+    #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ impl Action for AgentRestart {
             params.permissions.map(Permissions::from).or(start.made.permissions);
         start.prompt = params.prompt;
         start.pane.id = params.new_id;
-        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(PATIENCE).min(LONGEST));
+        let patience = patience(params.timeout_ms, PATIENCE, LONGEST)?;
         let new = agent_start::start(&in_place(&context, &old), start).await?;
         agent_start::is_up(kernel, &new, patience).await;
         check(kernel, &new).await?;

@@ -9,10 +9,10 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::agent::agent;
+use super::patience::{A_DAY, patience};
 use crate::agents::{Ask, Seen, Turns};
 use crate::registry::{Action, Context, Kind};
 
-const LONGEST: u64 = 24 * 60 * 60 * 1000;
 /// How long after a prompt was handed over its turn is expected to begin.
 const TO_BEGIN: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,8 @@ pub(super) struct Params {
     /// Until it asks something.
     #[serde(default)]
     blocked: bool,
-    /// Give up after so many milliseconds (30000 when left out).
+    /// Give up after so many milliseconds (30000 when left out, up to a day).
+    #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
 
@@ -100,7 +101,7 @@ impl Action for AgentWait {
         let pane = kernel.panes().get(&params.pane_id)?;
         kernel.agents().profiles();
         let now = agent(&pane)?;
-        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(30_000).min(LONGEST));
+        let patience = patience(params.timeout_ms, 30_000, A_DAY)?;
         let seen = match kernel.agents().listener(&pane.id) {
             Some(listener) => {
                 // What was typed before this call was asked of the same task, and has been weighed when it answers.

@@ -50,6 +50,7 @@ mod pane_set_meta;
 mod pane_update_meta;
 mod pane_wait;
 mod pane_write;
+mod patience;
 mod server_status;
 mod server_stop;
 mod server_upgrade;

@@ -117,6 +117,7 @@ impl Action for PaneRead {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let output = pane.readable()?;
         params.check()?;
+        check_since(params.since, &pane.id, output.as_ref())?;
         match params.view {
             View::Lines => lines(&context.kernel, output, &params).await,
             View::Raw => raw(output.as_ref(), &params).map_err(Refusal::internal),
@@ -168,6 +169,20 @@ pub(super) fn check_limit(limit: Option<usize>, most: usize, what: &str) -> Resu
         return Err(Refusal::invalid(format!("`limit` goes up to {most} {what}")));
     }
     Ok(())
+}
+
+/// Refuses a place that was never reached: it belongs to another pane of this name.
+pub(super) fn check_since(
+    since: Option<Offset>,
+    id: &PaneId,
+    output: &dyn Output,
+) -> Result<(), Refusal> {
+    let end = output.end();
+    let Some(since) = since.filter(|since| end < since.0) else { return Ok(()) };
+    let bytes = if end == 1 { "byte" } else { "bytes" };
+    Err(Refusal::invalid(format!(
+        "pane `{id}` has printed {end} {bytes}, and `since` is {since}; is that of an earlier pane of this name?"
+    )))
 }
 
 /// Lines as a person would read them.

@@ -10,6 +10,7 @@ use paned_substrate::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::patience::patience;
 use crate::panes::Pane;
 use crate::panes::pattern::{Asked, Pattern};
 use crate::panes::search::{self, Search, Sizes, Trail};
@@ -34,9 +35,10 @@ pub(super) struct Params {
     /// Only in these panes; in all when left out, ended ones too.
     panes: Option<Vec<PaneId>>,
     /// How many hits at most, the newest first (100 when left out, up to 1000).
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1000))]
     limit: Option<usize>,
     /// How long to search at most, in milliseconds (2000 when left out, up to 10000).
+    #[schemars(range(max = 10_000))]
     timeout_ms: Option<u64>,
 }
 
@@ -85,11 +87,11 @@ impl Action for PaneSearch {
         let asked = Asked::one("pattern", &params.pattern, params.ignore_case);
         let pattern = patterns.get(asked).await?;
         let outputs = outputs(&context, params.panes.as_deref())?;
-        if params.limit == Some(0) {
+        let limit = params.limit.unwrap_or(HITS);
+        if !(1..=MOST_HITS).contains(&limit) {
             return Err(Refusal::invalid(format!("`limit` is from 1 to {MOST_HITS}")));
         }
-        let limit = params.limit.unwrap_or(HITS).min(MOST_HITS);
-        let patience = Duration::from_millis(params.timeout_ms.unwrap_or(2000).min(LONGEST));
+        let patience = patience(params.timeout_ms, 2000, LONGEST)?;
         let now = Instant::now();
         let mut hunt = Hunt::new(pattern, outputs, limit, now + patience);
         let is_soon_done = hunt.pattern.is_light();

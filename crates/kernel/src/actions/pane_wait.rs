@@ -12,6 +12,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::agent::agent;
 use super::agent_wait::States;
+use super::pane_read::check_since;
+use super::patience::{A_DAY, check_millis, patience};
 use crate::Kernel;
 use crate::agents::Seen;
 use crate::panes::Pane;
@@ -22,7 +24,6 @@ use crate::panes::search::{self, Search, Sizes};
 use crate::registry::{Action, Context, Kind};
 
 const TAIL: usize = 10;
-const LONGEST: u64 = 24 * 60 * 60 * 1000;
 /// How long an explanation may search for what matches in older output.
 const EXPLAIN: Duration = Duration::from_millis(100);
 
@@ -47,8 +48,9 @@ pub(super) struct Params {
     /// Until the program ends.
     #[serde(default)]
     exit: bool,
-    /// Until nothing was printed for so many milliseconds, from the call on. A program that has ended is quiet.
-    #[schemars(range(min = 1))]
+    /// Until nothing was printed for so many milliseconds, up to a day, from the call on. A program that has ended is
+    /// quiet.
+    #[schemars(range(min = 1, max = 86_400_000))]
     quiet_ms: Option<u64>,
     /// Until the screen is another than the one of this revision.
     screen_change_since: Option<u64>,
@@ -56,7 +58,8 @@ pub(super) struct Params {
     agent_state: Option<States>,
     /// Count output from here on, `next` of an earlier answer; from now on when left out.
     since: Option<Offset>,
-    /// Give up after so many milliseconds (30000 when left out).
+    /// Give up after so many milliseconds (30000 when left out, up to a day).
+    #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
 
@@ -132,7 +135,7 @@ impl Params {
         if self.quiet_ms == Some(0) {
             return Err(Refusal::invalid("`quietMs` is at least 1"));
         }
-        Ok(())
+        check_millis("quietMs", self.quiet_ms, A_DAY)
     }
 
     /// The patterns to look out for.
@@ -183,14 +186,15 @@ impl Wait {
         let judged = kernel.agents().listener(&pane.id).map(|agent| agent.seen());
         let stirred = pane.watch();
         let output = pane.readable()?;
+        check_since(params.since, &pane.id, output.as_ref())?;
         let end = output.end();
         let now = Instant::now();
-        let patience = params.timeout_ms.unwrap_or(30_000).min(LONGEST);
+        let patience = patience(params.timeout_ms, 30_000, A_DAY)?;
         Ok(Self {
             wanted: Wanted::default(),
             lookout: None,
             exit: params.exit,
-            quiet: params.quiet_ms.map(|millis| Duration::from_millis(millis.min(LONGEST))),
+            quiet: params.quiet_ms.map(Duration::from_millis),
             screen: params.screen_change_since,
             states: params.agent_state.clone(),
             judged: judged.filter(|_| params.agent_state.is_some()),
@@ -198,7 +202,7 @@ impl Wait {
             from: params.since.map_or(end, |since| since.0.min(end)),
             end,
             printed_at: now,
-            until: now + Duration::from_millis(patience),
+            until: now + patience,
             evidence: Vec::new(),
             kernel,
             pane,

@@ -208,10 +208,40 @@ async fn what_makes_no_sense_is_refused() {
         (json!({ "paneId": "a", "limit": 2_000_000, "view": "raw" }), "up to 1048576 bytes"),
         (json!({ "paneId": "a", "since": 0, "view": "rendered" }), "`since` goes with"),
         (json!({ "paneId": "a", "pattern": "x", "view": "rendered" }), "goes with the view"),
+        (json!({ "paneId": "a", "since": 2 }), "pane `a` has printed 1 byte, and `since` is 2"),
+        (json!({ "paneId": "a", "since": 2, "view": "raw" }), "has printed 1 byte"),
     ] {
         let (refused, got) = code(house.act("pane:read", params).await);
         assert!(refused == Code::Invalid && got.contains(sentence), "{got}");
     }
+}
+
+/// An action refuses these parameters with exactly this sentence.
+async fn check_refused(name: &str, params: Value, sentence: &str) {
+    let house = printing("x").await;
+    assert_eq!(code(house.act(name, params).await), (Code::Invalid, sentence.to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_since_what_was_never_printed_is_refused() {
+    let sentence =
+        "pane `a` has printed 1 byte, and `since` is 99; is that of an earlier pane of this name?";
+    let params = json!({ "paneId": "a", "pattern": "x", "since": 99 });
+    check_refused("pane:wait", params, sentence).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_more_than_an_action_does_is_refused() {
+    for limit in [0, 1001] {
+        let params = json!({ "pattern": "x", "limit": limit });
+        check_refused("pane:search", params, "`limit` is from 1 to 1000").await;
+    }
+    let params = json!({ "pattern": "x", "timeoutMs": 10_001 });
+    check_refused("pane:search", params, "`timeoutMs` goes up to 10000").await;
+    let params = json!({ "paneId": "a", "exit": true, "timeoutMs": 86_400_001 });
+    check_refused("pane:wait", params, "`timeoutMs` goes up to 86400000").await;
+    let params = json!({ "paneId": "a", "quietMs": 86_400_001 });
+    check_refused("pane:wait", params, "`quietMs` goes up to 86400000").await;
 }
 
 #[tokio::test(start_paused = true)]
