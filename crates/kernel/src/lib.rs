@@ -15,6 +15,7 @@ mod errands;
 mod grants;
 mod hooks;
 pub mod journal;
+mod mistake;
 mod panes;
 mod presence;
 mod ready;

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Caller, Kernel};
+use crate::{Caller, Kernel, mistake};
 
 /// Whether an action changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -157,8 +157,8 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let place = error.path().to_string();
         let refusal = Refusal::invalid(match place.as_str() {
-            "." | "?" => error.inner().to_string(),
-            place => format!("`{place}`: {}", error.inner()),
+            "." | "?" => mistake::sentence(error.inner()),
+            place => format!("`{place}`: {}", mistake::sentence(error.inner())),
         });
         refusal.with(serde_json::json!({ "path": place }))
     })?;

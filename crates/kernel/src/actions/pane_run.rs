@@ -20,6 +20,7 @@ pub(super) struct PaneRun;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
     /// The program and its arguments.
+    #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
     /// A command for `sh -c`, in place of `argv`.
     command: Option<String>,
@@ -106,6 +107,9 @@ impl Ran {
 
 fn argv(argv: Option<Vec<String>>, command: Option<String>) -> Result<Vec<String>, Refusal> {
     match (argv, command) {
+        (Some(argv), None) if argv.is_empty() => {
+            Err(Refusal::invalid("`argv` is empty; say what to run"))
+        }
         (Some(argv), None) => Ok(argv),
         (None, Some(command)) => Ok(vec!["/bin/sh".into(), "-c".into(), command]),
         (None, None) => Err(Refusal::invalid("say what to run, as `argv` or as `command`")),

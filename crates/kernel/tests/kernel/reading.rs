@@ -245,6 +245,37 @@ async fn what_is_more_than_an_action_does_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_is_refused_in_plain_words() {
+    let read = |field: &str, value: Value| json!({ "paneId": "a", field: value });
+    for (name, params, sentence) in [
+        ("pane:read", read("limit", json!(-1)), "`limit`: -1 is no whole number from 0 on"),
+        ("pane:read", read("limit", json!(1.5)), "`limit`: 1.5 is no whole number from 0 on"),
+        ("pane:read", read("limit", json!("5")), "`limit`: \"5\" is no whole number from 0 on"),
+        ("pane:read", read("ignoreCase", json!(1)), "`ignoreCase`: 1 is neither true nor false"),
+        ("pane:read", read("pattern", json!(7)), "`pattern`: 7 is no text"),
+        (
+            "pane:run",
+            json!({ "command": "x", "timeoutSeconds": 0 }),
+            "`timeoutSeconds`: 0 is no whole number from 1 to 4294967295",
+        ),
+        (
+            "pane:resize",
+            read("size", json!({ "cols": 70_000, "rows": 5 })),
+            "`size.cols`: 70000 is no whole number from 0 to 65535",
+        ),
+        ("pane:run", json!({ "argv": [] }), "`argv` is empty; say what to run"),
+        ("pane:new", json!({ "argv": [] }), "`argv` is empty; leave it out for a login shell"),
+        (
+            "pane:keys",
+            json!({ "paneId": "a", "keys": ["\\n"] }),
+            "no key is called `\\n`; did you mean `enter`?",
+        ),
+    ] {
+        check_refused(name, params, sentence).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn keys_and_pastes_are_made_for_the_modes_of_the_screen() {
     let house = printing("").await;
     let press =

@@ -56,6 +56,13 @@ const SPELT: &[(&str, char)] = &[("plus", '+'), ("minus", '-'), ("lt", '<'), ("g
 /// What tmux and others call `shift+tab`.
 const BACKTAB: &[&str] = &["btab", "backtab"];
 
+/// What programs write for a key, and the key.
+const WRITTEN: &[(&str, &[&str])] = &[
+    ("enter", &["\n", "\r", "\\n", "\\r"]),
+    ("tab", &["\t", "\\t"]),
+    ("esc", &["\u{1b}", "\\e", "\\x1b", "\\033"]),
+];
+
 /// The modifiers in the order they are written, with the other names we read.
 const MODIFIERS: &[(Held, &[&str])] = &[
     (Held::CTRL, &["ctrl", "control", "c"]),
@@ -86,7 +93,9 @@ impl UnknownKey {
             return Self { what: "modifier", name: shorten(head), near: modifiers };
         }
         let names = NAMED.iter().flat_map(|(_, names)| *names).chain(BACKTAB);
-        Self { what: "key", name: shorten(rest), near: near(&plain(rest), names) }
+        let meant = WRITTEN.iter().find(|(_, written)| written.contains(&rest));
+        let near = meant.map_or_else(|| near(&plain(rest), names), |(name, _)| vec![*name]);
+        Self { what: "key", name: shorten(rest), near }
     }
 }
 
@@ -183,5 +192,9 @@ fn shorten(name: &str) -> String {
     const MAX: usize = 32;
     let cut: String = name.chars().take(MAX).collect();
     let dots = if cut.len() < name.len() { "…" } else { "" };
-    format!("{}{dots}", cut.escape_debug())
+    let shown = |c: char| match c {
+        '\\' | '"' | '\'' => c.to_string(),
+        c => c.escape_debug().to_string(),
+    };
+    cut.chars().map(shown).chain([dots.to_owned()]).collect()
 }

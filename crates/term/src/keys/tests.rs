@@ -200,6 +200,9 @@ fn a_name_far_from_all_gets_examples() {
     let such = "a key is one character or a name such as `enter`, `up` or `f1`";
     check_unknown("", &format!("no key is called ``; {such}"));
     check_unknown("ls -l | wc", &format!("no key is called `ls -l | wc`; {such}"));
+    check_unknown("\\n", "no key is called `\\n`; did you mean `enter`?");
+    check_unknown("\n", "no key is called `\\n`; did you mean `enter`?");
+    check_unknown("\\e", "no key is called `\\e`; did you mean `esc`?");
     check_unknown("\x03", &format!("no key is called `\\u{{3}}`; {such}"));
     check_unknown("f25", "no key is called `f25`; did you mean `f2` or `f5` or `f15`?");
     let long = "x".repeat(1 << 20);
