@@ -35,16 +35,18 @@ pub(super) struct Params {
     #[serde(default)]
     view: View,
     /// Where to begin: the number of a line, counted from 0 at the pane's first line ever; for `raw`, of
-    /// a byte; for `rendered`, of a row, counted from 0 at the top of what the terminal has.
+    /// a byte; for `rendered`, of a row, counted from 0 at the first that ever scrolled off, or, where `dropped`
+    /// is null, at the first that is still found.
     offset: Option<u64>,
     /// How many lines, or matches, at most, up to 10000: 500 when left out, or what `tail` says; for `raw`,
-    /// bytes, up to 1048576: 65536 when left out, or what `tail` says. 0 is for the numbers alone.
+    /// bytes, up to 1048576: 65536 when left out, or what `tail` says; for `rendered` without `offset`, the last
+    /// so many rows. 0 is for the numbers alone.
     #[schemars(range(max = 1_048_576))]
     limit: Option<usize>,
     /// Only the last so many lines, or matches; for `raw`, bytes. Where that is more than the limit, or than
     /// 1 MiB of text, the last of them are answered, and `truncated` says so.
     tail: Option<u64>,
-    /// Only what was printed after this: `next` of an earlier answer. Lines are answered whole: the line that
+    /// Only what was printed after this: `next` of an earlier answer. Not for `rendered`. Lines are answered whole: the line that
     /// goes on after this is answered from its beginning, as `continued`, unless nothing but its end was
     /// printed since.
     since: Option<Offset>,
@@ -72,7 +74,8 @@ enum View {
     /// Exactly the bytes.
     Raw,
     /// The rows that the terminal shows now, below those that scrolled off its top, as far as half a MiB of
-    /// output has them: the last ones, when neither `offset` nor `tail` is given.
+    /// output has them: the last ones, when neither `offset` nor `tail` is given. Their numbers stay true while the
+    /// terminal keeps its width and `dropped` is known.
     Rendered,
 }
 
@@ -87,12 +90,14 @@ pub(super) struct Read {
     /// The bytes as base64, for `raw`, if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     base64: Option<String>,
-    /// Where the next call goes on, as its `since`.
+    /// Where the next call goes on, as its `since`; after `rendered`, that of another view, or of `pane:wait`.
     next: Offset,
-    /// Lines printed so far; for `raw`, bytes; for `rendered`, rows there are.
+    /// Lines printed so far; for `raw`, bytes; for `rendered`, rows there were, or, where `dropped` is null, rows
+    /// there are.
     total: u64,
-    /// How many of them are no longer kept.
-    dropped: u64,
+    /// How many of them are no longer kept; for `rendered`, null where nobody knows: half a MiB of output or more
+    /// was printed, or the terminal got another width after rows were dropped.
+    dropped: Option<u64>,
     /// Whether there was more than the limit lets through.
     truncated: bool,
     /// What was printed after `since` and is no longer kept, by its offsets in bytes.
@@ -217,7 +222,8 @@ async fn lines(kernel: &Kernel, output: Arc<dyn Output>, params: &Params) -> Res
 impl From<Lines> for Read {
     fn from(read: Lines) -> Self {
         let Lines { lines, next, total, dropped, truncated, gap } = read;
-        Self { lines: Some(lines), raw: None, base64: None, next, total, dropped, truncated, gap }
+        let (lines, dropped) = (Some(lines), Some(dropped));
+        Self { lines, raw: None, base64: None, next, total, dropped, truncated, gap }
     }
 }
 
@@ -251,7 +257,7 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<Read> {
         None => next < end,
     };
     let gap = params.since.and_then(|Offset(since)| Lost::between(since, from));
-    let (total, dropped, next) = (end.max(next), output.first(), Offset(next));
+    let (total, dropped, next) = (end.max(next), Some(output.first()), Offset(next));
     Ok(Read { lines: None, raw, base64, next, total, dropped, truncated, gap })
 }
 
@@ -272,7 +278,7 @@ fn as_text(bytes: Vec<u8>, is_cut: bool) -> (usize, Result<String, Vec<u8>>) {
     (whole, String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes))
 }
 
-/// The rows of the terminal, numbered from the top of what it has.
+/// The rows of the terminal, numbered from the first there ever was, as far as that is known.
 async fn rendered(
     context: &Context,
     pane: Arc<Pane>,
@@ -288,16 +294,23 @@ async fn rendered(
     // The screen is better known than what is above it; where it has moved on meanwhile, both must still fit.
     let screen = if before == drawn.end { view.rows } else { drawn.rows };
     let rows: Vec<String> = drawn.above.into_iter().chain(screen).collect();
-    let limit = params.limit(LINES, MOST_LINES);
-    let total = rows.len();
-    let from = match (params.offset, params.tail()) {
-        (Some(offset), _) => usize::try_from(offset).unwrap_or(total).min(total),
-        (None, tail) => total - tail.unwrap_or(total).min(limit).min(total),
-    };
-    let asked = params.tail().unwrap_or(total).min(total);
-    let truncated = if params.offset.is_some() { limit < total - from } else { limit < asked };
-    let shown = (0..).zip(rows).skip(from).take(limit);
-    let lines = shown.map(|(n, text)| Line { n, text, ..Line::default() }).collect();
-    let (next, total) = (Offset(drawn.end), total as u64);
-    Ok(Read { lines: Some(lines), next, total, truncated, ..Read::default() })
+    let first = drawn.gone.unwrap_or(0);
+    let read = params.rows(rows, first);
+    Ok(Read { next: Offset(drawn.end), dropped: drawn.gone, ..read })
+}
+
+impl Params {
+    /// The rows that are asked for, of all that there are from this number on.
+    fn rows(&self, rows: Vec<String>, first: u64) -> Read {
+        let (limit, count) = (self.limit(LINES, MOST_LINES), rows.len());
+        let asked = self.tail().unwrap_or(count).min(count);
+        let from = match self.offset.map(|offset| offset.saturating_sub(first)) {
+            Some(offset) => usize::try_from(offset).unwrap_or(count).min(count),
+            None => count - asked.min(limit),
+        };
+        let truncated = limit < if self.offset.is_some() { count - from } else { asked };
+        let shown = (first..).zip(rows).skip(from).take(limit);
+        let lines = shown.map(|(n, text)| Line { n, text, ..Line::default() }).collect();
+        Read { lines: Some(lines), total: first + count as u64, truncated, ..Read::default() }
+    }
 }

@@ -16,6 +16,8 @@ const SOON: usize = 64 << 10;
 pub(crate) struct Drawn {
     /// The rows above it, oldest first. The alternate screen has none.
     pub(crate) above: Vec<String>,
+    /// How many there were before those, where that can be told.
+    pub(crate) gone: Option<u64>,
     /// Its own rows.
     pub(crate) rows: Vec<String>,
     /// Where the output ended then.
@@ -32,17 +34,26 @@ pub(crate) fn drawn(output: &dyn Output, known: &Known, rows: usize) -> io::Resu
     let end = output.end();
     let mut from = output.first().max(end.saturating_sub(REACH));
     loop {
-        let mut drawn = known.blank(output, line_after(output, from, end)?, rows);
+        let begin = line_after(output, from, end)?;
+        let mut drawn = known.blank(output, begin, rows);
         match drawn.catch_up(output, end)? {
             Ok(()) => {
                 drawn.screen_mut().settle();
                 let screen = drawn.screen();
-                return Ok(Drawn { above: screen.history(), rows: screen.view().rows, end });
+                let is_alternate = screen.modes().alternate_screen;
+                let gone = screen.gone().filter(|_| is_alternate || is_whole(output, begin));
+                let (above, rows) = (screen.history(), screen.view().rows);
+                return Ok(Drawn { above, gone, rows, end });
             }
             // The ring was faster: begin anew with what is kept.
             Err(gap) => from = gap.first,
         }
     }
+}
+
+/// Whether nothing came before an offset: no output, and no size that is no longer known.
+fn is_whole(output: &dyn Output, begin: u64) -> bool {
+    begin == 0 && output.sizes(0).first().is_some_and(|mark| mark.n == 1)
 }
 
 /// Where the first line after an offset begins, if one does soon: in the middle of a line nobody knows where it stands.

@@ -121,6 +121,35 @@ async fn rendered_rows_come_with_those_above_the_screen() {
     assert_eq!((&lines(&menu)[0][..], &menu["total"]), ("0:menu", &json!(24)));
 }
 
+/// The numbers of the view `rendered`, and its first row.
+async fn rendered(house: &House) -> (Value, Value, String) {
+    let answer = read(house, json!({ "view": "rendered", "offset": 0, "limit": 1 })).await;
+    (answer["total"].clone(), answer["dropped"].clone(), lines(&answer)[0].clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn numbers_of_rendered_rows_stay_true_when_old_ones_are_dropped() {
+    let rows =
+        |range: std::ops::Range<u32>| range.map(|n| format!("row {n}\r\n")).collect::<String>();
+    let house = printing(&rows(0..12_000)).await;
+    let first = "1977:row 1977".to_owned();
+    assert_eq!(rendered(&house).await, (json!(12_001), json!(1977), first));
+    house.pane("a").print(rows(12_000..12_100).as_bytes());
+    let first = "2077:row 2077".to_owned();
+    assert_eq!(rendered(&house).await, (json!(12_101), json!(2077), first));
+    let one = json!({ "view": "rendered", "offset": 7000, "limit": 1 });
+    assert_eq!(lines(&read(&house, one).await), ["7000:row 7000"]);
+    let last = json!({ "view": "rendered", "limit": 2 });
+    assert_eq!(lines(&read(&house, last).await), ["12099:row 12099", "12100:"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rendered_rows_that_nobody_could_count_are_not_said_to_be_none() {
+    let house = printing(&format!("{}\r\n", "x".repeat(70)).repeat(10_000)).await;
+    let (_, dropped, first) = rendered(&house).await;
+    assert_eq!((dropped, &first[..4]), (Value::Null, "0:xx"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn pages_of_text_stay_text() {
     let house = printing("né日本語x").await;

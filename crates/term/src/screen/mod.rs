@@ -3,6 +3,7 @@
 //! It keeps no scrollback unless one is asked for (history is bytes, elsewhere), never touches a clipboard and never answers with
 //! anything the program wrote itself, such as a title.
 
+mod above;
 mod csi;
 mod dump;
 mod foreign;
@@ -25,6 +26,7 @@ use std::borrow::Cow;
 use std::mem;
 use std::time::Duration;
 
+use alacritty_terminal::grid::Dimensions;
 use memchr::memrchr3;
 use paned_model::Size;
 
@@ -83,6 +85,14 @@ impl Screen {
 
     /// Draws the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
+        let piece = self.tap.above.piece(self.tap.term.screen_lines());
+        for bytes in bytes.chunks(piece) {
+            self.draw(bytes);
+            self.tap.trim();
+        }
+    }
+
+    fn draw(&mut self, bytes: &[u8]) {
         let from = self.position - self.partial.len() as u64;
         self.position += bytes.len() as u64;
         let bytes = foreign::hide_titles(self.join(bytes), &mut self.escaped);
@@ -126,6 +136,7 @@ impl Screen {
     pub fn settle(&mut self) {
         if self.is_held() {
             self.reader.settle(&mut self.tap);
+            self.tap.trim();
             if mem::take(&mut self.tap.changed) {
                 self.revision = self.position;
             }
@@ -142,6 +153,13 @@ impl Screen {
     #[must_use]
     pub fn history(&self) -> Vec<String> {
         view::history(&self.tap)
+    }
+
+    /// How many rows scrolled off the top before those of [`Screen::history`], if that can be told: not once lines that
+    /// were gone would have flown anew, nor where far too many scrolled off at once.
+    #[must_use]
+    pub fn gone(&self) -> Option<u64> {
+        view::gone(&self.tap)
     }
 
     /// What the program has switched on, without the cost of a whole [`View`].

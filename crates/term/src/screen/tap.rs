@@ -16,6 +16,7 @@ use alacritty_terminal::vte::ansi::{
 };
 use paned_model::Size;
 
+use super::above::Above;
 use super::halves;
 use super::replies::{self, Outbox};
 use crate::title;
@@ -41,6 +42,8 @@ pub(super) struct Tap {
     pub(super) primary: Option<Grid<Cell>>,
     /// Whether something that is to be seen may have changed; whoever asks sets it back.
     pub(super) changed: bool,
+    /// The rows that scrolled off the primary screen.
+    pub(super) above: Above,
     links: u64,
     outbox: Outbox,
 }
@@ -64,9 +67,9 @@ impl Dimensions for Cells {
 
 impl Tap {
     pub(super) fn new(size: Size, history: usize) -> Self {
-        let outbox = Outbox::default();
+        let (outbox, above) = (Outbox::default(), Above::new(history));
         let config = Config {
-            scrolling_history: history,
+            scrolling_history: above.room(),
             kitty_keyboard: true,
             osc52: Osc52::Disabled,
             ..Config::default()
@@ -81,6 +84,7 @@ impl Tap {
             pushed: [Vec::new(), Vec::new()],
             primary: None,
             changed: false,
+            above,
             links: 0,
             outbox,
         }
@@ -100,7 +104,12 @@ impl Tap {
         if (rows, cols) == (self.term.screen_lines(), self.term.columns()) {
             return false;
         }
+        if cols != self.term.columns() {
+            self.trim();
+            self.above.reflow();
+        }
         self.term.resize(Cells(size));
+        self.trim();
         if let Some(primary) = &mut self.primary {
             primary.resize(true, rows, cols);
         }
@@ -338,6 +347,9 @@ impl Handler for Tap {
             ClearMode::All | ClearMode::Saved => {}
         }
         let line = self.term.grid().cursor.point.line;
+        if matches!(mode, ClearMode::Saved) && !self.has(TermMode::ALT_SCREEN) {
+            self.clear_above();
+        }
         // The emulator forgets the first row when the cursor is in the second.
         if matches!(mode, ClearMode::Above) && line == 1 {
             self.term.grid_mut().reset_region(..line);
@@ -398,6 +410,7 @@ impl Handler for Tap {
 
     fn reset_state(&mut self) {
         self.changed = true;
+        self.clear_above();
         self.title.clear();
         self.titles.clear();
         self.region = 0..self.term.screen_lines();

@@ -121,8 +121,14 @@ pub(super) fn view(tap: &Tap, revision: u64) -> View {
 /// The rows above a screen, oldest first.
 pub(super) fn history(tap: &Tap) -> Vec<String> {
     let grid = tap.term.grid();
-    let rows = i32::try_from(grid.history_size()).unwrap_or(i32::MAX);
+    let rows = grid.history_size() - tap.above.more(grid);
+    let rows = i32::try_from(rows).unwrap_or(i32::MAX);
     (-rows..0).map(|line| text(&grid[Line(line)][..])).collect()
+}
+
+/// How many rows there were before those, if that can be told. The alternate screen has none but its own.
+pub(super) fn gone(tap: &Tap) -> Option<u64> {
+    if tap.has(TermMode::ALT_SCREEN) { Some(0) } else { tap.above.gone(tap.term.grid()) }
 }
 
 fn text(cells: &[Cell]) -> String {
