@@ -76,7 +76,7 @@ impl<'a> Follower<'a> {
             let begin = last_lines(&bytes, count);
             let first = tail.next - bytes.len() as u64;
             self.at = first + begin as u64;
-            let is_enough = 0 < begin || first <= tail.dropped || PIECE <= wanted;
+            let is_enough = 0 < begin || Some(first) <= tail.dropped || PIECE <= wanted;
             if is_enough {
                 return Ok(());
             }

@@ -56,7 +56,7 @@ impl<'a> Past<'a> {
     pub(super) fn all(context: &'a Context, pane: &'a str) -> Result<Self> {
         let request = json!({ "paneId": pane, "view": "raw", "limit": 0 });
         let answer: Read = read(context.action("pane:read", &request)?)?;
-        let (at, end) = (answer.dropped, answer.total);
+        let (at, end) = (answer.dropped.unwrap_or(0), answer.total);
         Ok(Self { context, pane, at, end, dropped: at, is_numbered: at == 0 })
     }
 

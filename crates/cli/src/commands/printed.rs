@@ -20,7 +20,8 @@ pub(super) struct Read {
     /// Where the next reading goes on.
     pub(super) next: u64,
     pub(super) total: u64,
-    pub(super) dropped: u64,
+    /// How many came before what is kept, where that can be known.
+    pub(super) dropped: Option<u64>,
     pub(super) truncated: bool,
     /// What is no longer kept of what was asked for.
     pub(super) gap: Option<Gap>,

@@ -130,9 +130,14 @@ fn show(out: Out, args: &Args, lines: &[Line]) -> Result<()> {
 fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
     let begins_early = args.tail.or(args.since).is_none();
     let thing = if args.view == View::Raw { "byte" } else { "line" };
-    if begins_early && args.offset.unwrap_or(0) < answer.dropped {
-        let count = usize::try_from(answer.dropped).unwrap_or(usize::MAX);
-        out.aside(format!("paned: the first {} are no longer kept", units::count(count, thing)))?;
+    match answer.dropped {
+        Some(dropped) if begins_early && args.offset.unwrap_or(0) < dropped => {
+            let count = usize::try_from(dropped).unwrap_or(usize::MAX);
+            let count = units::count(count, thing);
+            out.aside(format!("paned: the first {count} are no longer kept"))?;
+        }
+        Some(_) => {}
+        None => out.aside("paned: how many rows came before these is not known")?,
     }
     printed::say_cut(out, answer.lines.iter().filter(|line| line.cut).count())?;
     if let Some(gap) = &answer.gap {
