@@ -190,6 +190,7 @@ async fn the_program_names_its_pane_unless_somebody_else_did() {
 async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
     let house = with_pane("a").await;
     house.pane("a").deafen();
+    // not a wait: the clock is ours, and the carrier runs meanwhile.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for (name, params) in [
         ("pane:write", json!({ "paneId": "a", "text": "x" })),
@@ -211,6 +212,7 @@ async fn many_who_close_a_pane_leave_the_next_one_of_its_name_alone() {
     let close = || house.act("pane:close", json!({ "paneId": "a" }));
     let renew = async {
         while house.act("pane:new", json!({ "id": "a", "argv": ["cat"] })).await.is_err() {
+            // not a wait: until the name is free, on a clock that is ours.
             tokio::time::sleep(Duration::from_micros(1)).await;
         }
     };

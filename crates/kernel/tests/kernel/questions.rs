@@ -50,6 +50,7 @@ async fn a_question_within_an_update_is_answered_at_its_end_or_when_it_takes_too
         house.pane("a").print(end);
         let answered = async {
             while house.pane("a").typed().is_empty() {
+                // not a wait: until it is answered, on a clock that is ours.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };

@@ -154,19 +154,27 @@ impl Reader {
     }
 
     /// Prints characters that are not plain; how many bytes they were. What is no character shows as one, and a
-    /// control of two bytes, or half of it, means nothing.
+    /// control of two bytes, or half of it, means nothing: it counts only where nothing was printed before it, so that
+    /// the screen is known to have changed where it did.
     fn input(&mut self, tap: &mut Tap, bytes: &[u8]) -> usize {
         let end = bytes.iter().position(u8::is_ascii).unwrap_or(bytes.len());
+        let (mut at, mut printed) = (0, 0);
         for chunk in bytes[..end].utf8_chunks() {
-            let odd = match chunk.invalid() {
-                [] | [0x80..=0x9f] => None,
-                _ => Some(char::REPLACEMENT_CHARACTER),
-            };
-            let chars = chunk.valid().chars().filter(|c| !c.is_control()).chain(odd);
-            chars.for_each(|c| self.put(tap, c));
+            for c in chunk.valid().chars() {
+                at += c.len_utf8();
+                if !c.is_control() {
+                    self.put(tap, c);
+                    printed = at;
+                }
+            }
+            at += chunk.invalid().len();
+            if !matches!(chunk.invalid(), [] | [0x80..=0x9f]) {
+                self.put(tap, char::REPLACEMENT_CHARACTER);
+                printed = at;
+            }
         }
         self.print_run(tap);
-        end
+        if printed == 0 { end } else { printed }
     }
 
     /// Prints a character, or keeps it to be printed with those that follow.

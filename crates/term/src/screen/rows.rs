@@ -13,6 +13,9 @@ use super::pen::Pen;
 /// Two columns of nothing: printed where only its side effects are wanted.
 const WIDE: char = '\u{3000}';
 
+/// Makes the cursor wait at the end of a row: where nothing wraps, a character too wide for its place is not drawn.
+const WAIT: &str = "\x1b[?7l\u{3000}\x1b[?7h";
+
 /// The marks that wrapping leaves on a cell.
 const WRAPPED: Flags = Flags::WRAPLINE.union(Flags::LEADING_WIDE_CHAR_SPACER);
 
@@ -41,8 +44,7 @@ pub(super) fn wait_to_wrap(pen: &mut Pen, row: usize, cells: &[Cell]) {
     if part.is_simple(cells) && !part.wraps(cells) {
         return print(pen, &cells[last]);
     }
-    // Where nothing wraps, a character too wide for its place is not drawn, but makes the cursor wait.
-    pen.push(&format!("\x1b[?7l{WIDE}\x1b[?7h"));
+    pen.push(WAIT);
 }
 
 /// The cells of one row, from 0 at the top.
@@ -149,6 +151,11 @@ impl Brush<'_> {
         self.pen.undress();
         self.pen.goto(self.landing, 0);
         self.pen.push("\x1b[2X");
+        if let Some(marks) = cell.zerowidth() {
+            self.pen.goto(self.row, edge);
+            self.pen.push(WAIT);
+            marks.iter().for_each(|&mark| self.pen.print(mark));
+        }
         self.pull(edge, col);
     }
 
