@@ -163,6 +163,21 @@ fn an_update_from_before_a_restart_is_shown() {
     });
 }
 
+/// The ring drops bytes when it wants to; the kernel hears of it with the next that are printed.
+#[tokio::test(start_paused = true)]
+async fn modes_hold_for_who_looks_first_when_their_bytes_have_just_gone() {
+    let house = House::new().await;
+    open(&house, "a").await;
+    house.pane("a").print(b"\x1b[?2004h\x1b[?1hsome more");
+    house.heard("a").await;
+    house.pane("a").drop_before(14);
+    let modes = &screen(&house, "a").await["modes"];
+    assert_eq!(
+        (&modes["bracketedPaste"], &modes["applicationCursor"]),
+        (&json!(true), &json!(true))
+    );
+}
+
 #[test]
 fn what_a_program_told_its_terminal_long_ago_still_holds() {
     let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());

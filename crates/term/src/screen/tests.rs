@@ -442,18 +442,6 @@ fn assert_same(a: &Screen, b: &Screen) {
     assert_eq!((&a.tap.region, &a.tap.tabs), (&b.tap.region, &b.tap.tabs));
 }
 
-#[test]
-fn bytes_that_mean_nothing_are_no_change() {
-    for output in [&b"\xa0"[..], b"\xa0\x80", b"\xa0\x80\x80", b"\xa0\xc2\x80", b"\x80\xa0"] {
-        let (mut whole, mut cut) = (Screen::new(Size::default()), Screen::new(Size::default()));
-        whole.feed(output);
-        output.iter().for_each(|byte| cut.feed(&[*byte]));
-        assert_eq!(whole.revision(), cut.revision(), "{output:?}");
-        let shown = output.iter().position(|byte| *byte == 0xa0).unwrap() as u64 + 1;
-        assert_eq!(whole.revision(), shown, "{output:?}");
-    }
-}
-
 /// A wide character that does not fit leaves the last cell free; the cursor may come back and wait there.
 #[test]
 fn a_mark_on_a_cell_that_was_left_free_is_in_a_dump() {

@@ -278,3 +278,15 @@ fn what_is_common_never_reaches_the_parser() {
         rest = &rest[drawn..];
     }
 }
+
+#[test]
+fn bytes_that_mean_nothing_are_no_change() {
+    for output in [&b"\xa0"[..], b"\xa0\x80", b"\xa0\x80\x80", b"\xa0\xc2\x80", b"\x80\xa0"] {
+        let (mut whole, mut cut) = (Screen::new(Size::default()), Screen::new(Size::default()));
+        whole.feed(output);
+        output.iter().for_each(|byte| cut.feed(&[*byte]));
+        assert_eq!(whole.revision(), cut.revision(), "{output:?}");
+        let shown = output.iter().position(|byte| *byte == 0xa0).unwrap() as u64 + 1;
+        assert_eq!(whole.revision(), shown, "{output:?}");
+    }
+}
