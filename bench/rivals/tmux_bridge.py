@@ -11,11 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 SOCKET = sys.argv[1]
 LINES = 80
 PAUSE = 0.2
+# Such a bridge does not wait for tmux without an end. What Python makes of that is part of what it costs: it asks again
+# and again, with pauses, whether tmux is done.
+PATIENCE = 10
 
 
 def tmux(*args):
-    done = subprocess.run(["tmux", "-S", SOCKET, *args], capture_output=True, check=True)
-    return done.stdout.decode(errors="replace")
+    command = ["tmux", "-S", SOCKET, *args]
+    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=PATIENCE).stdout
 
 
 class Bridge(BaseHTTPRequestHandler):
