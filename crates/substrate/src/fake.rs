@@ -41,6 +41,9 @@ struct Inner {
     hands: u64,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
+    /// How often it heard that.
+    takes: u64,
+    news: Arc<News>,
     /// How often it was told to give its program breaks.
     breaks: u64,
     /// The sizes it was given after the first one, and where.
@@ -150,6 +153,17 @@ impl FakePane {
         self.lock().taken
     }
 
+    /// How often the kernel has said so.
+    #[must_use]
+    pub fn takes(&self) -> u64 {
+        self.lock().takes
+    }
+
+    /// The keeper tells on without hearing what was taken.
+    pub fn tell_ahead(&self) {
+        self.lock().news.set_due(false);
+    }
+
     /// How often the kernel has asked for breaks of a program that prints much.
     #[must_use]
     pub fn breaks(&self) -> u64 {
@@ -191,6 +205,7 @@ impl FakePane {
             }
         });
         let news = Arc::new(News::new(true));
+        self.lock().news = news.clone();
         Link {
             pid: 4242,
             started: Time(1),
@@ -207,7 +222,10 @@ impl FakePane {
         let mut inner = self.lock();
         let gone = if inner.ending.is_some() { Err(Refused::Gone) } else { Ok(()) };
         match command {
-            Command::Took(offset) => inner.taken = offset,
+            Command::Took(offset) => {
+                inner.taken = offset;
+                inner.takes += 1;
+            }
             Command::Input(bytes, reply) => {
                 inner.accept(&bytes.concat());
                 let _ = reply.send(gone.map(|()| Typed::default()));

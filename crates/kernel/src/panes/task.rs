@@ -181,7 +181,7 @@ impl Task {
         // A sequence that is not whole yet is looked at again should we be gone by then.
         let settled = self.looked - (self.signals.pending() as u64).min(self.looked);
         // What is remembered of modes is for a screen up to here: to go on from before it would switch them twice.
-        self.told |= self.noted != self.signals.changes();
+        self.told |= !self.plain && self.noted != self.signals.changes();
         self.note();
         self.note_update();
         // Whoever follows it first: they wait for this, the keeper only when it has much more.

@@ -79,6 +79,25 @@ async fn bytes_then_the_end_then_the_event() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
+    let house = with_pane("a").await;
+    let pane = house.pane("a");
+    pane.print(b"$ ");
+    house.heard("a").await;
+    pane.tell_ahead();
+    let before = pane.takes();
+    for _ in 0..5 {
+        pane.print(b"x");
+        // not a wait: time stands until everybody has heard.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // Nobody is to ring it twice, should we be gone.
+    pane.print(b"\x07");
+    house.heard("a").await;
+    assert_eq!(pane.takes() - before, 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pane_whose_keeper_died_is_lost_without_a_code() {
     let house = with_pane("a").await;
     let mut feed = house.feed("pane:*");
