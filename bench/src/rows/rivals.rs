@@ -13,6 +13,7 @@ use crate::figure::{Figure, Quantity, Unit};
 use crate::http::Client;
 use crate::paint::{Arriving, Paint};
 use crate::plan::Plan;
+use crate::relay::Relay;
 use crate::rival::{Kind, Rival};
 use crate::server::{self, Server};
 use crate::stats::{self, Samples};
@@ -54,7 +55,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-fn beside(plan: &Plan, kind: Kind, bars: &Bars) -> Result<[Figure; 3], Error> {
+fn beside(plan: &Plan, kind: Kind, bars: &Bars) -> Result<[Figure; 4], Error> {
     let (server, rival) = (Server::start(plan)?, Rival::of(kind)?);
     let name = kind.name();
     let bytes = BYTES;
@@ -73,13 +74,18 @@ fn beside(plan: &Plan, kind: Kind, bars: &Bars) -> Result<[Figure; 3], Error> {
     let (theirs, ours) = plan.in_turn(
         || rival_echo(&rival, &echo, count),
         || {
+            let mut relay = Relay::start(&echo)?;
+            let bare = times(count, || relay.echo())?;
             let mut watch = open(&server, &echo)?;
-            times(count, || watch.echo())
+            Ok((bare, times(count, || watch.echo())?))
         },
     )?;
+    let (bare, ours): (_, Vec<_>) = ours.into_iter().unzip();
     let p50 = |times| Quantity::micros(Samples::of(times).median());
-    let what = format!("typed to echoed, p50, beside {name}");
-    let echoed = Figure::ratio(what, p50(theirs), p50(ours)).of("D8");
+    let (theirs, what) = (p50(theirs), format!("typed to echoed, p50, beside {name}"));
+    // Nobody who sleeps until something comes is much faster than that.
+    let bare = Figure::ratio(format!("{what}, over a bare relay"), theirs, p50(bare)).of("D8");
+    let echoed = Figure::ratio(what, theirs, p50(ours)).of("D8");
     let argv = vec!["/bin/true".to_owned()];
     let (theirs, ours) =
         plan.in_turn(|| rival_spawns(&rival, &argv), || our_spawns(&server, &argv))?;
@@ -89,6 +95,7 @@ fn beside(plan: &Plan, kind: Kind, bars: &Bars) -> Result<[Figure; 3], Error> {
     Ok([
         flooded.at_least(bars.flood.0, bars.flood.1),
         echoed.at_most(bars.echo.0, bars.echo.1),
+        bare,
         bars.spawn.map_or(spawned.clone(), |(must, target)| spawned.at_least(must, target)),
     ])
 }
