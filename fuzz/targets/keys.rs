@@ -4,13 +4,25 @@
 use libfuzzer_sys::fuzz_target;
 use paned_model::Size;
 use paned_term::Screen;
-use paned_term::keys::Key;
+use paned_term::keys::{Key, Untypable};
 use paned_term::paste::paste;
 
 const BEGIN: &str = "\x1b[200~";
 const END: &str = "\x1b[201~";
 /// The longest sequence of a key: modifiers, alternatives and text of the kitty protocol.
 const LONGEST: usize = 64;
+
+/// A key is one sequence of a bounded length, or a sentence.
+fn check(pressed: Result<Vec<u8>, Untypable>, text: &str) {
+    match pressed {
+        Ok(bytes) => {
+            assert!(!bytes.is_empty() && bytes.len() <= LONGEST, "{text:?}: {bytes:?}");
+            let starts = bytes.iter().filter(|byte| **byte == 0x1b).count();
+            assert!(starts <= 2, "{text:?} is more than one key: {bytes:?}");
+        }
+        Err(untypable) => assert!(!untypable.to_string().is_empty()),
+    }
+}
 
 fuzz_target!(|input: (&[u8], &str, bool)| {
     let (before, text, bracketed) = input;
@@ -19,10 +31,8 @@ fuzz_target!(|input: (&[u8], &str, bool)| {
     let modes = screen.view().modes;
     match text.parse::<Key>() {
         Ok(key) => {
-            let bytes = key.encode(&modes);
-            assert!(!bytes.is_empty() && bytes.len() <= LONGEST, "{text:?}: {bytes:?}");
-            let starts = bytes.iter().filter(|byte| **byte == 0x1b).count();
-            assert!(starts <= 2, "{text:?} is more than one key: {bytes:?}");
+            check(key.encode(&modes), text);
+            check(key.encode_in_tmux(&modes), text);
         }
         Err(unknown) => assert!(!unknown.to_string().is_empty()),
     }

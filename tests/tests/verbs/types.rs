@@ -39,6 +39,28 @@ fn keys_are_what_the_program_asked_for() {
 }
 
 #[test]
+fn the_keypad_follows_its_mode_and_other_keys_need_the_kitty_protocol() {
+    let server = Server::start();
+    script(
+        &server,
+        "a",
+        "echo ready; cat -v; printf '\\033='; echo again; cat -v; printf '\\033[>9u'; echo all; cat -v",
+    );
+    until(&server, "a", "ready");
+    let (_, err, code) = said(&server.cli(&["keys", "a", "x", "super+a"]));
+    assert!(code == 8 && err.contains("`super+a` can be pressed only while"), "{err}");
+    server.ok(&["keys", "a", "kp_1", "kp_plus", "menu", "kp_enter", "ctrl+d"]);
+    until(&server, "a", r"^1\+\^\[\[29~$");
+    until(&server, "a", "again");
+    server.ok(&["keys", "a", "kp_1", "kp_plus", "kp_enter", "enter", "ctrl+d"]);
+    until(&server, "a", r"^\^\[Oq\^\[Ok\^\[OM$");
+    until(&server, "a", "all");
+    server.ok(&["keys", "a", "kp_1", "super+a", "capslock"]);
+    server.ok(&["send", "a", ""]);
+    until(&server, "a", r"^\^\[\[57400u\^\[\[97;9u\^\[\[57358u");
+}
+
+#[test]
 fn a_paste_comes_from_an_argument_or_from_standard_input() {
     let server = Server::start();
     script(&server, "a", "printf '\\033[?2004h'; echo ready; cat -v");

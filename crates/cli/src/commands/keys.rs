@@ -16,8 +16,13 @@ Examples:
   paned keys repl up enter             the last line again
 
 Names: enter esc tab backspace space up down left right home end pageup pagedown insert delete \
-f1 to f24, and every character; with ctrl+ alt+ shift+ super+ before them. They are encoded for the \
-modes that the program has switched on.";
+menu f1 to f24, kp_0 to kp_9 kp_plus kp_minus kp_multiply kp_divide kp_decimal kp_equal kp_separator \
+kp_enter of the keypad, and every character; with ctrl+ alt+ shift+ super+ before them. They are encoded \
+for the modes that the program has switched on.
+
+Only programs that have switched on the kitty keyboard protocol know pause, printscreen and super+ with a \
+character; capslock, numlock and scrolllock only if they want to be told of all keys. Otherwise nothing is \
+pressed.";
 
 /// Press keys by name
 #[derive(clap::Args)]

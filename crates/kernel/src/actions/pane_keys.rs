@@ -17,7 +17,7 @@ pub(super) struct PaneKeys;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Keys by name: `enter`, `ctrl+c`, `shift+tab`, `alt+x`, `up`, `f5`, `a`.
+    /// Keys by name: `enter`, `ctrl+c`, `shift+tab`, `alt+x`, `up`, `f5`, `kp_enter`, `a`.
     #[schemars(length(min = 1))]
     keys: Vec<String>,
     /// Press them all so often.
@@ -64,8 +64,8 @@ impl Action for PaneKeys {
         }
         let modes = context.kernel.modes(&pane).await?;
         let encode = encoder(&pane);
-        let once: Vec<u8> = keys.iter().flat_map(|key| encode(key, &modes)).collect();
-        let bytes = once.repeat(params.repeat);
+        let once: Result<Vec<_>, _> = keys.iter().map(|key| encode(key, &modes)).collect();
+        let bytes = once?.concat().repeat(params.repeat);
         let count = bytes.len();
         let typed = write(&context.kernel, &pane, vec![bytes]).await?;
         Ok(Pressed { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })

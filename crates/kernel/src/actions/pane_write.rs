@@ -88,12 +88,17 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusa
 /// The bytes of the Enter key in the modes that the pane's screen is in.
 pub(super) async fn enter(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Vec<u8>, Refusal> {
     let key: Key = "enter".parse().expect("every keyboard has one");
-    Ok(encoder(pane)(&key, &kernel.modes(pane).await?))
+    encoder(pane)(&key, &kernel.modes(pane).await?)
 }
 
 /// How keys are written for a pane: tmux alone knows what a program in one of its own has asked of its keyboard.
-pub(super) fn encoder(pane: &Pane) -> fn(&Key, &Modes) -> Vec<u8> {
-    if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode }
+///
+/// A key that they do not write is refused: what the program has asked for does not fit.
+pub(super) fn encoder(pane: &Pane) -> impl Fn(&Key, &Modes) -> Result<Vec<u8>, Refusal> {
+    let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
+    move |key, modes| {
+        encode(key, modes).map_err(|refused| Refusal::new(Code::Conflict, refused.to_string()))
+    }
 }
 
 /// Types bytes, all of them or none, each part by itself.

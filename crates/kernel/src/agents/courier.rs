@@ -12,6 +12,7 @@ use paned_policy::delivery::{
     WhenBusy, Wrote, choose,
 };
 use paned_substrate::Command;
+use paned_term::keys::Untypable;
 use paned_term::paste::paste;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -157,8 +158,10 @@ impl Courier {
                 tracing::error!(%error, "a message is typed before that is in the journal");
             }
         }
-        let bytes = encode(&act, &scene);
-        let wrote = write(scene.pane, bytes.clone(), guard).await;
+        let (bytes, wrote) = match encode(&act, &scene) {
+            Ok(bytes) => (bytes.clone(), write(scene.pane, bytes, guard).await),
+            Err(refused) => (Vec::new(), Wrote::Refused(refused.to_string())),
+        };
         let done = matches!(wrote, Wrote::Done { .. });
         let submits = done && matches!((&job, &act), (Job::Letter, Act::Press(_)));
         self.wrote(&job, &act, &wrote, &scene);
@@ -431,12 +434,12 @@ fn turn(scene: &Scene<'_>) -> Turn {
 }
 
 /// What is typed for it in the modes that the terminal is in.
-fn encode(act: &Act, scene: &Scene<'_>) -> Vec<u8> {
+fn encode(act: &Act, scene: &Scene<'_>) -> Result<Vec<u8>, Untypable> {
     let modes = &scene.sight.look.view.modes;
     match act {
         // It was checked when it was accepted.
-        Act::Paste(text) => paste(text, true).unwrap_or_default(),
-        Act::Type(text) => text.clone().into_bytes(),
+        Act::Paste(text) => Ok(paste(text, true).unwrap_or_default()),
+        Act::Type(text) => Ok(text.clone().into_bytes()),
         Act::Press(keys) => greet::encode(scene.pane, keys, modes),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use paned_model::{AgentState, Dialog};
 use paned_policy::agent::{Judgement, Profile};
 use paned_policy::delivery::Wrote;
-use paned_term::keys::Key;
+use paned_term::keys::{Key, Untypable};
 use paned_term::screen::view::Modes;
 
 use crate::panes::Pane;
@@ -67,8 +67,9 @@ fn choose(dialog: &Dialog, profile: &Profile) -> Option<Vec<Key>> {
     keys.filter(|keys| !keys.is_empty())
 }
 
-/// The bytes of keys.
-pub(super) fn encode(pane: &Pane, keys: &[Key], modes: &Modes) -> Vec<u8> {
+/// The bytes of keys, if all of them have some.
+pub(super) fn encode(pane: &Pane, keys: &[Key], modes: &Modes) -> Result<Vec<u8>, Untypable> {
     let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
-    keys.iter().flat_map(|key| encode(key, modes)).collect()
+    let bytes: Result<Vec<_>, _> = keys.iter().map(|key| encode(key, modes)).collect();
+    Ok(bytes?.concat())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use paned_model::frame::Guard;
 use paned_model::{AgentState, Exit, Time};
 use paned_policy::agent::{Change, Composer, Engine, Look, Observation, Profile, Reason, Report};
+use paned_policy::delivery::Wrote;
 use paned_policy::transcript::Answer;
 use paned_substrate::Output;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -231,9 +232,11 @@ impl Task {
         };
         let answer = self.greeter.keys(self.engine.judgement(), self.engine.profile());
         let Some((question, keys)) = answer else { return };
-        let bytes = greet::encode(&self.pane, &keys, &sight.look.view.modes);
         let guard = Guard { end: Some(sight.end), typed: sight.typed };
-        let wrote = courier::write(&self.pane, bytes, guard).await;
+        let wrote = match greet::encode(&self.pane, &keys, &sight.look.view.modes) {
+            Ok(bytes) => courier::write(&self.pane, bytes, guard).await,
+            Err(refused) => Wrote::Refused(refused.to_string()),
+        };
         self.greeter.pressed(question, &wrote);
     }
 

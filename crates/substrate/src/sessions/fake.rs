@@ -252,7 +252,7 @@ impl Substrate for Fake {
     fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> Boxed<'a, Result<(), Error>> {
         Box::pin(async move {
             let key = rules::key(key)?;
-            self.write(target, &[&key.encode(&self.modes(target)?)])
+            self.write(target, &[&rules::bytes(key, &self.modes(target)?)?])
         })
     }
 

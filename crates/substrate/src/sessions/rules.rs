@@ -2,6 +2,7 @@
 
 use paned_model::Size;
 use paned_term::keys::Key;
+use paned_term::screen::view::Modes;
 
 use super::Error;
 
@@ -32,6 +33,11 @@ pub(super) fn text(text: &str) -> Result<(), Error> {
 /// The key of this name.
 pub(super) fn key(name: &str) -> Result<Key, Error> {
     name.parse::<Key>().map_err(|unknown| Error::InvalidCommand(unknown.to_string()))
+}
+
+/// The bytes of a key in these modes.
+pub(super) fn bytes(key: Key, modes: &Modes) -> Result<Vec<u8>, Error> {
+    key.encode(modes).map_err(|refused| Error::InvalidCommand(refused.to_string()))
 }
 
 /// Whether so many lines can be asked for.

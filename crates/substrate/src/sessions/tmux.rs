@@ -128,11 +128,13 @@ impl Tmux {
         let (client, pane) = self.pick(target).await?;
         // Asked and encoded here: while a person scrolls, a key that tmux encodes would steer the scrolling.
         let ask = Command::new("display-message").word("-p").target(pane);
-        let replies = client.run(&ask.argument("#{keypad_cursor_flag}")).await?;
-        let is_set = replies.iter().any(|reply| reply.lines.iter().any(|line| line == b"1"));
+        let ask = ask.argument("#{keypad_cursor_flag}#{keypad_flag}");
+        let replies = client.run(&ask).await?;
+        let flags = replies.iter().flat_map(|reply| &reply.lines).find(|line| !line.is_empty());
+        let is_set = |at: usize| flags.and_then(|flags| flags.get(at)) == Some(&b'1');
         let mut modes = text::modes(&Signals::new());
-        modes.application_cursor = is_set;
-        Ok(client.send(pane, &key.encode(&modes)).await?)
+        (modes.application_cursor, modes.application_keypad) = (is_set(0), is_set(1));
+        Ok(client.send(pane, &rules::bytes(key, &modes)?).await?)
     }
 
     async fn halve(

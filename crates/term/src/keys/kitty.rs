@@ -32,18 +32,26 @@ pub(super) fn is_on(flags: u8) -> bool {
     flags & (DISAMBIGUATE | ALL) != 0
 }
 
-/// The bytes of a key.
-pub(super) fn encode(key: Key, flags: u8) -> Vec<u8> {
+/// Whether a key only switches what others type. Programs are told of these only if they want to know of all keys.
+pub(super) fn is_lock(code: Code) -> bool {
+    matches!(code, Code::CapsLock | Code::NumLock | Code::ScrollLock)
+}
+
+/// The bytes of a key, unless the program has not asked to be told of it.
+pub(super) fn encode(key: Key, flags: u8) -> Option<Vec<u8>> {
     let Key { code, held } = key;
+    if flags & ALL == 0 && is_lock(code) {
+        return None;
+    }
     if flags & ALL == 0
         && let Some(c) = text(key).or_else(|| lifeline(key))
     {
-        return c.to_string().into_bytes();
+        return Some(c.to_string().into_bytes());
     }
-    match form(code) {
+    Some(match form(code) {
         Form::Unicode(number) => unicode(key, number, flags),
         other @ (Form::Letter(_) | Form::Tilde(_)) => sequence(other, held),
-    }
+    })
 }
 
 /// How the escape code of a key is written.
@@ -72,6 +80,13 @@ pub(super) fn form(code: Code) -> Form {
         Code::F(number @ ..=10) => Form::Tilde(11 + number),
         Code::F(number @ ..=12) => Form::Tilde(12 + number),
         Code::F(number) => Form::Unicode(F13 + u32::from(number) - 13),
+        Code::Keypad(pad) => Form::Unicode(pad.number()),
+        Code::CapsLock => Form::Unicode(57358),
+        Code::ScrollLock => Form::Unicode(57359),
+        Code::NumLock => Form::Unicode(57360),
+        Code::PrintScreen => Form::Unicode(57361),
+        Code::Pause => Form::Unicode(57362),
+        Code::Menu => Form::Unicode(57363),
     }
 }
 
@@ -105,10 +120,12 @@ fn unicode(key: Key, number: u32, flags: u8) -> Vec<u8> {
 
 /// The text that a key types.
 fn text(key: Key) -> Option<char> {
-    let Code::Char(c) = key.code else {
-        return None;
+    let c = match key.code {
+        Code::Char(c) => typed(c, key.held),
+        Code::Keypad(pad) => pad.typed(),
+        _ => return None,
     };
-    key.held.is_text().then(|| typed(c, key.held))
+    (key.held.is_text() && !c.is_control()).then_some(c)
 }
 
 /// What stays as it was, so that `reset` can be typed after a program died without switching back.

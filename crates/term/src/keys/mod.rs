@@ -1,16 +1,22 @@
 //! Keys by name, and the bytes they become in the modes a screen is in.
 //!
-//! A key is what it types: keyboard layouts are not known here, nor is the keypad, nor letting go of a key.
+//! A key is what it types: keyboard layouts are not known here, nor is letting go of a key. The keypad is one with num lock on.
 
+mod keypad;
 mod kitty;
 mod legacy;
 mod name;
 mod near;
+mod refused;
 #[cfg(test)]
 mod tests;
 mod tmux;
 
 pub use name::{UnknownKey, names};
+pub use refused::Untypable;
+
+use keypad::Pad;
+use refused::Needs;
 
 use crate::screen::view::Modes;
 
@@ -42,6 +48,13 @@ enum Code {
     Right,
     /// A function key, 1 to 24.
     F(u8),
+    Keypad(Pad),
+    Menu,
+    Pause,
+    PrintScreen,
+    CapsLock,
+    NumLock,
+    ScrollLock,
 }
 
 /// The modifiers that are held down, as the bits that terminals number them with.
@@ -50,18 +63,27 @@ struct Held(u8);
 
 impl Key {
     /// The bytes that a terminal in these modes sends when the key is pressed. Never none.
-    #[must_use]
-    pub fn encode(&self, modes: &Modes) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// If such a terminal sends nothing, or something that the program would take for text.
+    pub fn encode(&self, modes: &Modes) -> Result<Vec<u8>, Untypable> {
+        let needed = |needs| Untypable::new(*self, needs);
         if kitty::is_on(modes.kitty_keyboard) {
-            return kitty::encode(*self, modes.kitty_keyboard);
+            return kitty::encode(*self, modes.kitty_keyboard)
+                .ok_or_else(|| needed(Needs::AllKeys));
         }
-        legacy::encode(*self, modes.application_cursor)
+        let needs = if kitty::is_lock(self.code) { Needs::AllKeys } else { Needs::Kitty };
+        legacy::encode(*self, modes).ok_or_else(|| needed(needs))
     }
 
     /// The bytes that tmux gives to a program in one of its panes, whatever it asked of its keyboard: tmux alone knows.
-    #[must_use]
-    pub fn encode_in_tmux(&self, modes: &Modes) -> Vec<u8> {
-        tmux::encode(*self, modes.application_cursor)
+    ///
+    /// # Errors
+    ///
+    /// If tmux has no bytes for it.
+    pub fn encode_in_tmux(&self, modes: &Modes) -> Result<Vec<u8>, Untypable> {
+        tmux::encode(*self, modes).ok_or_else(|| Untypable::new(*self, Needs::NoTmux))
     }
 
     /// The key that types this character, where it is one.

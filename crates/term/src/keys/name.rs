@@ -5,11 +5,11 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use super::near::near;
-use super::{Code, Held, Key};
+use super::{Code, Held, Key, keypad};
 
-/// Every key that has a name: first the name we write, then the others we read.
+/// Every key that has a name, but for the keypad's: first the name we write, then the others we read.
 const NAMED: &[(Code, &[&str])] = &[
-    (Code::Enter, &["enter", "return", "cr", "kpenter"]),
+    (Code::Enter, &["enter", "return", "cr"]),
     (Code::Esc, &["esc", "escape"]),
     (Code::Tab, &["tab"]),
     (Code::Backspace, &["backspace", "bspace", "bs"]),
@@ -48,6 +48,12 @@ const NAMED: &[(Code, &[&str])] = &[
     (Code::F(22), &["f22"]),
     (Code::F(23), &["f23"]),
     (Code::F(24), &["f24"]),
+    (Code::Menu, &["menu", "contextmenu"]),
+    (Code::Pause, &["pause", "break"]),
+    (Code::PrintScreen, &["printscreen", "print", "prtsc", "prtscr"]),
+    (Code::CapsLock, &["capslock"]),
+    (Code::NumLock, &["numlock"]),
+    (Code::ScrollLock, &["scrolllock"]),
 ];
 
 /// Characters that are hard to write where they also mean something else.
@@ -71,9 +77,14 @@ const MODIFIERS: &[(Held, &[&str])] = &[
     (Held::SUPER, &["super", "cmd", "command", "win"]),
 ];
 
+/// Every key that has a name, with its names.
+fn named() -> impl Iterator<Item = &'static (Code, &'static [&'static str])> {
+    NAMED.iter().chain(keypad::NAMED)
+}
+
 /// The names of the keys that are no single character, one for each.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    NAMED.iter().filter_map(|(_, names)| names.first().copied())
+    named().filter_map(|(_, names)| names.first().copied())
 }
 
 /// No key has this name. Reads as a sentence that says which are near it.
@@ -92,7 +103,7 @@ impl UnknownKey {
         if !modifiers.is_empty() {
             return Self { what: "modifier", name: shorten(head), near: modifiers };
         }
-        let names = NAMED.iter().flat_map(|(_, names)| *names).chain(BACKTAB);
+        let names = named().flat_map(|(_, names)| *names).chain(BACKTAB);
         let meant = WRITTEN.iter().find(|(_, written)| written.contains(&rest));
         let near = meant.map_or_else(|| near(&plain(rest), names), |(name, _)| vec![*name]);
         Self { what: "key", name: shorten(rest), near }
@@ -116,7 +127,7 @@ impl Error for UnknownKey {}
 impl FromStr for Key {
     type Err = UnknownKey;
 
-    /// Reads `ctrl+c`, `C-c`, `^C`, `<C-c>`, `shift+tab`, `BTab`, `F5`, `PageUp`, `plus`, `ä`.
+    /// Reads `ctrl+c`, `C-c`, `^C`, `<C-c>`, `shift+tab`, `BTab`, `F5`, `PageUp`, `KP_Enter`, `plus`, `ä`.
     fn from_str(text: &str) -> Result<Self, UnknownKey> {
         // As vim writes them.
         let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
@@ -132,7 +143,7 @@ impl fmt::Display for Key {
         for (_, names) in MODIFIERS.iter().filter(|(held, _)| self.held.has(*held)) {
             write!(f, "{}+", names[0])?;
         }
-        let named = NAMED.iter().find(|(code, _)| *code == self.code);
+        let named = named().find(|(code, _)| *code == self.code);
         match self.code {
             Code::Char(c) if named.is_none() => f.write_char(c),
             _ => f.write_str(named.expect("only characters have no name").1[0]),
@@ -171,15 +182,21 @@ fn read_code(name: &str, held: Held) -> Option<Key> {
     if let Some(c) = super::only(name.chars()) {
         return Key::typing(c, held);
     }
-    let name = plain(name);
+    let (said, name) = (name, plain(name));
     if let Some((_, c)) = SPELT.iter().find(|(spelt, _)| *spelt == name) {
         return Key::typing(*c, held);
     }
     if BACKTAB.contains(&name.as_str()) {
         return Some(Key { code: Code::Tab, held: held.with(Held::SHIFT) });
     }
-    let (code, _) = NAMED.iter().find(|(_, names)| names.contains(&name.as_str()))?;
+    let is_it = |known: &&str| known.eq_ignore_ascii_case(said) || is_plain(known, &name);
+    let (code, _) = named().find(|(_, names)| names.iter().any(&is_it))?;
     Some(Key { code: *code, held })
+}
+
+/// Whether a name we know is this one without its looks.
+fn is_plain(known: &str, plain: &str) -> bool {
+    known.chars().filter(|c| *c != '_').eq(plain.chars())
 }
 
 /// A name without its looks: `Page-Up`, `PAGE_UP` and `pageup` are one.

@@ -6,7 +6,7 @@ use proptest::sample::select;
 use super::*;
 use crate::screen::view::{Mouse, MouseEncoding};
 
-const OLD: Modes = Modes {
+pub(super) const OLD: Modes = Modes {
     alternate_screen: false,
     bracketed_paste: false,
     application_cursor: false,
@@ -24,7 +24,7 @@ fn key(name: &str) -> Key {
 /// The bytes of the keys, which are separated by blanks, in these modes, with `^` for ESC.
 #[track_caller]
 fn check_in(modes: Modes, names: &str, expect: &str) {
-    let bytes = names.split(' ').map(|name| key(name).encode(&modes));
+    let bytes = names.split(' ').map(|name| key(name).encode(&modes).unwrap());
     let texts: Vec<_> = bytes.map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     assert_eq!(texts.join(" ").replace('\x1b', "^"), expect, "{names}");
 }
@@ -47,6 +47,15 @@ fn check_names(names: &str) {
     let first = names.split(' ').next().unwrap();
     for name in names.split(' ') {
         assert_eq!(key(name).to_string(), first, "{name}");
+    }
+}
+
+/// None of these keys, which are separated by blanks, can be pressed in these modes; with `KEY` for its name.
+#[track_caller]
+fn check_refused(modes: Modes, names: &str, expect: &str) {
+    for name in names.split(' ') {
+        let refused = key(name).encode(&modes).unwrap_err().to_string();
+        assert_eq!(refused, expect.replace("KEY", name));
     }
 }
 
@@ -85,7 +94,7 @@ fn function_keys_are_those_of_xterm() {
 fn characters_type_themselves() {
     check("a A ä Ä + - ^ € 日 ß", "a A ä Ä + - ^ € 日 ß");
     check("shift+a shift+ä shift+1 shift+ß", "A Ä 1 ß");
-    assert_eq!(key("space").encode(&OLD), b" ");
+    assert_eq!(key("space").encode(&OLD).unwrap(), b" ");
     assert_eq!(key(" "), key("space"));
 }
 
@@ -102,7 +111,7 @@ fn ctrl_makes_control_characters() {
 fn alt_puts_an_escape_in_front() {
     check("alt+a alt+A alt+ä ctrl+alt+a alt+[", "^a ^A ^ä ^\x01 ^[");
     check("alt+enter alt+backspace alt+tab alt+esc", "^\r ^\x7f ^\t ^^");
-    assert_eq!(key("alt+space").encode(&OLD), b"\x1b ");
+    assert_eq!(key("alt+space").encode(&OLD).unwrap(), b"\x1b ");
 }
 
 #[test]
@@ -115,7 +124,76 @@ fn keys_with_bytes_of_their_own_keep_them() {
 
 #[test]
 fn the_super_key_never_types_text() {
-    check("cmd+c super+enter super+shift+tab super+del", "^[99;9u ^[13;9u ^[9;10u ^[3;9~");
+    let expect = "`KEY` can be pressed only while the program has the kitty keyboard protocol on, and it has not";
+    let typing =
+        "super+a ctrl+super+c super+enter shift+super+tab super+esc super+backspace super+kp_1";
+    check_refused(OLD, typing, expect);
+    check_refused(Modes { kitty_keyboard: 2 | 4 | 16, ..OLD }, "super+a", expect);
+    check("super+del super+up super+f1", "^[3;9~ ^[1;9A ^[1;9P");
+    check_kitty(1, "cmd+c super+enter super+shift+tab super+del", "^[99;9u ^[13;9u ^[9;10u ^[3;9~");
+}
+
+const DIGITS: &str = "kp_0 kp_1 kp_2 kp_3 kp_4 kp_5 kp_6 kp_7 kp_8 kp_9";
+const OPERATORS: &str =
+    "kp_decimal kp_divide kp_multiply kp_minus kp_plus kp_enter kp_equal kp_separator";
+
+#[test]
+fn the_keypad_types_what_is_on_it() {
+    check(DIGITS, "0 1 2 3 4 5 6 7 8 9");
+    check(OPERATORS, ". / * - + \r = ,");
+    check("shift+kp_1 ctrl+kp_3 alt+kp_plus ctrl+kp_enter alt+kp_enter", "1 3 ^+ \r ^\r");
+}
+
+#[test]
+fn an_application_keypad_sends_sequences() {
+    let application = Modes { application_keypad: true, ..OLD };
+    check_in(application, DIGITS, "^Op ^Oq ^Or ^Os ^Ot ^Ou ^Ov ^Ow ^Ox ^Oy");
+    check_in(application, OPERATORS, "^On ^Oo ^Oj ^Om ^Ok ^OM ^OX ^Ol");
+    check_in(application, "ctrl+kp_1 alt+kp_enter shift+kp_plus", "^O5q ^O3M ^O2k");
+    check_in(application, "1 + enter up f1", "1 + \r ^[A ^OP");
+}
+
+#[test]
+fn kitty_tells_the_keypad_apart_unless_it_types_text() {
+    check_kitty(1, "kp_0 kp_plus shift+kp_1 kp_enter", "0 + 1 ^[57414u");
+    check_kitty(1, "ctrl+kp_0 alt+kp_decimal ctrl+kp_enter", "^[57399;5u ^[57409;3u ^[57414;5u");
+    check_kitty(8, "kp_0 kp_1 kp_9 kp_decimal", "^[57399u ^[57400u ^[57408u ^[57409u");
+    check_kitty(9, "kp_divide kp_multiply kp_minus", "^[57410u ^[57411u ^[57412u");
+    check_kitty(9, "kp_plus kp_enter kp_equal kp_comma", "^[57413u ^[57414u ^[57415u ^[57416u");
+    check_kitty(24, "kp_1 shift+kp_1 kp_enter", "^[57400;;49u ^[57400;2;49u ^[57414u");
+    let both = Modes { kitty_keyboard: 9, application_keypad: true, ..OLD };
+    check_in(both, "kp_1", "^[57400u");
+}
+
+#[test]
+fn menu_has_a_sequence_on_every_keyboard() {
+    check("menu shift+menu", "^[29~ ^[29;2~");
+    check_kitty(1, "menu shift+menu", "^[57363u ^[57363;2u");
+}
+
+#[test]
+fn keys_that_old_keyboards_do_not_send_are_refused() {
+    check_refused(
+        OLD,
+        "pause printscreen ctrl+pause",
+        "`KEY` can be pressed only while the program has the kitty keyboard protocol on, and it has not",
+    );
+    check_kitty(1, "printscreen pause ctrl+pause", "^[57361u ^[57362u ^[57362;5u");
+}
+
+#[test]
+fn locks_are_told_to_those_who_want_all_keys() {
+    let expect = "`KEY` can be pressed only while the program has the kitty keyboard protocol report all keys \
+                  (flag 8), and it has not";
+    for kitty_keyboard in [0, 1, 7, 16] {
+        let modes = Modes { kitty_keyboard, ..OLD };
+        check_refused(modes, "capslock numlock scrolllock shift+capslock", expect);
+    }
+    check_kitty(
+        8,
+        "capslock scrolllock numlock ctrl+numlock",
+        "^[57358u ^[57359u ^[57360u ^[57360;5u",
+    );
 }
 
 #[test]
@@ -165,7 +243,19 @@ fn names_are_read_in_every_spelling() {
     check_names("+ plus");
     check_names("ctrl+- C-minus ctrl+minus");
     check_names("< lt <lt> <");
-    check_names("enter KP_Enter <CR>");
+    check_names("enter Return <CR>");
+    check_names("kp_enter KP_Enter KPEnter kp-enter <KP_Enter>");
+    check_names("kp_0 KP0 kp0 KP_0");
+    check_names("kp_plus kp_add KP_Add KP+ kp_+");
+    check_names("kp_minus kp_subtract KP_Subtract KP-");
+    check_names("ctrl+kp_minus C-KP- ctrl+KP_Subtract");
+    check_names("kp_multiply KP*");
+    check_names("kp_divide KP/");
+    check_names("kp_decimal KP. kp_period");
+    check_names("printscreen print Print_Screen PrtSc");
+    check_names("capslock Caps_Lock CapsLock");
+    check_names("scrolllock Scroll_Lock scroll-lock");
+    check_names("menu ContextMenu");
     check_names("pagedown next pgdn PgDn");
     check_names("ctrl+alt+x C-M-x M-C-x opt+ctrl+x Meta-Ctrl-X");
     check_names("shift+tab S-Tab BTab backtab shift+btab");
@@ -192,6 +282,7 @@ fn an_unknown_name_gets_the_nearest_ones() {
         "no key is called `bakspace`; did you mean `backspace` or `bspace`?",
     );
     check_unknown("pgeup", "no key is called `pgeup`; did you mean `pageup` or `pgup`?");
+    check_unknown("kp_entr", "no key is called `kp_entr`; did you mean `kp_enter`?");
     check_unknown("crtl+c", "no modifier is called `crtl`; did you mean `ctrl`?");
 }
 
@@ -209,14 +300,23 @@ fn a_name_far_from_all_gets_examples() {
     check_unknown(&long, &format!("no key is called `{}…`; {such}", &long[..32]));
 }
 
+/// Bytes, or a sentence; bytes for certain if the program wants to know of all keys.
+fn is_answered(key: Key, modes: &Modes) -> bool {
+    match key.encode(modes) {
+        Ok(bytes) => !bytes.is_empty() && String::from_utf8(bytes).is_ok(),
+        Err(refused) => modes.kitty_keyboard & 8 == 0 && !refused.to_string().is_empty(),
+    }
+}
+
 #[test]
 fn every_name_is_a_key_in_every_mode() {
     for name in names() {
         assert_eq!(key(name).to_string(), name);
         for kitty_keyboard in 0..32 {
-            for application_cursor in [false, true] {
-                let modes = Modes { kitty_keyboard, application_cursor, ..OLD };
-                assert_ne!(key(name).encode(&modes), b"", "{name} in {modes:?}");
+            for application in [false, true] {
+                let (application_cursor, application_keypad) = (application, application);
+                let modes = Modes { kitty_keyboard, application_cursor, application_keypad, ..OLD };
+                assert!(is_answered(key(name), &modes), "{name} in {modes:?}");
             }
         }
     }
@@ -240,14 +340,14 @@ proptest! {
     }
 
     #[test]
-    fn every_key_has_bytes_in_every_mode(
+    fn every_key_has_bytes_or_a_sentence_in_every_mode(
         name in any_name(),
         kitty_keyboard: u8,
         application_cursor: bool,
+        application_keypad: bool,
     ) {
-        let bytes = key(&name).encode(&Modes { kitty_keyboard, application_cursor, ..OLD });
-        prop_assert!(!bytes.is_empty());
-        prop_assert!(String::from_utf8(bytes).is_ok());
+        let modes = Modes { kitty_keyboard, application_cursor, application_keypad, ..OLD };
+        prop_assert!(is_answered(key(&name), &modes));
     }
 
     #[test]

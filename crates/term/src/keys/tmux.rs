@@ -1,24 +1,28 @@
 //! Keys as tmux writes them for the programs in its panes: as xterm does, but for two.
 
 use super::{Code, Held, Key, legacy};
+use crate::screen::view::Modes;
 
-/// The bytes of a key.
-pub(super) fn encode(key: Key, application_cursor: bool) -> Vec<u8> {
+/// The bytes of a key, if it has any.
+pub(super) fn encode(key: Key, modes: &Modes) -> Option<Vec<u8>> {
     match (key.code, key.held == Held::default()) {
-        (Code::Home, true) => b"\x1b[1~".to_vec(),
-        (Code::End, true) => b"\x1b[4~".to_vec(),
-        _ => legacy::encode(key, application_cursor),
+        (Code::Home, true) => Some(b"\x1b[1~".to_vec()),
+        (Code::End, true) => Some(b"\x1b[4~".to_vec()),
+        _ => legacy::encode(key, modes),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::tests::OLD;
 
     #[track_caller]
     fn check(name: &str, expect: &str) {
         let key: Key = name.parse().unwrap();
-        assert_eq!(String::from_utf8(encode(key, true)).unwrap(), expect, "{name}");
+        let modes = Modes { application_cursor: true, application_keypad: true, ..OLD };
+        let bytes = key.encode_in_tmux(&modes).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), expect, "{name}");
     }
 
     #[test]
@@ -28,5 +32,13 @@ mod tests {
         check("ctrl+end", "\x1b[1;5F");
         check("up", "\x1bOA");
         check("f5", "\x1b[15~");
+        check("kp_5", "\x1bOu");
+    }
+
+    #[test]
+    fn the_kitty_protocol_does_not_help_in_tmux() {
+        let key: Key = "super+a".parse().unwrap();
+        let refused = key.encode_in_tmux(&Modes { kitty_keyboard: 31, ..OLD }).unwrap_err();
+        assert_eq!(refused.to_string(), "tmux has no way to tell a program of `super+a`");
     }
 }

@@ -140,14 +140,14 @@ impl FromStr for DetachKey {
         }
         let key = name.parse::<Key>().map_err(|error| error.to_string())?;
         let modes = Screen::new(Size::default()).view().modes;
-        let plain = key.encode(&modes);
+        let encode = |modes: Modes| key.encode(&modes).map_err(|refused| refused.to_string());
+        let plain = encode(modes)?;
         if !is_apart(&plain) {
             let name = name.escape_debug();
             return Err(format!("`{name}` is needed for typing; take one like ctrl+] or f12"));
         }
-        let mut forms = vec![plain, key.encode(&Modes { application_cursor: true, ..modes })];
-        let kitty = key.encode(&Modes { kitty_keyboard: 1, ..modes });
-        forms.push(kitty);
+        let mut forms = vec![plain, encode(Modes { application_cursor: true, ..modes })?];
+        forms.push(encode(Modes { kitty_keyboard: 1, ..modes })?);
         forms.dedup();
         Ok(Self { forms })
     }
@@ -238,7 +238,22 @@ mod tests {
 
     #[test]
     fn a_key_that_is_needed_for_typing_is_refused() {
-        for key in ["a", "enter", "esc", "tab", "up", "backspace", "ctrl+m", "alt+x", "nokey", ""] {
+        for key in [
+            "a",
+            "enter",
+            "esc",
+            "tab",
+            "up",
+            "backspace",
+            "ctrl+m",
+            "alt+x",
+            "kp_5",
+            "kp_enter",
+            "pause",
+            "super+a",
+            "nokey",
+            "",
+        ] {
             assert!(key.parse::<DetachKey>().is_err(), "{key}");
         }
     }

@@ -248,7 +248,7 @@ impl Substrate for Native {
         Box::pin(async move {
             let key = rules::key(key)?;
             let modes = self.read(target, read::modes).await?;
-            self.write(target, &[&key.encode(&modes)]).await
+            self.write(target, &[&rules::bytes(key, &modes)?]).await
         })
     }
 

@@ -1,0 +1,90 @@
+//! The keys of the keypad: what each types, and what it is called where it is told apart.
+
+use super::Code;
+
+/// A key of the keypad, as it is with num lock on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pad {
+    /// 0 to 9.
+    Digit(u8),
+    Decimal,
+    Divide,
+    Multiply,
+    Subtract,
+    Add,
+    Enter,
+    Equal,
+    Separator,
+}
+
+/// The number of `kp_0` in the kitty keyboard protocol.
+const KP_0: u32 = 57399;
+
+impl Pad {
+    /// What it types.
+    pub(super) fn typed(self) -> char {
+        match self {
+            Self::Digit(digit) => char::from(b'0' + digit),
+            Self::Decimal => '.',
+            Self::Divide => '/',
+            Self::Multiply => '*',
+            Self::Subtract => '-',
+            Self::Add => '+',
+            Self::Enter => '\r',
+            Self::Equal => '=',
+            Self::Separator => ',',
+        }
+    }
+
+    /// The letter after `ESC O` in application mode.
+    pub(super) fn letter(self) -> char {
+        match self {
+            Self::Digit(digit) => char::from(b'p' + digit),
+            Self::Decimal => 'n',
+            Self::Divide => 'o',
+            Self::Multiply => 'j',
+            Self::Subtract => 'm',
+            Self::Add => 'k',
+            Self::Enter => 'M',
+            Self::Equal => 'X',
+            Self::Separator => 'l',
+        }
+    }
+
+    /// Its number in the kitty keyboard protocol.
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Self::Digit(digit) => KP_0 + u32::from(digit),
+            Self::Decimal => KP_0 + 10,
+            Self::Divide => KP_0 + 11,
+            Self::Multiply => KP_0 + 12,
+            Self::Subtract => KP_0 + 13,
+            Self::Add => KP_0 + 14,
+            Self::Enter => KP_0 + 15,
+            Self::Equal => KP_0 + 16,
+            Self::Separator => KP_0 + 17,
+        }
+    }
+}
+
+/// The keys of the keypad by name: first the name we write, then the others we read.
+pub(super) const NAMED: &[(Code, &[&str])] = &[
+    (Code::Keypad(Pad::Digit(0)), &["kp_0"]),
+    (Code::Keypad(Pad::Digit(1)), &["kp_1"]),
+    (Code::Keypad(Pad::Digit(2)), &["kp_2"]),
+    (Code::Keypad(Pad::Digit(3)), &["kp_3"]),
+    (Code::Keypad(Pad::Digit(4)), &["kp_4"]),
+    (Code::Keypad(Pad::Digit(5)), &["kp_5"]),
+    (Code::Keypad(Pad::Digit(6)), &["kp_6"]),
+    (Code::Keypad(Pad::Digit(7)), &["kp_7"]),
+    (Code::Keypad(Pad::Digit(8)), &["kp_8"]),
+    (Code::Keypad(Pad::Digit(9)), &["kp_9"]),
+    (Code::Keypad(Pad::Decimal), &["kp_decimal", "kp_period", "kp_point", "kp."]),
+    (Code::Keypad(Pad::Divide), &["kp_divide", "kp/"]),
+    (Code::Keypad(Pad::Multiply), &["kp_multiply", "kp*"]),
+    (Code::Keypad(Pad::Subtract), &["kp_minus", "kp_subtract", "kp-"]),
+    (Code::Keypad(Pad::Add), &["kp_plus", "kp_add", "kp+"]),
+    (Code::Keypad(Pad::Enter), &["kp_enter"]),
+    (Code::Keypad(Pad::Equal), &["kp_equal", "kp="]),
+    (Code::Keypad(Pad::Separator), &["kp_separator", "kp_comma", "kp,"]),
+];
