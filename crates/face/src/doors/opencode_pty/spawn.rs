@@ -102,6 +102,15 @@ pub(super) fn failed(cause: &str) -> Refusal {
     Refusal::invalid("PTY spawn failed").with(json!({ "cause": cause }))
 }
 
+/// The same in one text, where there is no room for details: the words that clients look for come first.
+pub(super) fn told(refusal: Refusal) -> String {
+    let cause = refusal.details.as_ref().and_then(|details| details["cause"].as_str());
+    match cause {
+        Some(cause) => format!("{}: {cause}", refusal.sentence),
+        None => refusal.sentence,
+    }
+}
+
 /// An id that nobody has.
 pub(super) fn fresh_id() -> PaneId {
     // Each has keys of its own, so that this is as random as a hash map's seed.
@@ -143,6 +152,12 @@ mod tests {
             check_refused(json!({ "command": "ls", "timeoutSeconds": seconds }), sentence);
         }
         check_refused(json!({ "command": "ls", "args": "-l" }), "PTY spawn failed");
+    }
+
+    #[test]
+    fn the_cause_comes_after_the_words_that_are_known() {
+        assert_eq!(told(failed("no such folder")), "PTY spawn failed: no such folder");
+        assert_eq!(told(Refusal::invalid("Command is required")), "Command is required");
     }
 
     #[test]

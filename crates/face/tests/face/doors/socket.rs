@@ -267,7 +267,12 @@ async fn what_is_not_understood_is_told_and_ends_nothing() {
     ws.send_raw(Message::binary(vec![1])).await;
     says(&ws.text().await, "Binary messages are not supported");
     says(&ws.ask(json!({ "type": "spawn" })).await, "Command is required");
-    says(&ws.ask(json!({ "type": "spawn", "command": "/no/such" })).await, "PTY spawn failed");
+    let none = json!({ "type": "spawn", "command": "/no/such" });
+    says(&ws.ask(none).await, "PTY spawn failed: no program `/no/such`");
+    let nowhere = json!({ "type": "spawn", "command": "/bin/sh", "workdir": "/no/such" });
+    says(&ws.ask(nowhere).await, "PTY spawn failed: `cwd` cannot be used: `/no/such`");
+    let unread = json!({ "type": "spawn", "command": "/bin/sh", "args": "-c" });
+    says(&ws.ask(unread).await, "PTY spawn failed: invalid type");
     says(&ws.ask(json!({ "type": "readRaw", "sessionId": "x" })).await, "Session x not found");
     let unknown = ws.ask(json!({ "type": "unsubscribe", "sessionId": "x" })).await;
     assert_eq!(unknown, json!({ "type": "unsubscribed", "sessionId": "x" }));

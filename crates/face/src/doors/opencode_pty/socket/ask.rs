@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::say::{Say, wrong};
 use crate::doors::opencode_pty::sessions::Sessions;
-use crate::doors::opencode_pty::spawn::{Spawn, fresh_id};
+use crate::doors::opencode_pty::spawn::{Spawn, fresh_id, told};
 
 /// A message of a client.
 pub(super) enum Ask {
@@ -65,7 +65,7 @@ impl Ask {
         let subscribe = asked["subscribe"] == true;
         match Spawn::read(asked) {
             Ok(spawn) => Self::Spawn { id: fresh_id(), spawn: Box::new(spawn), subscribe },
-            Err(refusal) => Self::Wrong(refusal.sentence),
+            Err(refusal) => Self::Wrong(told(refusal)),
         }
     }
 
@@ -99,7 +99,7 @@ async fn subscribe(sessions: &Sessions, id: &str) -> Result<Reply, String> {
 
 async fn start(sessions: &Sessions, id: PaneId, spawn: Spawn, subscribe: bool) -> Reply {
     if let Err(refusal) = sessions.spawn(&id, spawn).await {
-        return Reply::NotSpawned(id, refusal.sentence);
+        return Reply::NotSpawned(id, told(refusal));
     }
     // From its first byte, however early that came.
     let reader = match sessions.get(id.as_str()).await {
