@@ -134,6 +134,71 @@ fn line_numbers_stay_true_after_the_ring_dropped_old_lines_and_a_restart() {
     }
 }
 
+/// What `yes` is asked to say, and how many bytes each line of it takes: the terminal adds CR LF.
+const FLOOD: &str = "over and over";
+const FLOOD_LINE: u64 = 15;
+
+/// The last lines of a flood while it goes on: which they are follows from where they stand among all bytes.
+#[track_caller]
+fn check_flood(read: &Value, count: usize) {
+    let number = |value: &Value| value.as_u64().unwrap();
+    let lines = read["lines"].as_array().unwrap();
+    let (first, next) = (number(&lines[0]["n"]), number(&read["next"]));
+    assert_eq!(lines.len(), count);
+    for (n, line) in (first..).zip(lines) {
+        let text = line["text"].as_str().unwrap();
+        // Only the last one may still be under way.
+        let fits = if line["open"] == true { FLOOD.starts_with(text) } else { text == FLOOD };
+        let is_last = n + 1 == first + count as u64;
+        assert!(number(&line["n"]) == n && fits && (is_last || line["open"].is_null()), "{line}");
+    }
+    assert_eq!(first + count as u64, next.div_ceil(FLOOD_LINE), "bytes to {next}");
+    assert!(first + count as u64 <= number(&read["total"]) && number(&read["dropped"]) <= first);
+}
+
+#[test]
+fn a_flood_is_read_while_it_goes_on_and_interrupted_and_its_numbers_stay_true() {
+    let server = Server::start();
+    server.act("pane:new", json!({ "id": "a", "argv": ["yes", FLOOD] }));
+    let met = wait_for(&server, "^over and over$");
+    assert_eq!(met["evidence"][0]["text"], FLOOD);
+    let tail = |count: usize| on_a(&server, "pane:read", json!({ "tail": count }));
+    let overflown = paned_e2e::wait_for("more printed than is kept", || {
+        let read = tail(20_000);
+        (read["dropped"] != 0).then_some(read)
+    });
+    // Asked for more than an answer may have.
+    assert_eq!(overflown["truncated"], true);
+    check_flood(&overflown, 10_000);
+    let few = tail(20);
+    assert_eq!(few["truncated"], false);
+    check_flood(&few, 20);
+
+    on_a(&server, "pane:keys", json!({ "keys": ["ctrl+c"] }));
+    let ended = on_a(&server, "pane:wait", json!({ "exit": true }));
+    assert_eq!((&ended["met"], &ended["pane"]["exitSignal"]), (&json!("exit"), &json!("SIGINT")));
+    // The terminal throws away what it held when the key came, and shows the key: the last lines may be torn.
+    let raw = on_a(&server, "pane:read", json!({ "view": "raw", "tail": 1 << 16 }));
+    let (bytes, text) = (raw["total"].as_u64().unwrap(), raw["raw"].as_str().unwrap());
+    let before = (bytes - text.len() as u64) / FLOOD_LINE;
+    let ends = text.matches('\n').count() as u64 + u64::from(!text.ends_with('\n'));
+    let read = tail(20_000);
+    assert_eq!((&read["total"], &read["truncated"]), (&json!(before + ends), &json!(true)));
+    assert_eq!(read["lines"][9_999]["n"], before + ends - 1);
+    assert_eq!(read["next"], bytes);
+    let dropped = server.pane("a")["dropped"].as_u64().unwrap() / FLOOD_LINE;
+    assert_eq!(read["dropped"], dropped);
+    assert!(
+        overflown["dropped"].as_u64() <= Some(dropped)
+            && overflown["total"].as_u64() <= read["total"].as_u64()
+    );
+    // The oldest line that is kept, and the first of those that were told last, go by the same numbers.
+    let oldest = on_a(&server, "pane:read", json!({ "offset": dropped + 1, "limit": 1 }));
+    assert_eq!(oldest["lines"], json!([{ "n": dropped + 1, "text": FLOOD }]));
+    let again = on_a(&server, "pane:read", json!({ "offset": read["lines"][0]["n"], "limit": 1 }));
+    assert_eq!(again["lines"][0], read["lines"][0]);
+}
+
 #[test]
 fn a_search_tells_what_was_printed_last_also_after_a_restart() {
     let mut server = Server::start();
