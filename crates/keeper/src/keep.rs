@@ -18,10 +18,10 @@ use crate::lease::Lease;
 use crate::pane::Pane;
 use crate::peer::{Peer, PeerId};
 use crate::pty::Pty;
-use crate::{birth, pace, procs, signals};
+use crate::{birth, door, pace, procs, signals};
 
-/// More connections than this are not taken; a pane has one server and a few people who look on.
-pub(crate) const MAX_PEERS: usize = 64;
+/// So many connections are taken in one go; whoever makes more of them does not keep us from all else.
+pub(crate) const AT_ONCE: usize = 64;
 /// How long a keeper whose work is done waits for slow listeners.
 pub(crate) const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -144,7 +144,7 @@ impl Keeper {
         }
         self.pane.tick(now);
         if ready.listener {
-            self.welcome_peers();
+            self.welcome_peers(now);
         }
         for id in &ready.peers {
             self.hear(*id, now);
@@ -163,40 +163,66 @@ impl Keeper {
         self.pane.reap(now);
     }
 
-    fn welcome_peers(&mut self) {
-        while let Ok((stream, _)) = self.pane.listener.accept() {
-            if self.peers.len() < MAX_PEERS && is_ours(&stream) {
+    fn welcome_peers(&mut self, now: Instant) {
+        for _ in 0..AT_ONCE {
+            let Ok((stream, _)) = self.pane.listener.accept() else { return };
+            if is_ours(&stream) {
+                self.make_room(now);
                 self.peers.extend(Peer::new(self.born, stream));
                 self.born += 1;
             }
         }
     }
 
+    /// Lets go of who is in the way, unless they have said meanwhile who they are.
+    fn make_room(&mut self, now: Instant) {
+        let Some(id) = door::in_the_way(&self.peers) else { return };
+        self.hear(id, now);
+        if self.peers.iter().any(|peer| peer.id == id && peer.role.is_none()) {
+            self.let_go(id, now);
+        }
+    }
+
     /// Everything a client said; one that left or makes no sense is let go.
     fn hear(&mut self, id: PeerId, now: Instant) {
+        let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else {
+            return;
+        };
+        match peer.flush().and_then(|()| peer.receive()) {
+            Ok(messages) => self.obey_all(id, messages, now),
+            Err(_) => self.let_go(id, now),
+        }
+    }
+
+    fn obey_all(&mut self, id: PeerId, messages: Vec<ToKeeper>, now: Instant) {
+        for message in messages {
+            self.obey(id, message, now);
+            // Who was let go for what they said is not heard on.
+            if !self.peers.iter().any(|peer| peer.id == id) {
+                return;
+            }
+        }
+    }
+
+    fn let_go(&mut self, id: PeerId, now: Instant) {
         let Some(place) = self.peers.iter().position(|peer| peer.id == id) else {
             return;
         };
-        let peer = &mut self.peers[place];
-        let heard = peer.flush().and_then(|()| peer.receive());
-        let Ok(messages) = heard else {
-            let gone = self.peers.swap_remove(place);
-            self.pane.lost_peer(gone.id, gone.role, now);
-            if self.lease.lost(gone.id) {
-                self.tell_holder();
-            }
-            if gone.role == Some(Role::Server) {
-                self.tell_served(false);
-            }
-            return;
-        };
-        for message in messages {
-            self.obey(id, message, now);
+        let gone = self.peers.swap_remove(place);
+        self.pane.lost_peer(gone.id, gone.role, now);
+        if self.lease.lost(gone.id) {
+            self.tell_holder();
+        }
+        if gone.role == Some(Role::Server) {
+            self.tell_served(false);
         }
     }
 
     fn obey(&mut self, id: PeerId, message: ToKeeper, now: Instant) {
         let answer = match message {
+            ToKeeper::Hello(hello) if !door::is_welcome(&self.peers, id, hello.role) => {
+                return self.let_go(id, now);
+            }
             ToKeeper::Hello(hello) => {
                 self.introduce(id, hello.role);
                 return self.greet(id);
@@ -385,9 +411,10 @@ pub(crate) fn is_ours(_: &UnixStream) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{ErrorKind, Read as _, Write as _};
     use std::path::Path;
 
-    use paned_model::frame::Birth;
+    use paned_model::frame::{Birth, Follow, Hello, Message as _, VERSION};
 
     use super::*;
     use crate::tape::MIN_CAPACITY;
@@ -428,6 +455,73 @@ mod tests {
             }
         }
         false
+    }
+
+    /// Comes to the keeper and says this.
+    fn come(folder: &Path, says: &[ToKeeper]) -> UnixStream {
+        let mut stream = UnixStream::connect(folder.join("socket")).unwrap();
+        let mut words = Vec::new();
+        says.iter().for_each(|message| message.encode(&mut words));
+        stream.write_all(&words).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        stream
+    }
+
+    fn hello(role: Role) -> ToKeeper {
+        ToKeeper::Hello(Hello { version: VERSION, role })
+    }
+
+    /// Runs the keeper until somebody was answered; whether they were welcome.
+    fn is_let_in(keeper: &mut Keeper, who: &mut UnixStream) -> bool {
+        let until = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < until {
+            let ready = keeper.wait().unwrap();
+            keeper.handle(&ready);
+            keeper.settle();
+            match who.read(&mut [0; 4096]) {
+                Ok(got) => return 0 < got,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("nobody was answered within a minute");
+    }
+
+    #[test]
+    fn a_server_finds_a_place_among_many_who_look_on_and_many_who_say_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut keeper, _silent) = flooded(folder.path());
+        let mut viewers = Vec::new();
+        for _ in 0..door::MAX_VIEWERS {
+            let mut viewer = come(folder.path(), &[hello(Role::Viewer)]);
+            assert!(is_let_in(&mut keeper, &mut viewer));
+            viewers.push(viewer);
+        }
+        let follow = ToKeeper::Follow(Follow { from: 0, owns: true });
+        let mut late = come(folder.path(), &[hello(Role::Viewer), follow]);
+        assert!(!is_let_in(&mut keeper, &mut late), "there is no room for one more");
+        let before: Vec<_> = (0..20).map(|_| come(folder.path(), &[])).collect();
+        let mut server = come(folder.path(), &[hello(Role::Server)]);
+        let after: Vec<_> = (0..20).map(|_| come(folder.path(), &[])).collect();
+        assert!(is_let_in(&mut keeper, &mut server));
+        let most = door::MAX_VIEWERS + 1 + door::MAX_STRANGERS;
+        assert!(keeper.peers.len() <= most, "{} are there", keeper.peers.len());
+        assert!(keeper.is_served() && keeper.pane.ending().is_none());
+        drop((viewers, before, after));
+    }
+
+    #[test]
+    fn a_server_whose_words_come_late_does_not_replace_the_one_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut keeper, _silent) = flooded(folder.path());
+        let (mut old, mut new) = (come(folder.path(), &[]), come(folder.path(), &[]));
+        let mut word = Vec::new();
+        hello(Role::Server).encode(&mut word);
+        new.write_all(&word).unwrap();
+        assert!(is_let_in(&mut keeper, &mut new));
+        old.write_all(&word).unwrap();
+        assert!(!is_let_in(&mut keeper, &mut old));
+        assert!(keeper.is_served());
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod birth;
 pub mod clock;
+mod door;
 mod drain;
 pub mod fds;
 mod flow;

@@ -22,11 +22,11 @@ use rustix::stdio::stdin;
 
 use crate::birth::listen;
 use crate::drain::{Drain, Pty};
-use crate::keep::{GOODBYE, MAX_PEERS, is_ours};
+use crate::keep::{AT_ONCE, GOODBYE, is_ours};
 use crate::peer::{Peer, PeerId};
 use crate::tape::Writer;
 use crate::watched::Watched;
-use crate::{clock, signals};
+use crate::{clock, door, signals};
 
 /// How long a server may take to say what to write and where.
 const BIRTH: Duration = Duration::from_secs(10);
@@ -244,12 +244,21 @@ impl Scribe {
     }
 
     fn welcome_peers(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.peers.len() < MAX_PEERS && is_ours(&stream) {
+        for _ in 0..AT_ONCE {
+            let Ok((stream, _)) = self.listener.accept() else { return };
+            if is_ours(&stream) {
+                self.make_room();
                 self.peers.extend(Peer::new(self.born, stream));
                 self.born += 1;
             }
         }
+    }
+
+    /// Lets go of who is in the way, unless they have said meanwhile who they are.
+    fn make_room(&mut self) {
+        let Some(id) = door::in_the_way(&self.peers) else { return };
+        self.hear(id);
+        self.peers.retain(|peer| peer.id != id || peer.role.is_some());
     }
 
     fn hear(&mut self, id: PeerId) {
@@ -266,6 +275,9 @@ impl Scribe {
     fn obey(&mut self, id: PeerId, message: ToKeeper) {
         let is_server = self.peer(id).is_some_and(|peer| peer.role == Some(Role::Server));
         let answer = match message {
+            ToKeeper::Hello(hello) if !door::is_welcome(&self.peers, id, hello.role) => {
+                return self.peers.retain(|peer| peer.id != id);
+            }
             ToKeeper::Hello(hello) => {
                 self.introduce(id, hello.role);
                 return self.greet(id);
