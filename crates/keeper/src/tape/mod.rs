@@ -13,6 +13,7 @@
 //! is an error with a name and never a signal. The file is sparse: an idle pane costs what it printed.
 
 mod header;
+mod kept;
 mod reader;
 mod sizes;
 mod times;

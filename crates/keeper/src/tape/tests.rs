@@ -284,3 +284,14 @@ fn a_file_that_is_there_is_never_overwritten() {
     let case = Case::new(MIN_CAPACITY);
     assert!(Writer::create(&case.path, MIN_CAPACITY, Time(0)).is_err());
 }
+
+#[test]
+fn a_tape_is_kept_while_its_writer_has_it_and_not_by_whoever_reads_it() {
+    let case = Case::new(MIN_CAPACITY);
+    let reader = case.reader();
+    assert_eq!(reader.keeper(), std::process::id());
+    assert!(reader.is_kept());
+    let Case { _dir, writer, .. } = case;
+    drop(writer);
+    assert!(!reader.is_kept(), "this process has the keeper's number, and is not the keeper");
+}
