@@ -9,8 +9,8 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
-    Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Link, Mark, News, NotResized, Order,
-    Output, Resizing, SizeMark, Stamp, State, Typed,
+    Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Later, Link, Mark, News, NotResized,
+    Order, Output, Resizing, Silent, SizeMark, Stamp, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -27,6 +27,8 @@ pub struct FakePane {
     inner: Mutex<Inner>,
     /// Ends what its keeper hears.
     deafened: Notify,
+    /// Something became of a keeper that did not answer.
+    spoke: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -51,6 +53,8 @@ struct Inner {
     holder: Option<String>,
     ending: Option<Ending>,
     lost: bool,
+    /// Whether its keeper answers nobody who comes.
+    silent: bool,
     survivors: Vec<Survivor>,
     outbox: Option<mpsc::Sender<Fact>>,
 }
@@ -72,7 +76,8 @@ impl Fake {
             return Err(Error::Refused("cannot run it".into()));
         }
         let id = order.id.clone();
-        let pane = Arc::new(FakePane { order, inner: Mutex::default(), deafened: Notify::new() });
+        let (deafened, spoke) = (Notify::new(), Notify::new());
+        let pane = Arc::new(FakePane { order, inner: Mutex::default(), deafened, spoke });
         if self.lock().insert(id.clone(), pane.clone()).is_some() {
             return Err(Error::Taken(id));
         }
@@ -129,6 +134,23 @@ impl FakePane {
         inner.lost = true;
         inner.tell(Fact::Lost);
         inner.outbox = None;
+        self.spoke.notify_one();
+    }
+
+    /// The keeper was not dead: who was told so was told wrong.
+    pub fn find(&self) {
+        self.lock().lost = false;
+    }
+
+    /// The keeper lives, and answers nobody who comes from now on.
+    pub fn hush(&self) {
+        self.lock().silent = true;
+    }
+
+    /// The keeper answers again, also those who have waited.
+    pub fn speak(&self) {
+        self.lock().silent = false;
+        self.spoke.notify_one();
     }
 
     /// The keeper hears nothing any more, and nobody has noticed yet.
@@ -180,13 +202,31 @@ impl FakePane {
     }
 
     fn found(self: &Arc<Self>) -> Found {
-        let (ending, lost) = (self.ending(), self.lock().lost);
-        let state = match ending {
+        let (id, record) = (self.order.id.clone(), self.order.record.clone());
+        Found { id, record, state: self.state() }
+    }
+
+    fn state(self: &Arc<Self>) -> State {
+        let (ending, lost, silent) = {
+            let inner = self.lock();
+            (inner.ending, inner.lost, inner.silent)
+        };
+        match ending {
             Some(ending) => State::Ended(self.clone(), ending),
             None if lost => State::Lost(Some(self.clone())),
+            None if silent => State::Silent(self.silent()),
             None => State::Alive(self.link()),
-        };
-        Found { id: self.order.id.clone(), record: self.order.record.clone(), state }
+        }
+    }
+
+    fn silent(self: &Arc<Self>) -> Silent {
+        let pane = self.clone();
+        let later = Later::new(async move {
+            pane.spoke.notified().await;
+            pane.state()
+        });
+        let output: Arc<dyn Output> = self.clone();
+        Silent { pid: Some(4242), keeper: Some(4241), output: Some(output), later }
     }
 
     fn link(self: &Arc<Self>) -> Link {

@@ -253,10 +253,48 @@ pub struct Found {
 pub enum State {
     /// It can be reached.
     Alive(Link),
+    /// Its keeper lives, and has not answered so far.
+    Silent(Silent),
     /// It ended, and nothing of it runs.
     Ended(Arc<dyn Output>, Ending),
     /// Its keeper is gone; what it printed is there, unless that is damaged too.
     Lost(Option<Arc<dyn Output>>),
+}
+
+/// A pane whose keeper lives and has not answered so far: it is stopped, has too much to do, or has no room for us.
+#[derive(Debug)]
+pub struct Silent {
+    /// The program's process, where that is known.
+    pub pid: Option<u32>,
+    /// The keeper's process, where that is known.
+    pub keeper: Option<u32>,
+    /// What the program has printed, unless that is damaged.
+    pub output: Option<Arc<dyn Output>>,
+    /// What becomes of it. Whoever has it runs it.
+    pub later: Later,
+}
+
+/// What becomes of a pane, once its keeper answers or is gone.
+pub struct Later(Boxed<'static, State>);
+
+impl Later {
+    fn new(later: impl Future<Output = State> + Send + 'static) -> Self {
+        Self(Box::pin(later))
+    }
+}
+
+impl fmt::Debug for Later {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Later")
+    }
+}
+
+impl Future for Later {
+    type Output = State;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<State> {
+        self.0.as_mut().poll(cx)
+    }
 }
 
 /// Why the outside did not do as asked.

@@ -54,6 +54,7 @@ impl Action for AgentInterrupt {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
         agent(&pane)?;
+        pane.check_heard()?;
         let Some(listener) = kernel.agents().listener(&pane.id) else {
             let status = pane.lock().status();
             return Err(if status.is_live() { no_agent(&pane.id) } else { gone(&pane.id, status) });

@@ -67,6 +67,7 @@ impl Action for AgentRecord {
     async fn run(context: Context, params: Params) -> Result<Recorded, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
+        pane.check_heard()?;
         let agent = kernel.agents().listener(&pane.id).ok_or_else(|| no_agent(&pane.id))?;
         let since = match (params.since, params.last_ms) {
             (Some(since), None) => since,

@@ -121,6 +121,10 @@ fn follow(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Ref
         return Ok(());
     };
     pane.take_as(kernel, agent);
+    // Once its keeper answers, it is followed.
+    if pane.check_heard().is_err() {
+        return Ok(());
+    }
     kernel.agents().mind(kernel, &pane, Life::Found);
     Ok(())
 }

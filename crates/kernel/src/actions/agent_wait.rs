@@ -101,6 +101,7 @@ impl Action for AgentWait {
         let pane = kernel.panes().get(&params.pane_id)?;
         kernel.agents().profiles();
         let now = agent(&pane)?;
+        pane.check_heard()?;
         let patience = patience(params.timeout_ms, 30_000, A_DAY)?;
         let seen = match kernel.agents().listener(&pane.id) {
             Some(listener) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use paned_model::frame::Survivor;
-use paned_model::{Code, PaneId, Refusal, Scope, Status};
+use paned_model::{Code, PaneId, Refusal, Scope};
 use paned_substrate::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,12 +73,13 @@ impl Action for PaneClose {
     }
 }
 
-/// Watches somebody else's pane no more. One that cannot be reached is not watched either.
+/// Watches somebody else's pane no more. One whose scribe is gone is not watched either.
 async fn let_go(pane: &Pane) -> Result<(), Refusal> {
     let commands = match pane.commands() {
         Ok(commands) => commands,
-        Err(busy) if pane.lock().status() == Status::Starting => return Err(busy),
-        Err(_) => return Ok(()),
+        Err(refusal) if refusal.code == Code::Gone => return Ok(()),
+        // It is being adopted, or its scribe does not answer.
+        Err(refusal) => return Err(refusal),
     };
     let (reply, answer) = oneshot::channel();
     if commands.send(Command::LetGo(reply)).await.is_ok() {

@@ -91,11 +91,12 @@ pub(super) async fn kill(
     pane: &Arc<Pane>,
     grace: Duration,
 ) -> Result<(PaneInfo, Vec<Survivor>), Refusal> {
-    // One that has ended and has no keeper has no processes either.
-    let Ok(commands) = pane.commands() else {
-        let info = pane.info();
-        let starting = info.status == Status::Starting;
-        return if starting { Err(still_starting(pane)) } else { Ok((info, Vec::new())) };
+    let commands = match pane.commands() {
+        Ok(commands) => commands,
+        // One that has ended and has no keeper has no processes either.
+        Err(refusal) if refusal.code == Code::Gone => return Ok((pane.info(), Vec::new())),
+        // It is being started, or its keeper does not answer: what that looks after would be nobody's.
+        Err(refusal) => return Err(refusal),
     };
     let _under_way = UnderWay::new(pane);
     let (reply, answer) = oneshot::channel();
@@ -106,8 +107,9 @@ pub(super) async fn kill(
     };
     let survivors = survivors.unwrap_or_default();
     if survivors.is_empty() {
-        // The keeper has told it; the table knows in a moment.
-        let _ = timeout(BEYOND, pane.ended()).await;
+        // The keeper has told it; the table knows in a moment. If it does not, nothing has ended.
+        timeout(BEYOND, pane.ended()).await.map_err(|_| too_slow(pane))?;
+        pane.check_heard()?;
     } else {
         kernel.emit("pane:survived", &json!({ "paneId": pane.id, "survivors": survivors }));
     }
@@ -128,10 +130,6 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         self.0.lock().kills -= 1;
     }
-}
-
-fn still_starting(pane: &Pane) -> Refusal {
-    Refusal::new(Code::Busy, format!("the pane `{}` is being started; try again", pane.id))
 }
 
 fn too_slow(pane: &Pane) -> Refusal {

@@ -64,7 +64,7 @@ pub(crate) use self::shelf::Profiles;
 use self::shelf::Shelf;
 use self::task::Task;
 pub(crate) use self::task::{Ask, Life, Looked, Typed};
-pub(crate) use self::tell::ended_unseen;
+pub(crate) use self::tell::{ended_unseen, found_again};
 pub(crate) use self::worktree::{Wanted, Worktree};
 use crate::Kernel;
 use crate::panes::Pane;
@@ -166,6 +166,7 @@ impl Agents {
         if !status.is_live() {
             return Err(gone(&pane.id, status));
         }
+        pane.check_heard()?;
         let Some(agent) = self.listener(&order.pane) else {
             let sentence = format!("the program in pane `{}` is not followed as an agent", pane.id);
             return Err(Refusal::invalid(sentence));

@@ -230,7 +230,9 @@ impl Post {
     /// answers that were asked for are brought back.
     pub(crate) fn resume(&self, kernel: &Kernel) {
         for pane in self.addressees() {
-            if kernel.agents().listener(&pane).is_none() {
+            // What waits for an agent whose keeper does not answer waits on.
+            let is_silent = kernel.panes().get(&pane).is_ok_and(|pane| pane.check_heard().is_err());
+            if !is_silent && kernel.agents().listener(&pane).is_none() {
                 self.close(kernel, &pane);
             }
         }

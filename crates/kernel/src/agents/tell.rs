@@ -40,6 +40,15 @@ pub(crate) fn ended_unseen(kernel: &Kernel, pane: &Pane) {
     }
 }
 
+/// An agent lives that was called over with its pane: what it does is not known yet.
+pub(crate) fn found_again(kernel: &Kernel, pane: &Pane) {
+    let info = AgentRecord::known_of(&pane.lock().record);
+    if let Some(info) = info {
+        let (state, since) = (AgentState::Unknown, kernel.now());
+        tell(kernel, pane, &AgentInfo { state, since, ..info }, 0);
+    }
+}
+
 fn payload(pane: &Pane, info: &AgentInfo, from: AgentState, age_ms: u64) -> Value {
     let mut told = Map::new();
     told.insert("paneId".into(), json!(pane.id));

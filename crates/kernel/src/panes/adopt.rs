@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use paned_model::frame::Ending;
 use paned_model::{PaneId, Size, Status};
-use paned_substrate::{Found, Link, State};
+use paned_substrate::{Found, Link, Silent, State};
 use serde_json::json;
 
 use super::pane::Reach;
@@ -36,58 +36,116 @@ fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     let Some(mut record) = known.or_else(|| read(&found)) else {
         return false;
     };
-    if let State::Alive(link) = &found.state {
-        record.pid = Some(link.pid);
-    }
+    record.pid = match &found.state {
+        State::Alive(link) => Some(link.pid),
+        State::Silent(silent) => silent.pid.or(record.pid),
+        State::Ended(..) | State::Lost(_) => record.pid,
+    };
+    let is_refuted = refute(&mut record, &found.state);
     kernel.grants().insert(record.grant.clone());
-    let state = resume(kernel, &record, found.state);
-    let (reach, ending, link) = match state {
-        State::Alive(link) => (reach(&link), None, Some(link)),
-        State::Ended(output, ending) => {
-            (Reach::Unlinked { output: Some(output) }, Some(ended(ending)), None)
-        }
-        State::Lost(output) => (Reach::Unlinked { output }, Some(end::lost(kernel.now())), None),
-    };
-    let size = match &reach {
-        Reach::Linked { output, .. } | Reach::Unlinked { output: Some(output) } => output.size(),
-        Reach::Starting | Reach::Unlinked { output: None } => Size::default(),
-    };
+    let (reach, size) = reach(&found.state);
     let pane = Arc::new(Pane::new(record, size, reach));
     // Whatever the limit says: what is there is there.
     if kernel.panes().insert(pane.clone(), usize::MAX).is_err() {
         return false;
     }
     if is_new {
-        let payload = json!({ "paneId": pane.id });
-        kernel
-            .journal()
-            .record(vec![draft("pane:created", &payload)], vec![pane.lock().record.put()]);
+        tell(kernel, &pane, "pane:created");
     }
-    if let Some(ending) = ending {
-        end::record(kernel, &pane, ending);
-        agents::ended_unseen(kernel, &pane);
+    let lives = matches!(found.state, State::Alive(_) | State::Silent(_));
+    if is_refuted && lives {
+        tell(kernel, &pane, "pane:found");
+        agents::found_again(kernel, &pane);
     }
-    let lives = link.is_some();
-    if let Some(link) = link {
-        task::mind(kernel, &pane, link);
-        kernel.agents().mind(kernel, &pane, Life::Found);
-    }
+    settle(kernel, &pane, found.state);
     lives
 }
 
-/// The scribe of an adopted pane was found; tmux is the way to all else.
-fn resume(kernel: &Kernel, record: &Record, state: State) -> State {
-    match (state, &record.origin, &kernel.setup().foreign) {
-        (State::Alive(link), Some(origin), Some(foreign)) => {
-            State::Alive(foreign.resume(&record.id, link, origin.spot()))
+/// A pane was called lost whose keeper did not answer, or not in time. It is not if it lives, or if its tape knows how
+/// it ended.
+fn refute(record: &mut Record, state: &State) -> bool {
+    let is_known = !matches!(state, State::Lost(_));
+    let refuted = record.end.take_if(|end| is_known && end.status == Status::Lost).is_some();
+    if refuted {
+        // What follows an end has not been done for the one that comes.
+        let made = record.agent.as_mut().and_then(|agent| agent.made.as_mut());
+        made.into_iter().for_each(|made| made.settled = false);
+    }
+    refuted
+}
+
+fn tell(kernel: &Kernel, pane: &Pane, name: &str) {
+    let payload = json!({ "paneId": pane.id });
+    kernel.journal().record(vec![draft(name, &payload)], vec![pane.lock().record.put()]);
+}
+
+/// Goes on with a pane as it was found.
+fn settle(kernel: &Kernel, pane: &Arc<Pane>, state: State) {
+    match state {
+        State::Alive(link) => mind(kernel, pane, link),
+        State::Silent(Silent { output, later, .. }) => {
+            // Its program has ended, and others of its processes may not have.
+            if let Some(ending) = output.and_then(|output| output.ending()) {
+                over(kernel, pane, ended(ending));
+            }
+            let (kernel, pane) = (kernel.clone(), pane.clone());
+            tokio::spawn(async move {
+                let state = later.await;
+                let is_there = kernel.panes().get(&pane.id);
+                // One that was forgotten meanwhile is nobody's business any more.
+                if is_there.is_ok_and(|there| Arc::ptr_eq(&there, &pane)) {
+                    settle(&kernel, &pane, state);
+                }
+            });
         }
-        (state, _, _) => state,
+        State::Ended(output, ending) => {
+            pane.unlink_to(Some(output));
+            over(kernel, pane, ended(ending));
+        }
+        State::Lost(output) => {
+            pane.unlink_to(output);
+            over(kernel, pane, end::lost(kernel.now()));
+        }
     }
 }
 
-fn reach(link: &Link) -> Reach {
-    let (output, commands) = (link.output.clone(), link.commands.clone());
-    Reach::Linked { output, commands, typed: link.typed.clone() }
+/// Looks after a pane whose keeper is there.
+fn mind(kernel: &Kernel, pane: &Arc<Pane>, link: Link) {
+    let link = resume(kernel, pane, link);
+    pane.link(&link);
+    task::mind(kernel, pane, link);
+    kernel.agents().mind(kernel, pane, Life::Found);
+}
+
+fn over(kernel: &Kernel, pane: &Pane, end: End) {
+    end::record(kernel, pane, end);
+    agents::ended_unseen(kernel, pane);
+    pane.stir();
+}
+
+/// The scribe of an adopted pane was found; tmux is the way to all else.
+fn resume(kernel: &Kernel, pane: &Pane, link: Link) -> Link {
+    let origin = pane.lock().record.origin.clone();
+    match (origin, &kernel.setup().foreign) {
+        (Some(origin), Some(foreign)) => foreign.resume(&pane.id, link, origin.spot()),
+        (Some(_) | None, _) => link,
+    }
+}
+
+/// How far a pane can be reached before anybody looks after it, and how large it is.
+fn reach(state: &State) -> (Reach, Size) {
+    let (output, keeper) = match state {
+        State::Alive(link) => (Some(link.output.clone()), None),
+        State::Silent(silent) => (silent.output.clone(), silent.keeper),
+        State::Ended(output, _) => (Some(output.clone()), None),
+        State::Lost(output) => (output.clone(), None),
+    };
+    let size = output.as_ref().map(|output| output.size()).unwrap_or_default();
+    let reach = match state {
+        State::Alive(_) | State::Silent(_) => Reach::Silent { output, keeper },
+        State::Ended(..) | State::Lost(_) => Reach::Unlinked { output },
+    };
+    (reach, size)
 }
 
 fn ended(ending: Ending) -> End {

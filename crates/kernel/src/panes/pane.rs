@@ -69,6 +69,8 @@ pub(crate) enum Reach {
         commands: mpsc::Sender<Command>,
         typed: watch::Receiver<Option<u64>>,
     },
+    /// Its keeper lives and does not answer; what it printed is there, unless that is damaged.
+    Silent { output: Option<Arc<dyn Output>>, keeper: Option<u32> },
     /// Only what it printed is there, unless that is damaged.
     Unlinked { output: Option<Arc<dyn Output>> },
 }
@@ -180,8 +182,13 @@ impl Pane {
 
     /// The keeper is gone.
     pub(crate) fn unlink(&self) {
+        let output = self.output();
+        self.unlink_to(output);
+    }
+
+    /// The keeper is gone, and this is what it left.
+    pub(crate) fn unlink_to(&self, output: Option<Arc<dyn Output>>) {
         let mut state = self.lock();
-        let output = state.output();
         state.held_by = None;
         state.reach = Reach::Unlinked { output };
     }
@@ -193,8 +200,9 @@ impl Pane {
     /// What is known of it without parsing it.
     pub(crate) fn known(&self, output: &dyn Output) -> Known {
         let state = self.lock();
-        // Who has ended ends no update any more.
-        let is_over = output.ending().is_some() || !state.status().is_live();
+        // Who has ended ends no update any more; of a keeper that does not answer nobody hears.
+        let is_silent = matches!(state.reach, Reach::Silent { .. });
+        let is_over = output.ending().is_some() || !state.status().is_live() || is_silent;
         Known {
             preamble: state.preamble.clone(),
             plain_until: state.plain_until,
@@ -223,7 +231,7 @@ impl Pane {
     pub(crate) fn hands(&self) -> Option<watch::Receiver<Option<u64>>> {
         match &self.lock().reach {
             Reach::Linked { typed, .. } => Some(typed.clone()),
-            Reach::Starting | Reach::Unlinked { .. } => None,
+            Reach::Starting | Reach::Silent { .. } | Reach::Unlinked { .. } => None,
         }
     }
 
@@ -238,7 +246,16 @@ impl Pane {
         match &state.reach {
             Reach::Linked { commands, .. } => Ok(commands.clone()),
             Reach::Starting => Err(starting(&self.id)),
+            Reach::Silent { keeper, .. } => Err(silent(&self.id, *keeper)),
             Reach::Unlinked { .. } => Err(gone(&self.id, state.status())),
+        }
+    }
+
+    /// Refuses what needs its keeper, while that lives and does not answer.
+    pub(crate) fn check_heard(&self) -> Result<(), Refusal> {
+        match &self.lock().reach {
+            Reach::Silent { keeper, .. } => Err(silent(&self.id, *keeper)),
+            Reach::Starting | Reach::Linked { .. } | Reach::Unlinked { .. } => Ok(()),
         }
     }
 
@@ -260,7 +277,16 @@ impl Pane {
 }
 
 fn starting(id: &PaneId) -> Refusal {
-    Refusal::new(Code::Busy, format!("the pane `{id}` is being started"))
+    Refusal::new(Code::Busy, format!("the pane `{id}` is being started; try again"))
+}
+
+fn silent(id: &PaneId, keeper: Option<u32>) -> Refusal {
+    let process = keeper.map(|keeper| format!(" (process {keeper})")).unwrap_or_default();
+    let sentence = format!(
+        "the keeper of pane `{id}`{process} lives but does not answer; its output can be read, and all else works again \
+         once it answers: it may be stopped, or the machine too busy",
+    );
+    Refusal::new(Code::Unavailable, sentence)
 }
 
 /// The refusal to do something to a pane that has ended.
@@ -275,7 +301,9 @@ impl State {
         match (&self.record.end, &self.reach) {
             (Some(end), _) => end.status,
             (None, Reach::Starting) => Status::Starting,
-            (None, Reach::Linked { .. } | Reach::Unlinked { .. }) => Status::Running,
+            (None, Reach::Linked { .. } | Reach::Silent { .. } | Reach::Unlinked { .. }) => {
+                Status::Running
+            }
         }
     }
 
@@ -287,7 +315,7 @@ impl State {
         match &self.reach {
             Reach::Starting => None,
             Reach::Linked { output, .. } => Some(output),
-            Reach::Unlinked { output } => output.as_ref(),
+            Reach::Silent { output, .. } | Reach::Unlinked { output } => output.as_ref(),
         }
     }
 

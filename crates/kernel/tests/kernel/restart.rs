@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use paned_kernel::Kernel;
 use paned_kernel::journal::Journal;
-use paned_model::Exit;
+use paned_model::{Code, Exit};
 use paned_substrate::fake::Fake;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::house::{House, next, setup};
+use crate::house::{House, code, next, setup};
 
 /// One life of a server over this folder and these panes. Its tasks end with it, as a killed process's do.
 pub(crate) fn life<T>(dir: &TempDir, fake: &Fake, live: impl AsyncFnOnce(House) -> T) -> T {
@@ -37,7 +37,10 @@ async fn history(house: &House) -> Vec<String> {
             return told;
         }
         let payload: serde_json::Value = serde_json::from_str(&entry.payload).unwrap();
-        told.push(format!("{} {}", entry.name, payload["paneId"].as_str().unwrap()));
+        // An earlier life may have asked, too.
+        if let Some(pane) = payload["paneId"].as_str() {
+            told.push(format!("{} {pane}", entry.name));
+        }
     }
 }
 
@@ -90,6 +93,142 @@ fn what_happened_while_no_server_ran_is_told_once() {
         "pane:exited ends",
     ];
     assert_eq!(told, expect);
+}
+
+/// A pane whose keeper lives and does not answer when the server comes back.
+fn silent(dir: &TempDir) -> Fake {
+    let fake = Fake::default();
+    life(dir, &fake, async |house| {
+        house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    });
+    fake.pane("a").unwrap().print(b"hello\n");
+    fake.pane("a").unwrap().hush();
+    fake
+}
+
+/// Waits until a pane is, to its word, like this.
+async fn until(house: &House, params: serde_json::Value) {
+    let waited = house.act("pane:wait", params).await.unwrap();
+    assert_eq!(waited["timedOut"], false, "{waited}");
+}
+
+#[test]
+fn a_pane_whose_keeper_does_not_answer_runs_and_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = silent(&dir);
+    life(&dir, &fake, async |house| {
+        let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+        assert_eq!((&pane["status"], &pane["pid"]), (&json!("running"), &json!(4242)));
+        let read = house.act("pane:read", json!({ "paneId": "a" })).await.unwrap();
+        assert_eq!(read["lines"][0]["text"], "hello");
+        let screen = house.act("pane:screen", json!({ "paneId": "a" })).await.unwrap();
+        assert_eq!(screen["rows"][0], "hello");
+        let size = json!({ "cols": 90, "rows": 20 });
+        for (name, params) in [
+            ("pane:write", json!({ "paneId": "a", "text": "x" })),
+            ("pane:resize", json!({ "paneId": "a", "size": size })),
+        ] {
+            let (code, sentence) = code(house.act(name, params).await);
+            assert_eq!(code, Code::Unavailable, "{name}: {sentence}");
+            assert!(sentence.contains("process 4241"), "{sentence}");
+        }
+        assert_eq!(history(&house).await, ["pane:created a"]);
+    });
+}
+
+#[test]
+fn a_pane_whose_keeper_does_not_answer_is_neither_ended_nor_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = silent(&dir);
+    life(&dir, &fake, async |house| {
+        for (name, params) in [
+            ("pane:kill", json!({ "paneId": "a" })),
+            ("pane:close", json!({ "paneId": "a" })),
+            ("pane:close", json!({ "paneId": "a", "force": true })),
+        ] {
+            assert_eq!(code(house.act(name, params).await).0, Code::Unavailable, "{name}");
+        }
+        assert_eq!(
+            code(house.act("pane:remove", json!({ "paneId": "a" })).await).0,
+            Code::Conflict
+        );
+        assert!(house.fake.pane("a").is_some());
+    });
+    let told = life(&dir, &fake, async |house| history(&house).await);
+    assert_eq!(told, ["pane:created a"]);
+}
+
+#[test]
+fn a_keeper_that_answers_late_has_its_pane_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = silent(&dir);
+    life(&dir, &fake, async |house| {
+        house.pane("a").speak();
+        house.heard("a").await;
+        house.act("pane:write", json!({ "paneId": "a", "text": "x" })).await.unwrap();
+        assert_eq!(house.pane("a").typed(), b"x");
+        house.pane("a").exit(Exit::Code(3));
+        until(&house, json!({ "paneId": "a", "exit": true })).await;
+        assert_eq!(history(&house).await, ["pane:created a", "pane:exited a"]);
+    });
+}
+
+#[test]
+fn a_keeper_that_does_not_answer_and_dies_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = silent(&dir);
+    life(&dir, &fake, async |house| {
+        house.pane("a").lose();
+        until(&house, json!({ "paneId": "a", "exit": true })).await;
+        let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+        assert_eq!(pane["status"], "lost");
+        house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+        assert!(house.fake.pane("a").is_none());
+    });
+}
+
+/// What an older server wrote of a keeper that was too slow for it.
+fn called_lost(dir: &TempDir) -> Fake {
+    let fake = Fake::default();
+    life(dir, &fake, async |house| {
+        house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+        house.pane("a").lose();
+        until(&house, json!({ "paneId": "a", "exit": true })).await;
+    });
+    fake.pane("a").unwrap().find();
+    fake
+}
+
+#[test]
+fn a_pane_that_was_called_lost_lives_if_its_keeper_does() {
+    for is_silent in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = called_lost(&dir);
+        if is_silent {
+            fake.pane("a").unwrap().hush();
+        }
+        for _ in 0..2 {
+            life(&dir, &fake, async |house| {
+                let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+                assert_eq!((&pane["status"], pane.get("endedAt")), (&json!("running"), None));
+                let told = history(&house).await;
+                assert_eq!(told, ["pane:created a", "pane:lost a", "pane:found a"]);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_pane_that_was_called_lost_has_ended_as_its_tape_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = called_lost(&dir);
+    fake.pane("a").unwrap().exit(Exit::Code(3));
+    life(&dir, &fake, async |house| {
+        let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+        assert_eq!((&pane["status"], &pane["exitCode"]), (&json!("exited"), &json!(3)));
+        let told = history(&house).await;
+        assert_eq!(told, ["pane:created a", "pane:lost a", "pane:exited a"]);
+    });
 }
 
 #[test]

@@ -8,18 +8,22 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use paned_keeper::tape::{self, Reader};
 use paned_model::PaneId;
-use paned_model::frame::{Hello, Role, ToKeeper, VERSION};
+use paned_model::frame::{Hello, Role, ToKeeper, VERSION, Welcome};
+use rustix::io::Errno;
 use tokio::net::UnixStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::link;
 use super::places::Places;
 use super::welcome;
 use super::wire::Wire;
-use crate::{Error, Found, Link, State};
+use crate::{Error, Found, Later, Output, Silent, State};
 
-/// How long a keeper may take to answer. One that does not is as good as gone.
+/// How long all wait for a keeper that does not answer. From then on it is waited for in the background.
 const ANSWER: Duration = Duration::from_secs(5);
+/// How soon a keeper that has no room for us is tried again; each time later.
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(3);
 
 /// Every pane in the state folder, all asked at once.
 pub(super) async fn all(places: &Places) -> Result<Vec<Found>, Error> {
@@ -44,27 +48,91 @@ fn ids(places: &Places) -> io::Result<Vec<PaneId>> {
 
 /// What has become of one pane. A folder that was never finished, or half removed, is cleared away.
 async fn one(places: &Places, id: PaneId) -> Option<Found> {
-    let Ok(record) = fs::read_to_string(places.record(&id)) else {
-        let _ = places.remove(&id).await;
-        return None;
-    };
-    let link = connect(places, &id).await;
-    // After the keeper was asked: what it wrote before it went is on the tape by now.
-    let tape = Reader::open(&places.tape(&id));
-    let state = match (link, tape) {
-        (Some(link), _) => State::Alive(link),
-        (None, Ok(tape)) => dead(tape),
-        (None, Err(tape::Error::Io { source, .. })) if source.kind() == ErrorKind::NotFound => {
-            // It was never brought to life.
+    let record = match fs::read_to_string(places.record(&id)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             let _ = places.remove(&id).await;
             return None;
         }
-        (None, Err(error)) => {
-            tracing::warn!(pane = %id, %error, "the output of a pane cannot be read");
-            State::Lost(None)
+        // The pane lives all the same, and the kernel may know it.
+        Err(error) => {
+            tracing::warn!(pane = %id, %error, "the record of a pane cannot be read");
+            String::new()
         }
+        Ok(record) => record,
+    };
+    let Some(state) = look(places, &id).await else {
+        // It was never brought to life.
+        let _ = places.remove(&id).await;
+        return None;
     };
     Some(Found { id, record, state })
+}
+
+/// How a pane is; nothing if it never lived. A keeper that does not answer is no dead one: it is waited for on the same
+/// connection, for as long as it lives.
+async fn look(places: &Places, id: &PaneId) -> Option<State> {
+    let mut reached = Box::pin(reach(places.clone(), id.clone()));
+    if let Ok(state) = timeout(ANSWER, &mut reached).await {
+        return state;
+    }
+    let tape = Reader::open(&places.tape(id)).ok();
+    let keeper = tape.as_ref().map(Reader::keeper).filter(|keeper| *keeper != 0);
+    tracing::warn!(pane = %id, keeper, "the keeper of a pane does not answer; it is waited for");
+    let pid = tape.as_ref().and_then(Reader::pid);
+    let output = tape.map(|tape| Arc::new(tape) as Arc<dyn Output>);
+    let later = Later::new(async { reached.await.unwrap_or(State::Lost(None)) });
+    Some(State::Silent(Silent { pid, keeper, output, later }))
+}
+
+/// Tries to reach a pane until its keeper answers, or is gone.
+async fn reach(places: Places, id: PaneId) -> Option<State> {
+    let mut pause = SOON;
+    loop {
+        let met = meet(&places, &id).await;
+        // After the keeper was asked: what it wrote before it went is on the tape by now.
+        match (met, Reader::open(&places.tape(&id))) {
+            (Ok((wire, welcome)), Ok(tape)) => {
+                return Some(State::Alive(link::start(wire, welcome, Arc::new(tape))));
+            }
+            (Err(error), Ok(tape)) if is_no_answer(&error) && !tape.is_kept() => {
+                return Some(dead(tape));
+            }
+            (Err(error), Err(damage)) if is_nobody(&error) => return unreadable(&id, &damage),
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => {}
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(LATER);
+    }
+}
+
+/// Comes to a keeper as its server, and waits for its welcome.
+async fn meet(places: &Places, id: &PaneId) -> io::Result<(Wire, Welcome)> {
+    let mut wire = Wire::over(UnixStream::connect(places.socket(id)).await?)?;
+    wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Server }));
+    let welcome = welcome(&mut wire).await;
+    welcome.map(|welcome| (wire, welcome)).map_err(|_| ErrorKind::UnexpectedEof.into())
+}
+
+/// Whether nobody listens at a socket.
+fn is_nobody(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
+}
+
+/// Whether this is about the keeper. It is not if we had no means to ask, and a full queue is of a keeper that lives.
+fn is_no_answer(error: &io::Error) -> bool {
+    let means = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    !means.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// What a pane is without a keeper and without a tape that can be read.
+fn unreadable(id: &PaneId, error: &tape::Error) -> Option<State> {
+    match error {
+        tape::Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => None,
+        error => {
+            tracing::warn!(pane = %id, %error, "the output of a pane cannot be read");
+            Some(State::Lost(None))
+        }
+    }
 }
 
 fn dead(tape: Reader) -> State {
@@ -74,11 +142,71 @@ fn dead(tape: Reader) -> State {
     }
 }
 
-async fn connect(places: &Places, id: &PaneId) -> Option<Link> {
-    let stream = UnixStream::connect(places.socket(id)).await.ok()?;
-    let mut wire = Wire::over(stream).ok()?;
-    wire.say(&ToKeeper::Hello(Hello { version: VERSION, role: Role::Server }));
-    let welcome = timeout(ANSWER, welcome(&mut wire)).await.ok()?.ok()?;
-    let tape = Reader::open(&places.tape(id)).ok()?;
-    Some(link::start(wire, welcome, Arc::new(tape)))
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use paned_keeper::tape::{MIN_CAPACITY, Writer};
+    use paned_model::Time;
+    use paned_model::frame::{FromKeeper, Message as _};
+    use tokio::io::AsyncWriteExt as _;
+    use tokio::net::UnixListener;
+
+    use super::*;
+
+    /// A pane `a` in a state folder, whose keeper is this process.
+    fn kept(state: &Path) -> (Places, PaneId, Writer) {
+        let (places, id) = (Places::new(state), "a".parse().unwrap());
+        places.make(&id, "{}").unwrap();
+        let tape = Writer::create(&places.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
+        (places, id, tape)
+    }
+
+    async fn found(places: &Places) -> State {
+        let mut found = all(places).await.unwrap();
+        assert_eq!(found.len(), 1);
+        found.remove(0).state
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_lives_is_not_lost_though_its_socket_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (places, id, tape) = kept(folder.path());
+        let State::Silent(silent) = found(&places).await else { panic!("its keeper lives") };
+        assert_eq!(silent.keeper, Some(std::process::id()));
+        assert!(silent.output.is_some());
+        drop(tape);
+        assert!(matches!(silent.later.await, State::Lost(Some(_))));
+        assert!(places.tape(&id).exists());
+    }
+
+    #[tokio::test]
+    async fn a_pane_is_lost_if_somebody_else_has_its_keepers_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let (places, id, tape) = kept(folder.path());
+        drop((tape, UnixListener::bind(places.socket(&id)).unwrap()));
+        assert!(matches!(found(&places).await, State::Lost(Some(_))));
+    }
+
+    #[tokio::test]
+    async fn a_keeper_without_room_is_tried_until_it_has_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let (places, id, _tape) = kept(folder.path());
+        let listener = UnixListener::bind(places.socket(&id)).unwrap();
+        let keeper = async {
+            for _ in 0..3 {
+                drop(listener.accept().await.unwrap());
+            }
+            let (mut server, _) = listener.accept().await.unwrap();
+            let (typed, served, ahead) = (None, None, false);
+            let (version, started) = (VERSION, Time(1));
+            let welcome = Welcome { version, keeper: 1, pid: 2, started, typed, served, ahead };
+            let mut word = Vec::new();
+            FromKeeper::Welcome(welcome).encode(&mut word);
+            server.write_all(&word).await.unwrap();
+            server
+        };
+        let (state, _server) = tokio::join!(found(&places), keeper);
+        assert!(matches!(state, State::Alive(_)), "{state:?}");
+    }
 }

@@ -2,6 +2,7 @@
 //! first two; then what only one of them can show.
 #![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
+mod adopt;
 mod example;
 mod fake;
 mod house;
