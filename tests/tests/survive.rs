@@ -2,9 +2,14 @@
 #![forbid(unsafe_code)]
 
 use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use paned_e2e::{PATIENCE, Request, Server, gone, is_alive, kill9, script, wait_for};
+use paned_e2e::{
+    PATIENCE, Request, Server, Visitor, gone, is_alive, kill9, script, signal, wait_for,
+};
+use paned_model::Code;
+use rustix::process::Signal;
 use serde_json::json;
 
 #[test]
@@ -157,6 +162,54 @@ fn a_killed_keeper_costs_its_own_pane_and_no_false_code() {
     let lost = server.history().into_iter().filter(|told| told.name == "pane:lost").count();
     assert_eq!(lost, 1);
     server.act("pane:remove", json!({ "paneId": "a" }));
+}
+
+/// Waits until a pane can be typed into.
+fn until_heard(server: &Server, id: &str) {
+    let write = || server.try_act("pane:write", json!({ "paneId": id, "text": "x" }));
+    wait_for("its keeper answers", || write().ok());
+}
+
+#[test]
+fn a_keeper_that_is_stopped_keeps_its_pane() {
+    let mut server = Server::start();
+    let mut events = server.events("pane:title", None);
+    let ready = "echo before; printf '\\033]0;ready\\007'; exec cat";
+    let pane = server.act("pane:new", script("a", ready));
+    let program = u32::try_from(pane["pid"].as_u64().unwrap()).unwrap();
+    events.next();
+    let keeper = server.tape("a").keeper();
+    signal(keeper, Signal::STOP);
+    server.kill();
+    server.start_again();
+    let found = server.pane("a");
+    assert_eq!((&found["status"], &found["pid"]), (&json!("running"), &pane["pid"]));
+    assert!(server.printed("a").starts_with(b"before\r\n"));
+    for name in ["pane:close", "pane:kill"] {
+        let refused = server.try_act(name, json!({ "paneId": "a" })).unwrap_err();
+        assert_eq!(refused.code, Code::Unavailable, "{name}: {}", refused.sentence);
+        assert!(refused.sentence.contains(&keeper.to_string()), "{}", refused.sentence);
+    }
+    assert!(is_alive(program) && server.state().join("panes/a/tape").exists());
+    signal(keeper, Signal::CONT);
+    until_heard(&server, "a");
+    assert!(!server.history().iter().any(|told| told.name == "pane:lost"));
+    server.act("pane:close", json!({ "paneId": "a" }));
+    assert!(gone(program, PATIENCE) && gone(keeper, PATIENCE));
+}
+
+#[test]
+fn a_server_finds_a_pane_that_many_look_at() {
+    let mut server = Server::start();
+    server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
+    server.kill();
+    let socket = server.state().join("panes/a/keeper.sock");
+    let viewers: Vec<_> = (0..64).map(|_| Visitor::come(&server, "a")).collect();
+    let strangers: Vec<_> = (0..64).map(|_| UnixStream::connect(&socket).unwrap()).collect();
+    server.start_again();
+    assert_eq!(server.pane("a")["status"], "running");
+    until_heard(&server, "a");
+    drop((viewers, strangers));
 }
 
 #[test]
