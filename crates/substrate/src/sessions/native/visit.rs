@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use paned_keeper::tape::Reader;
 use paned_model::frame::{Done, FromKeeper, Kill, Refused, RequestId, Resize, ToKeeper};
 use paned_model::{PaneId, Size};
 use tokio::time::timeout;
@@ -28,11 +29,14 @@ pub(super) struct Visit {
 }
 
 impl Visit {
-    /// Goes to a pane's keeper; none if nobody is there.
+    /// Goes to a pane's keeper; none if nobody is there. One that lives and turns us away is there.
     pub(super) async fn to(places: &Places, id: &PaneId) -> Result<Option<Self>, Error> {
         match Wire::visit(&places.socket(id)).await {
             Ok(wire) => Ok(Some(Self::over(wire))),
             Err(error) if error.kind() == ErrorKind::TimedOut => Err(slow()),
+            Err(_) if is_kept(places, id) => {
+                Err(Error::Failed("the pane's keeper lives and takes nobody in".to_owned()))
+            }
             Err(_) => Ok(None),
         }
     }
@@ -142,6 +146,10 @@ impl Visit {
     }
 }
 
+fn is_kept(places: &Places, id: &PaneId) -> bool {
+    Reader::open(&places.tape(id)).is_ok_and(|tape| tape.is_kept())
+}
+
 fn slow() -> Error {
     Error::Timeout { what: "an answer of a pane's keeper", limit: ANSWER }
 }
@@ -163,10 +171,12 @@ fn check(done: Option<&Done>) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use paned_keeper::tape::{MIN_CAPACITY, Writer};
+    use paned_model::Time;
     use paned_model::frame::{Frames, Message as _};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    use tokio::net::UnixStream;
+    use tokio::net::{UnixListener, UnixStream};
 
     use super::*;
 
@@ -186,6 +196,20 @@ mod tests {
         let mut bytes = Vec::new();
         FromKeeper::Done(done).encode(&mut bytes);
         stream.write_all(&bytes).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_turns_us_away_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (places, id) = (Places::new(folder.path()), "a".parse().unwrap());
+        std::fs::create_dir_all(folder.path().join("panes/a")).unwrap();
+        let tape = Writer::create(&places.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
+        let listener = UnixListener::bind(places.socket(&id)).unwrap();
+        let turn_away = async { drop(listener.accept().await.unwrap()) };
+        let (visit, ()) = tokio::join!(Visit::to(&places, &id), turn_away);
+        assert!(matches!(visit, Err(Error::Failed(_))), "{visit:?}");
+        drop((tape, listener));
+        assert!(matches!(Visit::to(&places, &id).await, Ok(None)));
     }
 
     #[tokio::test]
