@@ -1,7 +1,7 @@
 //! `kill -9` of everything, in turn.
 #![forbid(unsafe_code)]
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use paned_e2e::{
     PATIENCE, Request, Server, Visitor, gone, is_alive, kill9, script, signal, wait_for,
 };
 use paned_model::Code;
+use paned_model::frame::{Hello, Message as _, Role, ToKeeper, VERSION};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -210,6 +211,22 @@ fn a_server_finds_a_pane_that_many_look_at() {
     assert_eq!(server.pane("a")["status"], "running");
     until_heard(&server, "a");
     drop((viewers, strangers));
+}
+
+#[test]
+fn somebody_who_calls_themselves_the_server_costs_no_pane() {
+    let server = Server::start();
+    server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
+    let mut thief = UnixStream::connect(server.state().join("panes/a/keeper.sock")).unwrap();
+    thief.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut hello = Vec::new();
+    ToKeeper::Hello(Hello { version: VERSION, role: Role::Server }).encode(&mut hello);
+    thief.write_all(&hello).unwrap();
+    // The keeper has one server at a time: the thief is let go when ours is back.
+    thief.read_to_end(&mut Vec::new()).unwrap();
+    until_heard(&server, "a");
+    assert!(!server.history().iter().any(|told| told.name == "pane:lost"));
+    assert_eq!(server.pane("a")["status"], "running");
 }
 
 #[test]

@@ -95,6 +95,11 @@ impl Ground for Fake {
         Box::pin(async move { Ok(found) })
     }
 
+    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
+        let pane = self.lock().get(&id).cloned();
+        Box::pin(async move { pane.map_or(State::Lost(None), |pane| pane.state()) })
+    }
+
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
         self.lock().remove(&id);
         Box::pin(async { Ok(()) })
@@ -140,6 +145,13 @@ impl FakePane {
     /// The keeper was not dead: who was told so was told wrong.
     pub fn find(&self) {
         self.lock().lost = false;
+    }
+
+    /// The keeper lives, and lets its server go.
+    pub fn part(&self) {
+        let mut inner = self.lock();
+        inner.tell(Fact::Parted);
+        inner.outbox = None;
     }
 
     /// The keeper lives, and answers nobody who comes from now on.

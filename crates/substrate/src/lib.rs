@@ -45,6 +45,9 @@ pub trait Ground: Send + Sync + 'static {
     /// Everything that was there before us, living or not.
     fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>>;
 
+    /// Reaches a pane again whose keeper has let us go: see [`Fact::Parted`].
+    fn reach(&self, id: PaneId) -> Boxed<'_, State>;
+
     /// Forgets a pane that has ended, with its output.
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>>;
 }
@@ -235,6 +238,8 @@ pub enum Fact {
     Exited(Ending),
     /// Its keeper is gone without saying how it ended. Nothing follows.
     Lost,
+    /// Its keeper lives, and has let us go. Nothing follows; it is there to be reached again.
+    Parted,
 }
 
 /// A pane that was there before us.

@@ -29,6 +29,10 @@ pub trait Output: Debug + Send + Sync {
     }
     /// How the program ended, once it has.
     fn ending(&self) -> Option<Ending>;
+    /// Whether the keeper that writes it lives, where there is one to tell.
+    fn is_kept(&self) -> bool {
+        false
+    }
     /// Reads from an offset: up to a buffer full, nothing at the end.
     ///
     /// # Errors
@@ -87,6 +91,10 @@ impl Output for Reader {
 
     fn ending(&self) -> Option<Ending> {
         Self::ending(self)
+    }
+
+    fn is_kept(&self) -> bool {
+        Self::is_kept(self)
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {

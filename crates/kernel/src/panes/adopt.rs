@@ -83,20 +83,15 @@ fn tell(kernel: &Kernel, pane: &Pane, name: &str) {
 fn settle(kernel: &Kernel, pane: &Arc<Pane>, state: State) {
     match state {
         State::Alive(link) => mind(kernel, pane, link),
-        State::Silent(Silent { output, later, .. }) => {
+        State::Silent(Silent { output, keeper, later, .. }) => {
+            let ending = output.as_ref().and_then(|output| output.ending());
+            pane.hush(output, keeper);
             // Its program has ended, and others of its processes may not have.
-            if let Some(ending) = output.and_then(|output| output.ending()) {
+            if let Some(ending) = ending {
                 over(kernel, pane, ended(ending));
             }
             let (kernel, pane) = (kernel.clone(), pane.clone());
-            tokio::spawn(async move {
-                let state = later.await;
-                let is_there = kernel.panes().get(&pane.id);
-                // One that was forgotten meanwhile is nobody's business any more.
-                if is_there.is_ok_and(|there| Arc::ptr_eq(&there, &pane)) {
-                    settle(&kernel, &pane, state);
-                }
-            });
+            tokio::spawn(async move { settle_if_there(&kernel, &pane, later.await) });
         }
         State::Ended(output, ending) => {
             pane.unlink_to(Some(output));
@@ -106,6 +101,26 @@ fn settle(kernel: &Kernel, pane: &Arc<Pane>, state: State) {
             pane.unlink_to(output);
             over(kernel, pane, end::lost(kernel.now()));
         }
+    }
+}
+
+/// The keeper of a pane lives, and has let us go: it is reached again.
+pub(crate) fn again(kernel: &Kernel, pane: &Arc<Pane>) {
+    tracing::warn!(pane = %pane.id, "the keeper of a pane has let us go; it is tried again");
+    pane.hush(pane.output(), None);
+    // Whoever follows it as an agent begins anew, as after a restart.
+    kernel.agents().forget(&pane.id);
+    let (kernel, pane) = (kernel.clone(), pane.clone());
+    tokio::spawn(async move {
+        let state = kernel.ground().reach(pane.id.clone()).await;
+        settle_if_there(&kernel, &pane, state);
+    });
+}
+
+/// Goes on with a pane, unless it was forgotten meanwhile.
+fn settle_if_there(kernel: &Kernel, pane: &Arc<Pane>, state: State) {
+    if kernel.panes().get(&pane.id).is_ok_and(|there| Arc::ptr_eq(&there, pane)) {
+        settle(kernel, pane, state);
     }
 }
 

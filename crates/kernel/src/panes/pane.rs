@@ -180,6 +180,15 @@ impl Pane {
         self.stir();
     }
 
+    /// The keeper lives, and does not answer.
+    pub(crate) fn hush(&self, output: Option<Arc<dyn Output>>, keeper: Option<u32>) {
+        let mut state = self.lock();
+        state.held_by = None;
+        state.reach = Reach::Silent { output, keeper };
+        drop(state);
+        self.stir();
+    }
+
     /// The keeper is gone.
     pub(crate) fn unlink(&self) {
         let output = self.output();

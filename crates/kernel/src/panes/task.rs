@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Pane;
+use super::adopt;
 use super::end;
 use super::lens::{Known, settled};
 use super::record::End;
@@ -139,6 +140,7 @@ impl Task {
                 Event::Fact(Some(Fact::Held(holder))) => self.pane.held(&self.kernel, holder),
                 Event::Fact(Some(Fact::Pressed(keys))) => self.pressed(keys),
                 Event::Fact(Some(Fact::Lost)) => self.lost(),
+                Event::Fact(Some(Fact::Parted)) => return adopt::again(&self.kernel, &self.pane),
                 Event::Fact(None) => return self.part(),
                 Event::Deadline => {
                     self.tell();

@@ -78,6 +78,33 @@ async fn bytes_then_the_end_then_the_event() {
     assert_eq!(house.pane("a").taken(), 11);
 }
 
+#[tokio::test]
+async fn a_keeper_that_lets_its_server_go_is_reached_again() {
+    let house = with_pane("a").await;
+    let (pane, write) = (house.pane("a"), json!({ "paneId": "a", "text": "x" }));
+    pane.hush();
+    pane.part();
+    let refused = async {
+        loop {
+            match house.act("pane:write", write.clone()).await {
+                Err(refusal) if refusal.sentence.contains("process 4241") => return refusal.code,
+                Ok(_) | Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(60), refused).await;
+    assert_eq!(refused.expect("it is noticed"), Code::Unavailable);
+    let close = house.act("pane:close", json!({ "paneId": "a", "force": true })).await;
+    assert_eq!(code(close).0, Code::Unavailable);
+    pane.print(b"more\n");
+    pane.speak();
+    house.heard("a").await;
+    house.act("pane:write", write).await.unwrap();
+    house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+    let told = names(&mut house.feed("pane:*"), 4).await;
+    assert_eq!(told, ["pane:created", "pane:killed", "pane:exited", "pane:removed"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
     let house = with_pane("a").await;

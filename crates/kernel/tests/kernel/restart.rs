@@ -1,6 +1,7 @@
 //! A second kernel over the first one's panes: what it finds, what it tells, and what it does not tell twice.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use paned_kernel::Kernel;
 use paned_kernel::journal::Journal;
@@ -8,6 +9,7 @@ use paned_model::{Code, Exit};
 use paned_substrate::fake::Fake;
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use crate::house::{House, code, next, setup};
 
@@ -184,6 +186,51 @@ fn a_keeper_that_does_not_answer_and_dies_is_lost() {
         assert_eq!(pane["status"], "lost");
         house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
         assert!(house.fake.pane("a").is_none());
+    });
+}
+
+/// An agent by its pane's word.
+fn agent() -> serde_json::Value {
+    json!({ "id": "a", "argv": ["sh"], "meta": { "agent.runtime": "codex" } })
+}
+
+#[test]
+fn what_waits_for_an_agent_waits_until_its_keeper_answers() {
+    let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
+    let message = json!({ "paneId": "a", "text": "hello", "wait": "none" });
+    life(&dir, &fake, async |house| {
+        house.act("pane:new", agent()).await.unwrap();
+        house.act("agent:message", message.clone()).await.unwrap();
+    });
+    fake.pane("a").unwrap().hush();
+    life(&dir, &fake, async |house| {
+        let wait = json!({ "paneId": "a", "done": true });
+        for (name, params) in [("agent:message", message), ("agent:wait", wait)] {
+            assert_eq!(code(house.act(name, params).await).0, Code::Unavailable, "{name}");
+        }
+        fake.pane("a").unwrap().speak();
+        let pane = async || house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+        let queued = async {
+            while pane().await["agent"]["queued"] != 1 {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(20), queued).await.expect("it waits still");
+    });
+}
+
+#[test]
+fn an_agent_that_was_called_lost_is_no_longer_called_over() {
+    let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
+    life(&dir, &fake, async |house| {
+        house.act("pane:new", agent()).await.unwrap();
+        house.pane("a").lose();
+        until(&house, json!({ "paneId": "a", "agentState": "exited" })).await;
+    });
+    fake.pane("a").unwrap().find();
+    life(&dir, &fake, async |house| {
+        let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+        assert_eq!(pane["agent"]["state"], "unknown");
     });
 }
 

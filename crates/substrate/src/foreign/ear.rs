@@ -70,6 +70,7 @@ impl Ear {
                 Event::Scribe(Some(Fact::Wrote)) => self.tell(Fact::Wrote).await,
                 Event::Scribe(Some(Fact::Exited(ending))) => self.exited(ending, &line).await,
                 Event::Scribe(Some(Fact::Lost)) => self.lost(&line).await,
+                Event::Scribe(Some(Fact::Parted)) => self.over(Fact::Parted).await,
                 // Nobody but tmux sets its size, and we told the scribe.
                 Event::Scribe(Some(Fact::Resized(_) | Fact::Held(_) | Fact::Pressed(_))) => {}
                 Event::Scribe(None) => return,

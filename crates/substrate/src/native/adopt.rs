@@ -68,6 +68,12 @@ async fn one(places: &Places, id: PaneId) -> Option<Found> {
     Some(Found { id, record, state })
 }
 
+/// A pane whose keeper has let us go. Not at once: another may want to be its server, too.
+pub(super) async fn again(places: &Places, id: &PaneId) -> State {
+    sleep(SOON).await;
+    look(places, id).await.unwrap_or(State::Lost(None))
+}
+
 /// How a pane is; nothing if it never lived. A keeper that does not answer is no dead one: it is waited for on the same
 /// connection, for as long as it lives.
 async fn look(places: &Places, id: &PaneId) -> Option<State> {

@@ -152,12 +152,16 @@ impl Task {
         self.told = end;
     }
 
-    /// The keeper is gone: with its work done, or killed. The tape knows which.
+    /// The keeper is gone: with its work done, or killed. The tape knows which. Or it lives, and has another server.
     fn part(&mut self) {
+        let is_kept = self.output.is_kept();
         match self.output.ending() {
-            Some(_) if self.exited => {}
-            Some(ending) => self.tell(Fact::Exited(ending)),
-            None => self.tell(Fact::Lost),
+            Some(ending) if !self.exited => self.tell(Fact::Exited(ending)),
+            None if !is_kept => self.tell(Fact::Lost),
+            Some(_) | None => {}
+        }
+        if is_kept {
+            self.tell(Fact::Parted);
         }
     }
 
@@ -287,6 +291,8 @@ mod tests {
         _folder: tempfile::TempDir,
         link: Link,
         keeper: UnixStream,
+        /// Whoever has it is the keeper.
+        tape: Option<Writer>,
     }
 
     fn play(typed: Option<u64>) -> Played {
@@ -301,7 +307,7 @@ mod tests {
         let output = Arc::new(Reader::open(&path).unwrap());
         let mut link = start(Wire::over(ours).unwrap(), welcome, output);
         tokio::spawn(std::mem::take(&mut link.carrier));
-        Played { _folder: folder, link, keeper }
+        Played { _folder: folder, link, keeper, tape: Some(tape) }
     }
 
     impl Played {
@@ -402,6 +408,18 @@ mod tests {
         assert_eq!(frames.take(), Ok(Some(ToKeeper::Took(4))));
         assert!(!played.link.news.is_due());
         assert_eq!(played.due(1, 4).await, [false, false, false, true], "it is counted anew");
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_lets_us_go_is_lost_only_if_it_is_gone() {
+        for (lives, told) in [(true, Fact::Parted), (false, Fact::Lost)] {
+            let Played { mut link, keeper, tape, .. } = play(Some(0));
+            let tape = tape.filter(|_| lives);
+            drop(keeper);
+            assert_eq!(link.facts.recv().await, Some(told));
+            assert_eq!(link.facts.recv().await, None);
+            drop(tape);
+        }
     }
 
     #[tokio::test]

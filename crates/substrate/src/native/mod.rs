@@ -23,7 +23,7 @@ use paned_model::PaneId;
 use paned_model::frame::{Birth, FromKeeper, Kill, ToKeeper, Welcome};
 use tokio::time::timeout;
 
-use crate::{Boxed, Error, Found, Ground, Link, Order};
+use crate::{Boxed, Error, Found, Ground, Link, Order, State};
 pub use nursery::Nursery;
 pub use places::{Places, short_folder};
 pub use wire::Wire;
@@ -126,6 +126,10 @@ impl Ground for Native {
 
     fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
         Box::pin(adopt::all(&self.places))
+    }
+
+    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
+        Box::pin(async move { adopt::again(&self.places, &id).await })
     }
 
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {

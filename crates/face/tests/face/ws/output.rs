@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use paned_face::Limits;
 use paned_model::{Exit, PaneId, Size, Time};
 use paned_substrate::fake::{Fake, FakePane};
-use paned_substrate::{Boxed, Error, Found, Ground, Link, Order};
+use paned_substrate::{Boxed, Error, Found, Ground, Link, Order, State};
 use paned_term::{Screen, View};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -214,6 +214,10 @@ impl Ground for Slow {
 
     fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
         self.fake.adopt()
+    }
+
+    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
+        self.fake.reach(id)
     }
 
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {

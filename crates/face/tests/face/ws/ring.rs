@@ -8,7 +8,7 @@ use paned_face::Limits;
 use paned_model::frame::Ending;
 use paned_model::{PaneId, Size};
 use paned_substrate::fake::Fake;
-use paned_substrate::{Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output, Stamp};
+use paned_substrate::{Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output, Stamp, State};
 
 use crate::house::House;
 
@@ -47,6 +47,10 @@ impl Ground for Ring {
 
     fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
         self.fake.adopt()
+    }
+
+    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
+        self.fake.reach(id)
     }
 
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
