@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use paned_model::frame::Ending;
-use paned_model::{PaneId, Size, Status};
-use paned_substrate::{Found, Link, Silent, State};
+use paned_model::{PaneId, Size, Status, Time};
+use paned_substrate::{Found, Link, Output, Silent, State};
 use serde_json::json;
 
 use super::pane::Reach;
@@ -16,6 +16,11 @@ use crate::Kernel;
 use crate::agents::{self, Life};
 use crate::dispatch::draft;
 use crate::journal::Change;
+
+/// How many milliseconds a program waits for an answer of its terminal. Many wait longer; none waits much less.
+const PATIENCE: u64 = 500;
+/// How much of its output is looked at for questions that it still waits for.
+const RECENT: u64 = 64 << 10;
 
 /// Takes over what was found. Answers how many panes live.
 pub(crate) fn all(kernel: &Kernel, found: Vec<Found>, remembered: Vec<Record>) -> usize {
@@ -127,9 +132,26 @@ fn settle_if_there(kernel: &Kernel, pane: &Arc<Pane>, state: State) {
 /// Looks after a pane whose keeper is there.
 fn mind(kernel: &Kernel, pane: &Arc<Pane>, link: Link) {
     let link = resume(kernel, pane, link);
+    pane.lock().asked_before = asked_long_ago(link.output.as_ref(), kernel.now());
     pane.link(&link);
     task::mind(kernel, pane, link);
     kernel.agents().mind(kernel, pane, Life::Found);
+}
+
+/// Up to where a program's questions came too long ago. Whoever asked while no server was there was answered by a
+/// terminal that was attached, or has given up, or is gone: an answer would be typing that nobody did.
+fn asked_long_ago(output: &dyn Output, now: Time) -> u64 {
+    let end = output.end();
+    let mut at = output.taken().max(end.saturating_sub(RECENT)).max(output.first());
+    while at < end {
+        match output.time(at) {
+            Ok(Ok(stamp)) if now.since(stamp.time) <= PATIENCE => return at,
+            Ok(Ok(stamp)) => at = stamp.until.max(at + 1),
+            Ok(Err(gap)) => at = gap.first.max(at + 1),
+            Err(_) => return end,
+        }
+    }
+    end
 }
 
 fn over(kernel: &Kernel, pane: &Pane, end: End) {

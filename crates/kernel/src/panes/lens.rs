@@ -23,6 +23,8 @@ pub(crate) struct Known {
     pub(crate) plain_until: u64,
     /// A synchronized update that began up to here and has not ended is shown: its program takes too long, or has gone.
     pub(crate) stale_until: u64,
+    /// What was asked before this offset nobody wants to know any more.
+    pub(crate) asked_before: u64,
 }
 
 impl Known {
@@ -61,6 +63,7 @@ impl Lens {
             self.answered = output.taken();
             known.blank(output, output.first(), 0)
         });
+        self.answered = self.answered.max(known.asked_before);
         let begun = seen.at();
         // Plain lines are one piece, however many.
         let mut end = (begun + PIECE).max(known.plain_until);

@@ -53,6 +53,8 @@ pub(crate) struct State {
     pub(crate) plain_until: u64,
     /// See [`Known::stale_until`].
     pub(crate) stale_until: u64,
+    /// See [`Known::asked_before`].
+    pub(crate) asked_before: u64,
     /// What it is doing, when its program is an agent.
     pub(crate) agent: Option<AgentInfo>,
     /// Whether what follows its end is being done.
@@ -91,6 +93,7 @@ impl Pane {
             preamble,
             plain_until,
             stale_until,
+            asked_before: 0,
             agent,
             is_followed_up,
         };
@@ -216,6 +219,7 @@ impl Pane {
             preamble: state.preamble.clone(),
             plain_until: state.plain_until,
             stale_until: if is_over { u64::MAX } else { state.stale_until },
+            asked_before: state.asked_before,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paned_model::Exit;
+use paned_model::{Exit, Time};
 use paned_substrate::fake::Fake;
 use serde_json::json;
 
@@ -76,6 +76,35 @@ fn what_was_answered_is_not_answered_by_the_next_server() {
             let expect = b"\x1b[1;3R\x1b[2;1R\x1b[2;4R";
             assert_eq!(house.pane("a").typed(), expect, "looked at: {looks}");
         });
+    }
+}
+
+/// Who asked while no server ran still waits, if that was just now; else they were answered by others, or are gone.
+#[test]
+fn the_next_server_answers_only_what_was_asked_just_now() {
+    let check = |asked: [(u64, &[u8]); 2], looks: bool, expect: &[u8]| {
+        let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
+        life(&dir, &fake, async |house| open(&house).await);
+        for (time, bytes) in asked {
+            fake.pane("a").unwrap().print_at(bytes, Time(time));
+        }
+        life(&dir, &fake, async |house| {
+            if looks {
+                look(&house).await;
+            }
+            house.pane("a").print(b"\r\n\x1b[6n");
+            house.heard("a").await;
+            // What comes is answered, after all that came before it.
+            let expect = [expect, b"\x1b[2;1R"].concat();
+            let typed = house.pane("a").typed();
+            assert_eq!(typed.escape_ascii().to_string(), expect.escape_ascii().to_string());
+        });
+    };
+    for looks in [false, true] {
+        // It is the 1000th millisecond.
+        check([(100, b"ab\x1b[6n"), (200, b"\x1b[c")], looks, b"");
+        check([(100, b"ab\x1b[6n"), (900, b"c\x1b[6n")], looks, b"\x1b[1;4R");
+        check([(900, b"ab\x1b[6n"), (950, b"")], looks, b"\x1b[1;3R");
     }
 }
 
