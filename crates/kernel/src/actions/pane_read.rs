@@ -124,7 +124,7 @@ impl Action for PaneRead {
         params.check()?;
         check_since(params.since, &pane.id, output.as_ref())?;
         match params.view {
-            View::Lines => lines(&context.kernel, output, &params).await,
+            View::Lines => lines(&context.kernel, &pane, output, &params).await,
             View::Raw => raw(output.as_ref(), &params).map_err(Refusal::internal),
             View::Rendered => rendered(&context, pane, output, &params).await,
         }
@@ -191,7 +191,12 @@ pub(super) fn check_since(
 }
 
 /// Lines as a person would read them.
-async fn lines(kernel: &Kernel, output: Arc<dyn Output>, params: &Params) -> Result<Read, Refusal> {
+async fn lines(
+    kernel: &Kernel,
+    pane: &Pane,
+    output: Arc<dyn Output>,
+    params: &Params,
+) -> Result<Read, Refusal> {
     let pattern = match &params.pattern {
         Some(text) => {
             let asked = Asked::one("pattern", text, params.ignore_case);
@@ -210,12 +215,13 @@ async fn lines(kernel: &Kernel, output: Arc<dyn Output>, params: &Params) -> Res
         before: params.before,
         after: params.after,
     };
-    let reading = Reading::new(output.as_ref(), &ask).map_err(Refusal::internal)?;
+    let end = pane.text_end(output.as_ref()).map_err(Refusal::internal)?;
+    let reading = Reading::new(output.as_ref(), end, &ask).map_err(Refusal::internal)?;
     if reading.is_short().map_err(Refusal::internal)? {
         return reading.run().map(Read::from).map_err(Refusal::internal);
     }
     // Away from the other tasks: looking at every line may take a while.
-    let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), &ask));
+    let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), end, &ask));
     read.await.map_err(Refusal::internal)?.map(Read::from).map_err(Refusal::internal)
 }
 

@@ -86,7 +86,9 @@ impl Action for PaneRun {
         let pane = pane_new::create(&context, new).await?;
         pane.ended().await;
         let limit = params.limit.unwrap_or(LINES);
-        let output = reading::last(pane.readable()?.as_ref(), limit).map_err(Refusal::internal)?;
+        let output = pane.readable()?;
+        let end = output.end();
+        let output = reading::last(output.as_ref(), end, limit).map_err(Refusal::internal)?;
         Ok(Ran::new(pane.info(), output))
     }
 }

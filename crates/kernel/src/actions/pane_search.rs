@@ -171,7 +171,10 @@ impl Hunt {
                 // One more than is shown, to know whether there are more.
                 count: self.limit + 1,
             };
-            let mut trail = self.trail.take().unwrap_or_else(|| search.begin());
+            let mut trail = match self.trail.take() {
+                Some(trail) => trail,
+                None => search.begin(pane.text_end(output.as_ref())?),
+            };
             let mut pauses = false;
             search.go_on(&mut trail, &mut self.buffer, || {
                 let now = Instant::now();

@@ -216,7 +216,10 @@ impl Wait {
         self.wanted = params.wanted(&self.kernel).await?;
         if !self.wanted.is_nothing() {
             let (output, tail) = (self.output.clone(), self.pane.tail.get());
-            let lookout = Lookout::new(output, tail, self.wanted.clone(), self.from);
+            // Of a character that is not whole yet, nothing was looked at.
+            let end = self.pane.text_end(output.as_ref()).map_err(Refusal::internal)?;
+            let from = self.from.min(end);
+            let lookout = Lookout::new(output, tail, self.wanted.clone(), from);
             self.lookout = Some(lookout.map_err(Refusal::internal)?);
         }
         Ok(())
@@ -288,10 +291,11 @@ impl Wait {
     /// Looks at lines until there are no more, or no more time. A lot of them, or hard ones, away from the other tasks.
     async fn look_at_lines(&mut self) -> Result<Option<Met>, Refusal> {
         while let Some(mut lookout) = self.lookout.take() {
+            let is_over = self.pane.is_over(self.output.as_ref());
             let look = if lookout.is_soon_done() {
-                lookout.look()
+                lookout.look(is_over)
             } else {
-                let look = move || (lookout.look(), lookout);
+                let look = move || (lookout.look(is_over), lookout);
                 let (look, back) = self.kernel.patterns().away(look).await?;
                 lookout = back;
                 look
@@ -319,7 +323,9 @@ impl Wait {
 
     async fn answer(self, met: Option<Met>) -> Result<Waited, Refusal> {
         let next = Offset(self.next());
-        let tail = reading::last(self.output.as_ref(), TAIL).map_err(Refusal::internal)?.lines;
+        let output = self.output.as_ref();
+        let end = self.pane.text_end(output).map_err(Refusal::internal)?;
+        let tail = reading::last(output, end, TAIL).map_err(Refusal::internal)?.lines;
         let why = if met.is_none() { self.explain().await? } else { Vec::new() };
         let pane = self.pane.info();
         let timed_out = met.is_none() && pane.status.is_live();
@@ -382,7 +388,7 @@ impl Wait {
             let until = std::time::Instant::now() + EXPLAIN;
             let (output, pattern, known) = (output.as_ref(), pattern.as_ref(), &pane.known);
             let search = Search { output, pattern, known, sizes: Sizes::USUAL, count: 1 };
-            let mut trail = search.begin();
+            let mut trail = search.begin(pane.text_end(output)?);
             let goes_on = || std::time::Instant::now() < until;
             search.go_on(&mut trail, &mut Vec::new(), goes_on).map(|()| trail.hits.pop())
         };

@@ -150,13 +150,13 @@ impl Lookout {
         is_easy && self.output.end().saturating_sub(from) <= PIECE as u64
     }
 
-    /// Looks at what is new.
-    pub(crate) fn look(&mut self) -> io::Result<Look> {
+    /// Looks at what is new. A character that is not whole yet is looked at later, unless the output was over before.
+    pub(crate) fn look(&mut self, is_over: bool) -> io::Result<Look> {
         if !self.has_begun {
             self.begin()?;
         }
         for _ in 0..PIECES {
-            let end = self.output.end();
+            let end = Text::new(self.output.as_ref()).end(is_over)?;
             if end <= self.at {
                 return Ok(Look::Nothing);
             }

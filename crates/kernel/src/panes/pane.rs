@@ -1,5 +1,6 @@
 //! One pane in the table: what is known of it, and how to reach it.
 
+use std::io;
 use std::sync::Arc;
 
 use paned_model::{
@@ -14,6 +15,7 @@ use super::known;
 use super::lens::{Known, Lens};
 use super::listed::{Kept, Locked, Printed};
 use super::record::{Record, Title};
+use super::text::Text;
 use super::{shown, tail};
 use crate::Kernel;
 use crate::agents::AgentRecord;
@@ -211,16 +213,26 @@ impl Pane {
 
     /// What is known of it without parsing it.
     pub(crate) fn known(&self, output: &dyn Output) -> Known {
+        let is_over = self.is_over(output);
         let state = self.lock();
         // Who has ended ends no update any more; of a keeper that does not answer nobody hears.
-        let is_silent = matches!(state.reach, Reach::Silent { .. });
-        let is_over = output.ending().is_some() || !state.status().is_live() || is_silent;
+        let is_over = is_over || matches!(state.reach, Reach::Silent { .. });
         Known {
             preamble: state.preamble.clone(),
             plain_until: state.plain_until,
             stale_until: if is_over { u64::MAX } else { state.stale_until },
             asked_before: state.asked_before,
         }
+    }
+
+    /// Whether it prints nothing any more.
+    pub(crate) fn is_over(&self, output: &dyn Output) -> bool {
+        output.ending().is_some() || !self.lock().status().is_live()
+    }
+
+    /// Where its text ends for now, see [`Text::end`].
+    pub(crate) fn text_end(&self, output: &dyn Output) -> io::Result<u64> {
+        Text::new(output).end(self.is_over(output))
     }
 
     /// What it printed, or why that cannot be shown.

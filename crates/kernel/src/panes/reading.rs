@@ -120,18 +120,19 @@ pub(crate) struct Lines {
     pub(crate) gap: Option<Lost>,
 }
 
-/// Reads lines.
-pub(crate) fn read(output: &dyn Output, ask: &Ask) -> io::Result<Lines> {
-    Reading::new(output, ask)?.run()
+/// Reads lines, as if the output ended here.
+pub(crate) fn read(output: &dyn Output, end: u64, ask: &Ask) -> io::Result<Lines> {
+    Reading::new(output, end, ask)?.run()
 }
 
-/// The last lines of an output.
-pub(crate) fn last(output: &dyn Output, limit: usize) -> io::Result<Lines> {
+/// The last lines of an output that ends here.
+pub(crate) fn last(output: &dyn Output, end: u64, limit: usize) -> io::Result<Lines> {
     let start = Start::Tail(usize::MAX);
-    read(output, &Ask { start, limit, pattern: None, before: 0, after: 0 })
+    read(output, end, &Ask { start, limit, pattern: None, before: 0, after: 0 })
 }
 
-/// A reading that is about to begin. Where the output ends is settled, however much is printed meanwhile.
+/// A reading that is about to begin. Where the output ends is settled, however much is printed meanwhile; a cursor may be
+/// behind that, within a character that is not whole yet.
 pub(crate) struct Reading<'a> {
     output: &'a dyn Output,
     ask: &'a Ask,
@@ -146,11 +147,11 @@ pub(crate) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn new(output: &'a dyn Output, ask: &'a Ask) -> io::Result<Self> {
-        let (text, end) = (Text::new(output), output.end());
+    pub(crate) fn new(output: &'a dyn Output, end: u64, ask: &'a Ask) -> io::Result<Self> {
+        let text = Text::new(output);
         let total = text.total_until(end)?;
         let from = match ask.start {
-            Start::Since(since) => text.line_at(since.min(end))?,
+            Start::Since(since) => text.line_at(since)?,
             Start::Line(n) => text.line(n)?,
             // The last matches are found by looking at all of them.
             Start::Tail(_) if ask.pattern.is_some() => text.first()?,
@@ -159,7 +160,7 @@ impl<'a> Reading<'a> {
         let new = from.offset.min(end);
         let mut reading = Self { output, ask, end, total, from, new, given: 0 };
         if let Start::Since(since) = ask.start {
-            reading.go_back(since.min(end))?;
+            reading.go_back(since.min(output.end()))?;
         }
         Ok(reading)
     }
@@ -181,7 +182,9 @@ impl<'a> Reading<'a> {
     /// The offset after the end of a line, if nothing else of it follows an offset; else that offset.
     fn after_line_end(&self, offset: u64) -> io::Result<u64> {
         let mut bytes = [0; 64];
-        let wanted = bytes.len().min(usize::try_from(self.end - offset).unwrap_or(bytes.len()));
+        let wanted = bytes
+            .len()
+            .min(usize::try_from(self.end.saturating_sub(offset)).unwrap_or(bytes.len()));
         let Ok(read) = self.output.read(offset, &mut bytes[..wanted])? else { return Ok(offset) };
         let returns = bytes[..read].iter().take_while(|&&byte| byte == b'\r').count() as u64;
         Ok(match bytes[..read].get(returns as usize) {

@@ -111,9 +111,8 @@ impl Trail {
 }
 
 impl Search<'_> {
-    /// A search that is about to begin.
-    pub(crate) fn begin(&self) -> Trail {
-        let end = self.output.end();
+    /// A search that is about to begin, as if the output ended here.
+    pub(crate) fn begin(&self, end: u64) -> Trail {
         let below = end.next_multiple_of(self.sizes.part as u64);
         let left = Some(Left { below, line_end: end });
         Trail { hits: Vec::new(), long: None, left, sums: self.sizes.sums }

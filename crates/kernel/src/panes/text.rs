@@ -81,6 +81,20 @@ impl<'a> Text<'a> {
         Self { output }
     }
 
+    /// Where the text ends for now: before a character of which only the beginning is there, unless nothing will follow
+    /// it. Whether that is so was found out before.
+    pub(crate) fn end(&self, is_over: bool) -> io::Result<u64> {
+        let end = self.output.end();
+        if is_over {
+            return Ok(end);
+        }
+        let mut last = [0; 3];
+        let from = end.saturating_sub(last.len() as u64).max(self.output.first());
+        let wanted = usize::try_from(end - from).unwrap_or(0).min(last.len());
+        let read = self.output.read(from, &mut last[..wanted])?.unwrap_or(0);
+        Ok(end - if read == wanted { lines::unfinished(&last[..read]) as u64 } else { 0 })
+    }
+
     /// The first line of which anything is kept.
     pub(crate) fn first(&self) -> io::Result<Place> {
         let mark = self.mark(self.output.first())?;

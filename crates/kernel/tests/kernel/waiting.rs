@@ -212,6 +212,47 @@ async fn a_line_that_goes_on_is_judged_as_a_whole_and_only_if_it_says_something_
     }
 }
 
+/// The last line that a reading since a place has, and where the next goes on.
+async fn read_since(house: &House, since: &Value) -> (Value, Value) {
+    let read = house.act("pane:read", json!({ "paneId": "a", "since": since })).await.unwrap();
+    (
+        read["lines"].as_array().unwrap().last().map_or(json!(null), |line| line["text"].clone()),
+        read["next"].clone(),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_character_is_not_there_before_its_other_half_or_the_end() {
+    let house = printing("").await;
+    house.pane("a").print(b"caf\xc3");
+    let (text, next) = read_since(&house, &json!(0)).await;
+    assert_eq!((&text, &next), (&json!("caf"), &json!(3)));
+    let missed = wait_for(&house, "^caf.", Some(&json!(0))).await;
+    assert_eq!((&missed["met"], &missed["next"]), (&json!(null), &json!(3)));
+    assert_eq!(missed["tail"][0]["text"], "caf");
+    assert!(search(&house, json!({ "pattern": "f.$" })).await.0.is_empty());
+    assert_eq!(search(&house, json!({ "pattern": "caf$" })).await.0, ["a caf"]);
+    house.pane("a").print(b"\xa9 \xf0\x9f");
+    let (text, next) = read_since(&house, &next).await;
+    assert_eq!((&text, &next), (&json!("café "), &json!(6)));
+    assert_eq!(wait_for(&house, "^café $", Some(&missed["next"])).await["next"], 6);
+    let params = json!({ "paneId": "a", "pattern": "\u{fffd}$", "since": 6 });
+    let met = wait(&house, params, async || house.pane("a").exit(Exit::Code(0))).await;
+    assert_eq!((&met["met"], &met["next"]), (&json!("pattern"), &json!(8)), "{met}");
+    assert_eq!(read_since(&house, &next).await, (json!("café \u{fffd}"), json!(8)));
+    assert_eq!(read_since(&house, &json!(8)).await, (json!(null), json!(8)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_lost_pane_half_a_character_is_all_there_will_be() {
+    let house = printing("").await;
+    house.pane("a").print(b"caf\xc3");
+    let params = json!({ "paneId": "a", "pattern": "\u{fffd}$", "since": 0 });
+    let met = wait(&house, params, async || house.pane("a").lose()).await;
+    assert_eq!((&met["met"], &met["next"]), (&json!("pattern"), &json!(4)), "{met}");
+    assert_eq!(read_since(&house, &json!(0)).await, (json!("caf\u{fffd}"), json!(4)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_line_without_end_is_seen_however_long_it_is() {
     let house = printing("").await;

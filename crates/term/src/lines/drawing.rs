@@ -81,8 +81,9 @@ impl Drawing {
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
-fn unfinished(text: &[u8]) -> usize {
+/// How many bytes at the end are the beginning of a character whose end may still come.
+#[must_use]
+pub fn unfinished(text: &[u8]) -> usize {
     let is_begun = |&count: &usize| {
         let Some(at) = text.len().checked_sub(count) else { return false };
         let error = str::from_utf8(&text[at..]).err();

@@ -18,7 +18,7 @@ use std::iter;
 use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
-pub use drawing::Drawing;
+pub use drawing::{Drawing, unfinished};
 pub use stretch::are_plain;
 
 /// What [`kinds`] finds: control characters.

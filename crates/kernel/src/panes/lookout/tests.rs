@@ -82,13 +82,23 @@ fn look_out(output: &Arc<Growing>, tail: &Shared, text: &str, cursor: u64) -> Lo
 }
 
 fn look(lookout: &mut Lookout) -> Option<Sighting> {
+    look_when(lookout, false)
+}
+
+/// Looks at all there is, of an output that is over or not.
+fn look_when(lookout: &mut Lookout, is_over: bool) -> Option<Sighting> {
     loop {
-        match lookout.look().unwrap() {
+        match lookout.look(is_over).unwrap() {
             Look::Seen(sighting) => return Some(sighting),
             Look::More => {}
             Look::Nothing => return None,
         }
     }
+}
+
+/// What can be read of an output that goes on.
+fn settled(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len() - lines::unfinished(bytes)]
 }
 
 /// What somebody sees who looks at all there is.
@@ -122,13 +132,13 @@ proptest! {
     fn what_is_seen_piece_by_piece_is_what_is_seen_in_one(
         before in any_output(),
         after in prop::collection::vec(any_output(), 1..8),
-        pattern in select(vec!["ready", "^ready", "^$", "a", "b$", "é", "ready.", "^.*$"]),
+        pattern in select(vec!["ready", "^ready", "^$", "a", "b$", "é", "ready.", "^.*$", "\u{fffd}"]),
         stop in select(vec![None, Some("^ERR"), Some("x$")]),
         back in 0_usize..12,
     ) {
         let (output, tail) = (Growing::new(&before), Shared::default());
         let wanted = wanted(pattern, stop);
-        let cursor = before.len().saturating_sub(back);
+        let cursor = before.len().saturating_sub(back).min(settled(&before).len());
         let mut lookout =
             Lookout::new(output.clone(), tail.get(), wanted.clone(), cursor as u64).unwrap();
         // Somebody else reads along, and further.
@@ -136,14 +146,18 @@ proptest! {
         for piece in std::iter::once(Vec::new()).chain(after) {
             output.print(&piece);
             look(&mut other);
-            let expect = look_slowly(&output.text(), &wanted, cursor);
+            let text = output.text();
+            let expect = look_slowly(settled(&text), &wanted, cursor);
             let seen = look(&mut lookout);
             prop_assert_eq!(&seen, &expect);
-            prop_assert_eq!(lookout.at(), expect.as_ref().map_or(output.end(), |seen| seen.next));
+            let end = settled(&text).len() as u64;
+            prop_assert_eq!(lookout.at(), expect.as_ref().map_or(end, |seen| seen.next));
             if seen.is_some() {
-                break;
+                return Ok(());
             }
         }
+        let seen = look_when(&mut lookout, true);
+        prop_assert_eq!(seen, look_slowly(&output.text(), &wanted, cursor));
     }
 }
 
@@ -165,9 +179,41 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
         b"\x08",
         b"\xc3",
         b"\xa9",
+        b"\xf0\x9f",
+        b"\x98",
         b" ",
     ]);
     prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn half_a_character_is_neither_seen_nor_passed_over() {
+    let (output, tail) = (Growing::new(b"caf"), Shared::default());
+    let mut whole = look_out(&output, &tail, "caf.$", 3);
+    let mut broken = look_out(&output, &tail, "\u{fffd}", 3);
+    output.print(b"\xc3");
+    for lookout in [&mut whole, &mut broken] {
+        assert_eq!((look(lookout), lookout.at()), (None, 3));
+    }
+    output.print(b"\xa9");
+    let seen = look(&mut whole).unwrap();
+    assert_eq!((seen.line.text.as_str(), seen.next), ("café", 5));
+    output.print(b"\xf0\x9f");
+    assert_eq!((look(&mut broken), broken.at()), (None, 5));
+    let seen = look_when(&mut broken, true).unwrap();
+    assert_eq!((seen.line.text.as_str(), seen.next), ("café\u{fffd}", 7));
+}
+
+#[test]
+fn half_a_character_at_the_end_of_a_piece_waits_too() {
+    let (output, tail) = (Growing::new(b""), Shared::default());
+    let mut lookout = look_out(&output, &tail, "\u{fffd}|😀", 0);
+    output.print(&b"x".repeat(PIECE - 1));
+    for byte in "😀".bytes() {
+        assert_eq!(look(&mut lookout), None);
+        output.print(&[byte]);
+    }
+    assert_eq!(look(&mut lookout).unwrap().next, output.end());
 }
 
 #[test]

@@ -13,6 +13,11 @@ fn ask(start: Start) -> Ask {
     Ask { start, limit: 1000, pattern: None, before: 0, after: 0 }
 }
 
+/// Reads from an output that goes on.
+fn read(output: &dyn Output, ask: &Ask) -> io::Result<Lines> {
+    super::read(output, Text::new(output).end(false)?, ask)
+}
+
 /// An ask with a pattern and its context.
 fn picky(start: Start, text: &str, before: usize, after: usize) -> Ask {
     let pattern = Some(pattern("pattern", text, false).unwrap());
@@ -36,7 +41,7 @@ fn shown(read: &Lines) -> Vec<String> {
 fn check(before: &[u8], more: &[u8], expect: &[&str]) {
     let first = Printed::new(before, 0);
     let next = read(&first, &ask(Start::Line(0))).unwrap().next.0;
-    assert_eq!(next, before.len() as u64);
+    assert_eq!(next, (before.len() - lines::unfinished(before)) as u64);
     let output = Printed::new([before, more].concat(), 0);
     let read = read(&output, &ask(Start::Since(next))).unwrap();
     assert_eq!(shown(&read), expect);
@@ -51,6 +56,31 @@ fn a_line_that_goes_on_is_given_whole() {
     check(b"error: dis", b"k full\nnext", &["0:+error: disk full", "1:next|"]);
     check(b"10%\r", b"20%", &["0:+20%|"]);
     check(b"a\nb", b"c", &["1:+bc|"]);
+}
+
+#[test]
+fn half_a_character_waits_for_the_rest() {
+    let shown_of = |bytes: &[u8], since: u64| {
+        let read = read(&Printed::new(bytes, 0), &ask(Start::Since(since))).unwrap();
+        (shown(&read).concat(), read.total, read.next.0)
+    };
+    let line = |text: &str, total, next| (text.to_owned(), total, next);
+    assert_eq!(shown_of(b"caf\xc3", 0), line("0:caf|", 1, 3));
+    assert_eq!(shown_of(b"caf\xc3", 3), line("", 1, 3));
+    // The cursor of somebody who counts bytes.
+    assert_eq!(shown_of(b"caf\xc3", 4), line("", 1, 4));
+    assert_eq!(shown_of(b"caf\xc3\xa9", 4), line("0:+café|", 1, 5));
+    assert_eq!(shown_of(b"\xf0\x9f\x98", 0), line("", 0, 0));
+    assert_eq!(shown_of(b"\xf0\x9f\x98\x80", 0), line("0:😀|", 1, 4));
+    // It never becomes whole.
+    assert_eq!(shown_of(b"caf\xc3x", 3), line("0:+caf\u{fffd}x|", 1, 5));
+    assert_eq!(shown_of(b"caf\xc3\r\n", 3), line("0:+caf\u{fffd}", 1, 6));
+    assert_eq!(shown_of(b"caf\xff", 0), line("0:caf\u{fffd}|", 1, 4));
+    let output = Printed::new(&b"caf\xc3"[..], 0);
+    let over = super::read(&output, output.end(), &ask(Start::Since(3))).unwrap();
+    assert_eq!((shown(&over).concat(), over.next.0), ("0:+caf\u{fffd}|".to_owned(), 4));
+    let over = super::read(&output, output.end(), &ask(Start::Since(4))).unwrap();
+    assert_eq!((shown(&over).concat(), over.next.0), (String::new(), 4));
 }
 
 #[test]
@@ -203,6 +233,9 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
         b"\x1b[31m",
         b"\x1b[K",
         b"\x1b]0;t\x07",
+        "日".as_bytes(),
+        b"\xf0\x9f",
+        b"\xff",
     ]);
     prop::collection::vec(part, 0..80).prop_map(|parts| parts.concat())
 }
@@ -249,9 +282,15 @@ proptest! {
                     break;
                 }
             }
-            prop_assert_eq!(next, cut as u64);
+            prop_assert_eq!(next, (cut - lines::unfinished(&bytes[..cut])) as u64);
         }
-        let all = read(&Printed::new(bytes, 0), &ask(Start::Line(0))).unwrap();
+        // When it is over, what was waited for is shown as it is.
+        let (output, asked) = (Printed::new(&bytes[..], 0), ask(Start::Since(next)));
+        let page = super::read(&output, output.end(), &asked).unwrap();
+        prop_assert_eq!(page.next.0, output.end());
+        new.extend(page.lines.iter().filter(|line| !line.continued).map(|line| line.n));
+        known.extend(page.lines.into_iter().map(|line| (line.n, line.text)));
+        let all = super::read(&output, output.end(), &ask(Start::Line(0))).unwrap();
         let all: BTreeMap<_, _> = all.lines.into_iter().map(|line| (line.n, line.text)).collect();
         prop_assert!(new.is_sorted_by(|a, b| a < b), "{:?}", new);
         prop_assert_eq!(known, all);

@@ -101,7 +101,7 @@ fn find(output: &Printed, text: &str, known: &Known, sizes: Sizes, count: usize)
     // What can match no line is refused, and is to be found nowhere.
     let Ok(pattern) = &pattern("pattern", text, false) else { return Vec::new() };
     let search = Search { output, pattern, known, sizes, count };
-    let mut trail = search.begin();
+    let mut trail = search.begin(output.end());
     search.go_on(&mut trail, &mut Vec::new(), || true).unwrap();
     trail.hits
 }
@@ -327,7 +327,7 @@ fn counted(output: &Printed, text: &str, known: &Known, parts: usize) -> (Trail,
     let pattern = &pattern("pattern", text, false).unwrap();
     let sizes = Sizes { part: 90, beyond: 30, whole: 30, shown: 8, sums: usize::MAX };
     let search = Search { output, pattern, known, sizes, count: usize::MAX };
-    let (mut trail, mut asked) = (search.begin(), 0);
+    let (mut trail, mut asked) = (search.begin(output.end()), 0);
     let goes_on = || {
         asked += 1;
         asked <= parts
@@ -374,7 +374,7 @@ fn a_pause_loses_nothing() {
     let (pattern, known) = (pattern("pattern", "kiss", false).unwrap(), Known::default());
     let sizes = Sizes { part: 32, beyond: 40, whole: 30, shown: 8, sums: usize::MAX };
     let search = Search { output: &output, pattern: &pattern, known: &known, sizes, count: 150 };
-    let (mut trail, mut pauses) = (search.begin(), 0);
+    let (mut trail, mut pauses) = (search.begin(output.end()), 0);
     while trail.left.is_some() {
         let mut is_first = true;
         search.go_on(&mut trail, &mut Vec::new(), || std::mem::take(&mut is_first)).unwrap();
