@@ -17,7 +17,7 @@ use paned_term::lines::{self, Line};
 use super::pattern::Pattern;
 use super::reading;
 use super::tail::{self, Tail, Told};
-use super::text::{PIECE, Place, Text, WHOLE};
+use super::text::{DRAWN, PIECE, Place, Text, WHOLE};
 
 /// How many pieces are looked at in one go.
 const PIECES: usize = 16;
@@ -38,9 +38,9 @@ impl Wanted {
         self.pattern.is_none() && self.stop.is_none()
     }
 
-    fn judge(&self, text: &str) -> Option<Sign> {
+    fn judge(&self, line: &Line<'_>) -> Option<Sign> {
         let matches = |pattern: &Option<Arc<Pattern>>| {
-            pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match_within(line, WHOLE))
         };
         if matches(&self.stop) {
             return Some(Sign::Stop);
@@ -188,7 +188,7 @@ impl Lookout {
         while let Some(length) = memchr(b'\n', rest) {
             let line_end = at + length as u64;
             let sighting = match self.line.start == at {
-                true => self.judge(&lines::clean(&rest[..length], WHOLE), Some(line_end)),
+                true => self.judge(&lines::clean(&rest[..length], DRAWN), Some(line_end)),
                 false => {
                     self.ended(line_end)?.and_then(|told| self.judge(&told.line, Some(line_end)))
                 }
@@ -227,7 +227,7 @@ impl Lookout {
         if before.as_ref().is_some_and(|before| before.text == line.text) {
             return None;
         }
-        let sign = self.wanted.judge(&line.text)?;
+        let sign = self.wanted.judge(line)?;
         let line = reading::Line {
             continued: before.is_some(),
             open: end.is_none(),

@@ -2,6 +2,7 @@
 
 use memchr::memchr2;
 use paned_model::{Code, Refusal};
+use paned_term::lines::Line;
 use regex_automata::meta::{self, BuildError};
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, Span};
@@ -41,6 +42,24 @@ impl Pattern {
     /// Whether it matches a line, which is without its end.
     pub(crate) fn is_match(&self, line: &str) -> bool {
         self.regex.is_match(line)
+    }
+
+    /// Whether it matches within the first so many characters of a line that was cut after more than that, if at all. Where
+    /// the line goes on is no end, and what follows counts for what looks around.
+    pub(crate) fn is_match_within(&self, line: &Line<'_>, max_chars: usize) -> bool {
+        let text = line.text.as_ref();
+        let end = match text.len() <= max_chars {
+            true => None,
+            false => text.char_indices().nth(max_chars).map(|(end, _)| end),
+        };
+        match end {
+            Some(end) => self.regex.is_match(Input::new(text).range(..end)),
+            // Something follows, and nobody knows what.
+            None if line.cut => {
+                self.regex.is_match(Input::new(&format!("{text} ")).range(..text.len()))
+            }
+            None => self.regex.is_match(text),
+        }
     }
 
     /// Whether it is soon done with a piece of output. What is not is for a thread that may take its time.
@@ -325,6 +344,31 @@ mod tests {
         check(r"^\s*$", "", "\r\n");
         check("a$", "a", "a\r\n");
         check("^[^a]*b", "b", "a\r\nb\r\n");
+    }
+
+    #[test]
+    fn where_a_line_is_cut_it_does_not_end() {
+        let check = |text: &str, line: &str, cut: bool, expect: bool| {
+            let line = Line { text: line.into(), cut };
+            let pattern = pattern("pattern", text, false).unwrap();
+            assert_eq!(pattern.is_match_within(&line, 5), expect, "{text} in {line:?}");
+        };
+        for text in ["cde$", r"cde\z", r"e\b", "(?m)e$", "e(?:$|!)", "^.{5}$"] {
+            check(text, "abcde", false, true);
+            check(text, "abcdef", true, false);
+        }
+        for text in ["cde$", r"cde\z", "日$", "^.{5}$"] {
+            check(text, "日本cde", true, false);
+            check(text, "abcd日本", true, false);
+        }
+        check(r"e\b", "abcde ", true, true);
+        check(r"e\B", "abcdef", true, true);
+        check("f|ef", "abcdef", true, false);
+        check("cde", "abcdef", true, true);
+        // What follows is not known.
+        check("c$", "abc", true, false);
+        check(r"c\b", "abc", true, true);
+        check("c ", "abc", true, false);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::pattern::Pattern;
 use super::picked::Picked;
-use super::text::{Place, RawLine, Text, WHOLE};
+use super::text::{DRAWN, Place, RawLine, Text, WHOLE};
 
 /// Characters of a line that are shown; the rest is cut, and said to be.
 pub(crate) const LINE: usize = 2000;
@@ -65,7 +65,7 @@ impl Line {
 /// A line as a person would read it, all of it, for patterns to match; [`Line::of`] cuts it at what is shown.
 /// Borrowed where it was printed like that: most lines are looked at and not picked.
 pub(crate) fn whole(raw: RawLine<'_>) -> lines::Line<'_> {
-    raw.clean(WHOLE)
+    raw.clean(DRAWN)
 }
 
 /// What to read.
@@ -235,7 +235,8 @@ impl<'a> Reading<'a> {
 
     fn look(&self, raw: RawLine<'_>, picked: &mut Picked) -> ControlFlow<()> {
         let line = whole(raw);
-        let matches = self.ask.pattern.as_ref().map(|pattern| pattern.is_match(&line.text));
+        let pattern = self.ask.pattern.as_ref();
+        let matches = pattern.map(|pattern| pattern.is_match_within(&line, WHOLE));
         let is_new = self.given < raw.next;
         if matches == Some(false) && is_new && picked.has_no_use_for_context() {
             return picked.pass(raw.next);

@@ -50,7 +50,7 @@ pub(crate) struct Sizes {
     /// How far a line may lead beyond its part and still be searched with it. A longer one is drawn by itself, in
     /// pieces of this size.
     pub(crate) beyond: usize,
-    /// The most characters of one line that are looked at.
+    /// The most characters of one line that patterns look at.
     pub(crate) whole: usize,
     /// The most that are shown of it.
     pub(crate) shown: usize,
@@ -173,7 +173,7 @@ impl Search<'_> {
         if is_long && (begin == oldest || memchr(b'\n', bytes).is_some()) {
             // It begins here, and is newer than all others that do.
             let start = begin + memrchr(b'\n', bytes).map_or(0, |at| at + 1) as u64;
-            trail.long = Some(Long::new(start, left.line_end, self.sizes.whole));
+            trail.long = Some(Long::new(start, left.line_end, self.sizes.whole + 1));
             return Ok(Some(Left { line_end: start, ..left }));
         }
         let part = Part { offset: begin, bytes, first };
@@ -194,7 +194,7 @@ impl Search<'_> {
             }
             Step::Gone => return Ok(()),
         };
-        if !self.pattern.is_match(&drawn.line.text) {
+        if !self.is_match(&drawn.line) {
             return Ok(());
         }
         let Drawn { start: offset, last, line } = drawn;
@@ -274,9 +274,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What patterns are tried on.
+    /// What patterns are tried on, and what follows that.
     fn clean<'a>(&self, line: &'a [u8]) -> lines::Line<'a> {
-        lines::clean(line, self.sizes.whole)
+        lines::clean(line, self.sizes.whole + 1)
+    }
+
+    fn is_match(&self, line: &lines::Line<'_>) -> bool {
+        self.pattern.is_match_within(line, self.sizes.whole)
     }
 
     fn kind(&self, part: &Part<'_>) -> Kind {
@@ -311,7 +315,7 @@ impl Search<'_> {
         {
             let start = memrchr(b'\n', &lines[from..at]).map_or(from, |end| from + end + 1);
             let end = memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
-            if start < lines.len() && self.pattern.is_match(&self.clean(&lines[start..end]).text) {
+            if start < lines.len() && self.is_match(&self.clean(&lines[start..end])) {
                 found.push(part.first + start..part.first + end);
             } else {
                 alarms += 1;
@@ -326,7 +330,7 @@ impl Search<'_> {
         let (mut found, mut start) = (Vec::new(), part.first);
         for line in lines::split(&part.bytes[part.first..]) {
             let end = start + line.len();
-            if self.pattern.is_match(&self.clean(line).text) {
+            if self.is_match(&self.clean(line)) {
                 found.push(start..end);
             }
             start = end + 1;

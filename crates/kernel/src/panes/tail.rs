@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use paned_substrate::Output;
 use paned_term::lines::{self, Drawing, Line};
 
-use super::text::{PIECE, WHOLE};
+use super::text::{DRAWN, PIECE};
 
 /// What a line said when so much of it was printed.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ impl Tail {
 impl Drawn {
     fn new(start: u64, before: Option<Told>) -> Self {
         let line = Arc::new(Line { text: "".into(), cut: false });
-        Self { drawing: Drawing::new(WHOLE), told: Told { start, at: start, line }, before }
+        Self { drawing: Drawing::new(DRAWN), told: Told { start, at: start, line }, before }
     }
 
     /// Reads up to an offset. Answers whether all of it was there.
@@ -111,7 +111,7 @@ pub(crate) fn draw(output: &dyn Output, start: u64, end: u64) -> io::Result<Opti
     let mut bytes = vec![0; length];
     let read = output.read(start, &mut bytes)?.ok();
     let told = read.filter(|read| *read == length).map(|_| {
-        let Line { text, cut } = lines::clean(&bytes, WHOLE);
+        let Line { text, cut } = lines::clean(&bytes, DRAWN);
         let line = Arc::new(Line { text: text.into_owned().into(), cut });
         Told { start, at: end, line }
     });

@@ -15,8 +15,12 @@ use paned_term::lines::{self, Drawing};
 /// How much is read in one go.
 pub(crate) const PIECE: usize = 64 << 10;
 
-/// Characters of a line that anybody looks at. A line that leaves more than that is cut, and said to be.
+/// Characters of a line that patterns look at.
 pub(crate) const WHOLE: usize = 256 << 10;
+
+/// Characters of a line that are drawn. A line that leaves more than that is cut, and said to be. One more than patterns
+/// look at, so that they know what follows.
+pub(crate) const DRAWN: usize = WHOLE + 1;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +63,10 @@ enum Body<'a> {
 }
 
 impl<'a> RawLine<'a> {
-    /// What a person would read, cut at so many characters, up to [`WHOLE`].
+    /// What a person would read, cut at so many characters, up to [`DRAWN`].
     pub(crate) fn clean(self, max_chars: usize) -> lines::Line<'a> {
         match self.body {
-            Body::Printed(bytes) => lines::clean(bytes, max_chars.min(WHOLE)),
+            Body::Printed(bytes) => lines::clean(bytes, max_chars.min(DRAWN)),
             Body::Drawn(lines::Line { text, cut }) => {
                 lines::Line { text: text.as_ref().into(), cut: *cut }.cut_at(max_chars)
             }
@@ -231,7 +235,7 @@ impl<'a> Text<'a> {
         buffer: &mut [u8],
         visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<(), Place>> {
-        let mut drawing = Drawing::new(WHOLE);
+        let mut drawing = Drawing::new(DRAWN);
         let (mut next, mut whole) = (place.offset, false);
         while !whole && next < end {
             let Some(read) = self.read(next, end, buffer)? else {

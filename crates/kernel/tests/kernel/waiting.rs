@@ -254,6 +254,24 @@ async fn of_a_lost_pane_half_a_character_is_all_there_will_be() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_line_that_goes_on_beyond_what_is_looked_at_does_not_end_there() {
+    const LOOKED_AT: usize = 262_144;
+    for (more, expect) in [("", true), ("d", false), ("d\r\n", false), ("\r\nx", true)] {
+        let text = format!("{}end{more}", "-".repeat(LOOKED_AT - 3));
+        let house = printing(&text).await;
+        for pattern in ["end$", r"end\z", r"\bend\b"] {
+            let read = json!({ "paneId": "a", "pattern": pattern });
+            let read = house.act("pane:read", read).await.unwrap();
+            assert_eq!(read["lines"].as_array().unwrap().len(), usize::from(expect), "{more:?}");
+            let hits = search(&house, json!({ "pattern": pattern })).await.0;
+            assert_eq!(hits.len(), usize::from(expect), "{more:?}");
+            let met = wait_for(&house, pattern, Some(&json!(0))).await;
+            assert_eq!(met["met"] == "pattern", expect, "{more:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_line_without_end_is_seen_however_long_it_is() {
     let house = printing("").await;
     let params = json!({ "paneId": "a", "pattern": "^100% done$", "timeoutMs": 5000 });

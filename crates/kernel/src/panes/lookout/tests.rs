@@ -114,7 +114,7 @@ fn look_slowly(bytes: &[u8], wanted: &Wanted, cursor: usize) -> Option<Sighting>
         let is_new = !continued || before != line.text;
         if !is_before
             && is_new
-            && let Some(sign) = wanted.judge(&line.text)
+            && let Some(sign) = wanted.judge(&line)
         {
             let shown = reading::Line { continued, open: is_open, ..reading::Line::of(n, line) };
             let next = (end + usize::from(!is_open)) as u64;

@@ -109,11 +109,11 @@ fn many_colours_are_no_text() {
 
 #[test]
 fn what_is_too_long_is_cut_and_said_to_be() {
-    let dots = ".".repeat(WHOLE - 5);
+    let dots = ".".repeat(DRAWN - 5);
     check(format!("{dots}READY\n").as_bytes(), &[&format!("{dots}READY")]);
     check(format!("{dots}\x1b[1mREADY").as_bytes(), &[&format!("{dots}READY|")]);
     check(format!("{dots}READY!\nx\n").as_bytes(), &[&format!("{dots}READY…"), "x"]);
-    let long = "日".repeat(WHOLE);
+    let long = "日".repeat(DRAWN);
     check(format!("{long}本\nx\n").as_bytes(), &[&format!("{long}…"), "x"]);
 }
 
@@ -184,7 +184,7 @@ proptest! {
         let expect: Vec<_> = lines::split(kept)
             .enumerate()
             .map(|(at, raw)| {
-                let line = lines::clean(raw, WHOLE);
+                let line = lines::clean(raw, DRAWN);
                 let open = at + 1 == count && !kept.ends_with(b"\n");
                 let (cut, open) = (if line.cut { "…" } else { "" }, if open { "|" } else { "" });
                 format!("{}{cut}{open}", line.text)
