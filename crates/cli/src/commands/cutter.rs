@@ -1,6 +1,6 @@
 //! Whole lines out of bytes as they come, each as a person would read it. Pure.
 
-use paned_term::lines;
+use paned_term::lines::{self, Charsets};
 
 /// A line that goes on for longer than this is shown in pieces.
 const LONGEST: usize = 1 << 20;
@@ -12,11 +12,13 @@ pub(super) struct Cutter {
     open: Vec<u8>,
     /// A line that goes on for longer comes in pieces.
     longest: usize,
+    /// The character sets that the line begins in.
+    sets: Charsets,
 }
 
 impl Default for Cutter {
     fn default() -> Self {
-        Self { open: Vec::new(), longest: LONGEST }
+        Self { open: Vec::new(), longest: LONGEST, sets: Charsets::default() }
     }
 }
 
@@ -44,7 +46,9 @@ impl Cutter {
         let line = open.strip_suffix(b"\n").unwrap_or(&open);
         // Blanks may be moved over, so that there is more to see than was printed.
         let most = LONGEST.max(line.len());
-        (!open.is_empty()).then(|| lines::clean(line, most).text.into_owned())
+        let sets = self.sets;
+        self.sets = sets.after(line);
+        (!open.is_empty()).then(|| lines::clean_in(sets, line, most).text.into_owned())
     }
 }
 
@@ -64,13 +68,14 @@ mod tests {
 
     #[test]
     fn cutting_the_bytes_differently_changes_nothing() {
-        let bytes = "one\r\n\x1b[31mtwo\x1b[0m\r\n\r\n10%\r99%\r\nthrée\r\n$ ".as_bytes();
+        let bytes = "one\r\n\x1b[31mtwo\x1b[0m\r\n\r\n10%\r99%\r\nthrée\x1b(0\r\nlqk\x1b(B\r\n$ "
+            .as_bytes();
         for size in 1..=bytes.len() {
             let mut cutter = Cutter::default();
             let mut lines: Vec<_> =
                 bytes.chunks(size).flat_map(|piece| cutter.feed(piece)).collect();
             lines.extend(cutter.finish());
-            assert_eq!(lines, ["one", "two", "", "99%", "thrée", "$ "], "pieces of {size}");
+            assert_eq!(lines, ["one", "two", "", "99%", "thrée", "┌─┐", "$ "], "pieces of {size}");
             assert_eq!(cutter.finish(), None);
         }
     }

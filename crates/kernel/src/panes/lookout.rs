@@ -16,6 +16,7 @@ use paned_term::lines::{self, Line};
 
 use super::pattern::Pattern;
 use super::reading;
+use super::sets::Sets;
 use super::tail::{self, Tail, Told};
 use super::text::{DRAWN, PIECE, Place, Text, WHOLE};
 
@@ -185,10 +186,19 @@ impl Lookout {
     /// Looks at the next piece, and at the line that it leaves open if the output ends with it.
     fn look_at(&mut self, piece: &[u8], end: u64) -> io::Result<Option<Sighting>> {
         let (mut rest, mut at) = (piece, self.at);
+        let (output, mut sets) = (self.output.clone(), None);
+        let output = output.as_ref();
         while let Some(length) = memchr(b'\n', rest) {
             let line_end = at + length as u64;
             let sighting = match self.line.start == at {
-                true => self.judge(&lines::clean(&rest[..length], DRAWN), Some(line_end)),
+                true => {
+                    let sets = match &mut sets {
+                        Some(sets) => sets,
+                        None => sets.insert(Sets::of_piece(output, piece, self.at)?),
+                    };
+                    let line = lines::clean_in(sets.at(at), &rest[..length], DRAWN);
+                    self.judge(&line, Some(line_end))
+                }
                 false => {
                     self.ended(line_end)?.and_then(|told| self.judge(&told.line, Some(line_end)))
                 }

@@ -19,6 +19,7 @@ mod picked;
 pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod search;
+mod sets;
 pub(crate) mod shown;
 pub(crate) mod table;
 pub(crate) mod tail;

@@ -13,12 +13,13 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 use paned_model::Time;
 use paned_substrate::{Output, Stamp};
-use paned_term::lines;
+use paned_term::lines::{self, Charsets};
 
 use super::gist::{Gist, Sum};
 use super::known::{self, Advice, Kind, Known};
 use super::pattern::Pattern;
 use super::reading::LINE;
+use super::sets::{self, Sets};
 use super::text::{PIECE, Text, WHOLE};
 use long::{Drawn, Long, Step};
 
@@ -50,6 +51,8 @@ pub(crate) struct Sizes {
     /// How far a line may lead beyond its part and still be searched with it. A longer one is drawn by itself, in
     /// pieces of this size.
     pub(crate) beyond: usize,
+    /// Bytes of a block in which is looked for character sets, of which a part has some number.
+    pub(crate) block: usize,
     /// The most characters of one line that patterns look at.
     pub(crate) whole: usize,
     /// The most that are shown of it.
@@ -61,8 +64,14 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// A part fits into the caches of a processor, and is soon done with.
-    pub(crate) const USUAL: Self =
-        Self { part: 64 << 10, beyond: PIECE, whole: WHOLE, shown: LINE, sums: 16 };
+    pub(crate) const USUAL: Self = Self {
+        part: 64 << 10,
+        beyond: PIECE,
+        block: sets::BLOCK as usize,
+        whole: WHOLE,
+        shown: LINE,
+        sums: 16,
+    };
 }
 
 /// A search of one output for the newest hits.
@@ -101,6 +110,30 @@ struct Part<'a> {
     bytes: &'a [u8],
     /// Where the first line begins in them.
     first: usize,
+    /// How they are read.
+    kind: Kind,
+    /// The same bytes and those before them that say which character sets they begin in.
+    known: &'a [u8],
+}
+
+impl Part<'_> {
+    /// What comes before its first line.
+    fn before(&self) -> Self {
+        let lines = self.bytes.len() - self.first;
+        let known = &self.known[..self.known.len() - lines];
+        Self { bytes: &self.bytes[..self.first], known, ..*self }
+    }
+
+    /// The character sets of its lines.
+    fn sets(&self, block: usize) -> Sets<'_> {
+        match self.kind {
+            Kind::Plain => Sets::quiet(),
+            Kind::Drawn => {
+                let before = self.known.len() - self.bytes.len();
+                Sets::new(self.known, self.offset - before as u64, block as u64)
+            }
+        }
+    }
 }
 
 impl Trail {
@@ -162,21 +195,38 @@ impl Search<'_> {
         }
         let is_long = left.below + (beyond as u64) < left.line_end;
         let end = if is_long { left.below.max(begin) } else { left.line_end };
-        buffer.resize(size + beyond, 0);
-        let bytes = &mut buffer[..(end - begin) as usize];
+        // Of plain lines it is known that nothing before them has them drawn.
+        let back = match advice {
+            Advice::Read(Kind::Plain) | Advice::SumUp(Kind::Plain) => 0,
+            Advice::Find | Advice::Read(_) | Advice::SumUp(_) | Advice::Skip(_) => {
+                (begin - oldest).min(self.sizes.block as u64)
+            }
+        };
+        buffer.resize(self.sizes.block + size + beyond, 0);
+        let known = &mut buffer[..(back + end - begin) as usize];
         // Overwritten meanwhile: what is still there is tried again.
-        let Ok(read) = self.output.read(begin, bytes)? else { return Ok(Some(left)) };
-        let bytes = &bytes[..read];
+        let Ok(read) = self.output.read(begin - back, known)? else { return Ok(Some(left)) };
+        let known = &known[..read];
+        let bytes = known.get(back as usize..).unwrap_or_default();
+        let read = bytes.len();
         // A line that began earlier is searched with those before it.
         let first =
             if begin == oldest { 0 } else { memchr(b'\n', bytes).map_or(read, |at| at + 1) };
         if is_long && (begin == oldest || memchr(b'\n', bytes).is_some()) {
             // It begins here, and is newer than all others that do.
             let start = begin + memrchr(b'\n', bytes).map_or(0, |at| at + 1) as u64;
-            trail.long = Some(Long::new(start, left.line_end, self.sizes.whole + 1));
+            let sets = sets::at(self.output, start, self.sizes.block as u64)?;
+            trail.long = Some(Long::new(sets, start, left.line_end, self.sizes.whole + 1));
             return Ok(Some(Left { line_end: start, ..left }));
         }
-        let part = Part { offset: begin, bytes, first };
+        let kind = match advice {
+            Advice::SumUp(kind) | Advice::Read(kind) => kind,
+            Advice::Find | Advice::Skip(_) => Kind::Drawn,
+        };
+        let mut part = Part { offset: begin, bytes, first, kind, known };
+        if advice == Advice::Find {
+            part.kind = self.kind(&part);
+        }
         let found = self.search(&part, advice, is_whole);
         self.show(&part, found, &mut trail.hits)?;
         let line_end = if is_long { left.line_end } else { begin + first as u64 };
@@ -221,10 +271,7 @@ impl Search<'_> {
     /// The lines that match. What else is found out is remembered, if these are all the lines that ever begin
     /// in this part.
     fn search(&self, part: &Part<'_>, advice: Advice, is_whole: bool) -> Vec<Range<usize>> {
-        let kind = match advice {
-            Advice::SumUp(kind) | Advice::Read(kind) => kind,
-            Advice::Find | Advice::Skip(_) => self.kind(part),
-        };
+        let kind = part.kind;
         let found = match kind {
             Kind::Plain => self.in_place(part),
             Kind::Drawn => self.one_by_one(part),
@@ -232,7 +279,7 @@ impl Search<'_> {
         let gist = match advice {
             // A search in vain is often followed by another, and this one has read it anyway.
             Advice::SumUp(_) if found.is_empty() && !self.pattern.needs().is_empty() => {
-                Some(self.gist(part, kind))
+                Some(self.gist(part))
             }
             Advice::Find if is_whole && self.is_complete(part) => None,
             Advice::Find | Advice::SumUp(_) | Advice::Read(_) | Advice::Skip(_) => return found,
@@ -256,6 +303,7 @@ impl Search<'_> {
             return Ok(());
         };
         let (mut shown, mut counted) = (Vec::new(), 0);
+        let mut sets = part.sets(self.sizes.block);
         // Most lines are printed together with the one before them.
         let mut stamp = UNKNOWN;
         for line in found.into_iter().rev().take(self.count - hits.len()).rev() {
@@ -266,7 +314,7 @@ impl Search<'_> {
             if stamp.until <= last {
                 stamp = self.output.time(last)?.unwrap_or(UNKNOWN);
             }
-            let line = self.clean(&part.bytes[line]).cut_at(self.sizes.shown);
+            let line = self.clean(sets.at(offset), &part.bytes[line]).cut_at(self.sizes.shown);
             let (text, cut, time) = (line.text.into_owned(), line.cut, stamp.time);
             shown.push(Hit { n, offset, time, text, cut });
         }
@@ -275,8 +323,8 @@ impl Search<'_> {
     }
 
     /// What patterns are tried on, and what follows that.
-    fn clean<'a>(&self, line: &'a [u8]) -> lines::Line<'a> {
-        lines::clean(line, self.sizes.whole + 1)
+    fn clean<'a>(&self, sets: Charsets, line: &'a [u8]) -> lines::Line<'a> {
+        lines::clean_in(sets, line, self.sizes.whole + 1)
     }
 
     fn is_match(&self, line: &lines::Line<'_>) -> bool {
@@ -284,7 +332,10 @@ impl Search<'_> {
     }
 
     fn kind(&self, part: &Part<'_>) -> Kind {
-        let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.whole);
+        let first = part.offset + part.first as u64;
+        // Plain lines choose nothing, and what was chosen before them is forgotten later.
+        let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.whole)
+            && !part.before().sets(self.sizes.block).at(first).draw();
         if is_plain { Kind::Plain } else { Kind::Drawn }
     }
 
@@ -295,13 +346,11 @@ impl Search<'_> {
             && part.bytes.last() == Some(&b'\n')
     }
 
-    fn gist(&self, part: &Part<'_>, kind: Kind) -> Gist {
-        let (mut sum, bytes) = (Sum::new(), &part.bytes[part.first..]);
-        match kind {
-            Kind::Plain => sum.add(bytes),
-            Kind::Drawn => {
-                lines::split(bytes).for_each(|line| sum.add(self.clean(line).text.as_bytes()));
-            }
+    fn gist(&self, part: &Part<'_>) -> Gist {
+        let mut sum = Sum::new();
+        match part.kind {
+            Kind::Plain => sum.add(&part.bytes[part.first..]),
+            Kind::Drawn => self.each(part, |_, line| sum.add(line.text.as_bytes())),
         }
         sum.gist()
     }
@@ -315,7 +364,9 @@ impl Search<'_> {
         {
             let start = memrchr(b'\n', &lines[from..at]).map_or(from, |end| from + end + 1);
             let end = memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
-            if start < lines.len() && self.is_match(&self.clean(&lines[start..end])) {
+            if start < lines.len()
+                && self.is_match(&self.clean(Charsets::default(), &lines[start..end]))
+            {
                 found.push(part.first + start..part.first + end);
             } else {
                 alarms += 1;
@@ -327,14 +378,23 @@ impl Search<'_> {
 
     /// The lines that match once they are clean.
     fn one_by_one(&self, part: &Part<'_>) -> Vec<Range<usize>> {
-        let (mut found, mut start) = (Vec::new(), part.first);
+        let mut found = Vec::new();
+        self.each(part, |range, line| {
+            if self.is_match(&line) {
+                found.push(range);
+            }
+        });
+        found
+    }
+
+    /// Visits all lines, and where they are, once they are clean.
+    fn each(&self, part: &Part<'_>, mut visit: impl FnMut(Range<usize>, lines::Line<'_>)) {
+        let (mut sets, mut start) = (part.sets(self.sizes.block), part.first);
         for line in lines::split(&part.bytes[part.first..]) {
             let end = start + line.len();
-            if self.is_match(&self.clean(line)) {
-                found.push(start..end);
-            }
+            let clean = self.clean(sets.at(part.offset + start as u64), line);
+            visit(start..end, clean);
             start = end + 1;
         }
-        found
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use paned_substrate::Output;
 use paned_term::lines::{self, Drawing, Line};
 
+use super::sets;
 use super::text::{DRAWN, PIECE};
 
 /// What a line said when so much of it was printed.
@@ -66,7 +67,7 @@ impl Tail {
         }
         let mut line = match drawn.take() {
             Some(same) if same.told.start == start => same,
-            older => Drawn::new(start, older.map(|older| older.told)),
+            older => Drawn::new(output, start, older.map(|older| older.told))?,
         };
         let told = line.go_on(output, end)?.then(|| line.told.clone());
         *drawn = told.is_some().then_some(line);
@@ -75,9 +76,10 @@ impl Tail {
 }
 
 impl Drawn {
-    fn new(start: u64, before: Option<Told>) -> Self {
+    fn new(output: &dyn Output, start: u64, before: Option<Told>) -> io::Result<Self> {
+        let drawing = Drawing::in_sets(sets::at(output, start, sets::BLOCK)?, DRAWN);
         let line = Arc::new(Line { text: "".into(), cut: false });
-        Self { drawing: Drawing::new(DRAWN), told: Told { start, at: start, line }, before }
+        Ok(Self { drawing, told: Told { start, at: start, line }, before })
     }
 
     /// Reads up to an offset. Answers whether all of it was there.
@@ -105,13 +107,14 @@ impl Drawn {
 pub(crate) fn draw(output: &dyn Output, start: u64, end: u64) -> io::Result<Option<Told>> {
     let length = usize::try_from(end - start).unwrap_or(usize::MAX);
     if PIECE < length {
-        let mut line = Drawn::new(start, None);
+        let mut line = Drawn::new(output, start, None)?;
         return Ok(line.go_on(output, end)?.then_some(line.told));
     }
     let mut bytes = vec![0; length];
+    let sets = sets::at(output, start, sets::BLOCK)?;
     let read = output.read(start, &mut bytes)?.ok();
     let told = read.filter(|read| *read == length).map(|_| {
-        let Line { text, cut } = lines::clean(&bytes, DRAWN);
+        let Line { text, cut } = lines::clean_in(sets, &bytes, DRAWN);
         let line = Arc::new(Line { text: text.into_owned().into(), cut });
         Told { start, at: end, line }
     });

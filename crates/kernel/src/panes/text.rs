@@ -10,7 +10,9 @@ use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter};
 use paned_substrate::{Gap, Mark, Output};
-use paned_term::lines::{self, Drawing};
+use paned_term::lines::{self, Charsets, Drawing};
+
+use super::sets::{self, Sets};
 
 /// How much is read in one go.
 pub(crate) const PIECE: usize = 64 << 10;
@@ -56,8 +58,8 @@ pub(crate) struct RawLine<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Body<'a> {
-    /// The bytes, of a line that fits into a piece.
-    Printed(&'a [u8]),
+    /// The bytes, of a line that fits into a piece, and the character sets that it begins in.
+    Printed(Charsets, &'a [u8]),
     /// What is left to read, of one that does not.
     Drawn(&'a lines::Line<'static>),
 }
@@ -66,7 +68,7 @@ impl<'a> RawLine<'a> {
     /// What a person would read, cut at so many characters, up to [`DRAWN`].
     pub(crate) fn clean(self, max_chars: usize) -> lines::Line<'a> {
         match self.body {
-            Body::Printed(bytes) => lines::clean(bytes, max_chars.min(DRAWN)),
+            Body::Printed(sets, bytes) => lines::clean_in(sets, bytes, max_chars.min(DRAWN)),
             Body::Drawn(lines::Line { text, cut }) => {
                 lines::Line { text: text.as_ref().into(), cut: *cut }.cut_at(max_chars)
             }
@@ -199,15 +201,23 @@ impl<'a> Text<'a> {
         end: u64,
         mut visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = vec![0; PIECE + 2 * sets::BLOCK as usize];
         let mut place = from;
         while place.offset < end {
-            let Some(read) = self.read(place.offset, end, &mut buffer)? else {
-                place = self.first()?;
+            // What the first line begins in is before it.
+            let begin = sets::reach(place.offset, sets::BLOCK).max(self.output.first());
+            let (begin, skip) = match place.offset.checked_sub(begin) {
+                Some(skip) => (begin, usize::try_from(skip).unwrap_or(0)),
+                None => (place.offset, 0),
+            };
+            let Some(read) = self.read(begin, end, &mut buffer[..skip + PIECE])? else {
+                let first = self.first()?;
+                place = if place.offset < first.offset { first } else { place };
                 continue;
             };
-            let at_end = place.offset + read as u64 == end;
-            match visit_piece(place, &buffer[..read], at_end, &mut visit) {
+            let at_end = begin + read as u64 == end;
+            let sets = Sets::new(&buffer[..read], begin, sets::BLOCK);
+            match visit_piece(place, sets, &buffer[skip..read], at_end, &mut visit) {
                 ControlFlow::Break(()) => return Ok(()),
                 ControlFlow::Continue(next) if next.offset == place.offset => {
                     match self.visit_long(place, end, &mut buffer, &mut visit)? {
@@ -235,7 +245,8 @@ impl<'a> Text<'a> {
         buffer: &mut [u8],
         visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<(), Place>> {
-        let mut drawing = Drawing::new(DRAWN);
+        let sets = sets::at(self.output, place.offset, sets::BLOCK)?;
+        let mut drawing = Drawing::in_sets(sets, DRAWN);
         let (mut next, mut whole) = (place.offset, false);
         while !whole && next < end {
             let Some(read) = self.read(next, end, buffer)? else {
@@ -257,6 +268,7 @@ impl<'a> Text<'a> {
 /// to go on.
 fn visit_piece(
     mut place: Place,
+    mut sets: Sets<'_>,
     mut bytes: &[u8],
     at_end: bool,
     visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
@@ -269,7 +281,8 @@ fn visit_piece(
         };
         let Place { offset, n, beheaded } = place;
         let next = offset + (bytes.len() - rest.len()) as u64;
-        visit(RawLine { n, offset, next, whole, beheaded, body: Body::Printed(line) })?;
+        let body = Body::Printed(sets.at(offset), line);
+        visit(RawLine { n, offset, next, whole, beheaded, body })?;
         place = Place::new(next, n + u64::from(whole));
         bytes = rest;
     }

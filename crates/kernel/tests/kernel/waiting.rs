@@ -272,6 +272,30 @@ async fn a_line_that_goes_on_beyond_what_is_looked_at_does_not_end_there() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_drawn_is_read_found_and_waited_for_as_it_is_seen() {
+    for (begin, end) in [("\x1b(0", "\x1b(B"), ("\x1b)0\x0e", "\x0f")] {
+        let house = printing(&format!("text\r\n{begin}lqqk\r\nx  x\r\n")).await;
+        let (text, next) = read_since(&house, &json!(0)).await;
+        assert_eq!(text, "│  │");
+        let params = json!({ "paneId": "a", "pattern": "^└─+", "timeoutMs": 1000 });
+        let met = wait(&house, params, async || house.pane("a").print(b"mqq")).await;
+        assert_eq!(met["evidence"], json!([{ "n": 3, "text": "└──", "open": true }]));
+        house.pane("a").print(format!("j{end}\r\nlqqk\r\n").as_bytes());
+        let met = wait_for(&house, "^└──┘$", Some(&next)).await;
+        assert_eq!(met["met"], "pattern");
+        let (hits, _) = search(&house, json!({ "pattern": "──|lqq|│" })).await;
+        assert_eq!(hits, ["a lqqk", "a └──┘", "a │  │", "a ┌──┐"]);
+        let [lines, rendered] = ["lines", "rendered"].map(|view| {
+            house.act("pane:read", json!({ "paneId": "a", "view": view, "limit": 24 }))
+        });
+        let (lines, rendered) = (lines.await.unwrap(), rendered.await.unwrap());
+        for n in 0..5 {
+            assert_eq!(lines["lines"][n]["text"], rendered["lines"][n]["text"]);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_line_without_end_is_seen_however_long_it_is() {
     let house = printing("").await;
     let params = json!({ "paneId": "a", "pattern": "^100% done$", "timeoutMs": 5000 });

@@ -1,8 +1,8 @@
 //! A line that comes in pieces.
 
-use super::Line;
 use super::row::Row;
 use super::steps::{Reader, Step};
+use super::{Charsets, Line};
 
 /// A line that is drawn piece by piece, in memory that does not grow with it. Where the pieces are cut, within
 /// characters and sequences too, makes no difference: it reads as [`clean`](super::clean) reads all of them in one.
@@ -19,7 +19,13 @@ impl Drawing {
     /// A line, of which no more than so many characters will be looked at.
     #[must_use]
     pub fn new(max_chars: usize) -> Self {
-        let (reader, row) = (Reader::default(), Row::new(max_chars));
+        Self::in_sets(Charsets::default(), max_chars)
+    }
+
+    /// The same of a line that begins in these character sets.
+    #[must_use]
+    pub fn in_sets(sets: Charsets, max_chars: usize) -> Self {
+        let (reader, row) = (Reader::new(sets), Row::new(max_chars));
         Self { reader, row, held: Vec::new(), max_chars }
     }
 
@@ -29,13 +35,15 @@ impl Drawing {
         self.complete(&mut rest);
         while let Some(step) = self.reader.next(&mut rest) {
             let taken = self.reader.taken();
-            let Step::Print(text) = step else {
+            let (Step::Print(text) | Step::Draw(text)) = step else {
                 self.row.take(step, taken);
                 continue;
             };
             let unfinished = if rest.is_empty() { unfinished(text) } else { 0 };
             let (text, held) = text.split_at(text.len() - unfinished);
-            self.row.take(Step::Print(text), taken - unfinished);
+            let step =
+                if matches!(step, Step::Draw(_)) { Step::Draw(text) } else { Step::Print(text) };
+            self.row.take(step, taken - unfinished);
             self.held.extend_from_slice(held);
         }
     }

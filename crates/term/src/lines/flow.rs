@@ -5,7 +5,7 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::steps::{self, Erase, Step, back_by_tabs};
-use super::{effort, kinds, plain, widest};
+use super::{Charsets, effort, kinds, plain, widest};
 
 /// The text so far.
 #[derive(Default)]
@@ -22,10 +22,10 @@ struct Flow {
 }
 
 /// What is left to read of a line; nothing if that takes a row of cells to know.
-pub(super) fn draw(raw: &[u8]) -> Option<String> {
+pub(super) fn draw(sets: Charsets, raw: &[u8]) -> Option<String> {
     let text = Vec::with_capacity(raw.len());
     let mut flow = Flow { text, ..Flow::default() };
-    steps::steps(raw).try_for_each(|(step, end)| flow.take(step, end))?;
+    steps::steps(sets, raw).try_for_each(|(step, end)| flow.take(step, end))?;
     String::from_utf8(flow.text).ok()
 }
 
@@ -46,7 +46,7 @@ impl Flow {
             Step::Erase(Erase::Right | Erase::Cells(_)) | Step::Delete(_) | Step::Insert(_) => {
                 return (self.end <= self.col).then_some(());
             }
-            Step::Repeat(_) => return None,
+            Step::Draw(_) | Step::Repeat(_) | Step::RepeatDrawn(_) => return None,
             Step::Away(_) if self.end == 0 => self.col = 0,
             Step::Away(to) if to == Some(self.col) => {}
             Step::Away(_) if self.col < self.end => return None,

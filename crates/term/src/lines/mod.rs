@@ -1,9 +1,10 @@
 //! Lines of raw output as a person would read them.
 //!
 //! A line stands alone: what an earlier one left behind (an open string, a mode, a cursor in another row)
-//! is not known here. Rows are not told apart, so every line is one row of unlimited width; what a move to another
+//! is not known here, but for the character sets, which whoever knows them says. Rows are not told apart, so every line is one row of unlimited width; what a move to another
 //! row separates is kept apart by a blank.
 
+mod charsets;
 mod drawing;
 mod flow;
 mod row;
@@ -18,6 +19,7 @@ use std::iter;
 use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
+pub use charsets::{Charsets, may_draw};
 pub use drawing::{Drawing, unfinished};
 pub use stretch::are_plain;
 
@@ -59,17 +61,24 @@ impl Line<'_> {
 /// Plain text is not copied. Printed blanks stay; those that were only moved over or erased go from the end.
 #[must_use]
 pub fn clean(raw: &[u8], max_chars: usize) -> Line<'_> {
+    clean_in(Charsets::default(), raw, max_chars)
+}
+
+/// The same of a line that begins in these character sets.
+#[must_use]
+pub fn clean_in(sets: Charsets, raw: &[u8], max_chars: usize) -> Line<'_> {
     let raw = without_returns(raw);
     let whole = |text| Line { text, cut: false };
-    let line = plain(raw)
+    let text = if sets.draw() { None } else { plain(raw) };
+    let line = text
         .map(|text| whole(text.into()))
-        .or_else(|| flow::draw(raw).map(|text| whole(text.into())))
-        .unwrap_or_else(|| draw(raw, max_chars));
+        .or_else(|| flow::draw(sets, raw).map(|text| whole(text.into())))
+        .unwrap_or_else(|| draw(sets, raw, max_chars));
     line.cut_at(max_chars)
 }
 
-fn draw(raw: &[u8], max_chars: usize) -> Line<'static> {
-    let mut drawing = Drawing::new(max_chars);
+fn draw(sets: Charsets, raw: &[u8], max_chars: usize) -> Line<'static> {
+    let mut drawing = Drawing::in_sets(sets, max_chars);
     drawing.feed(raw);
     drawing.finish()
 }

@@ -7,6 +7,7 @@
 
 use std::mem;
 
+use alacritty_terminal::vte::ansi::StandardCharset;
 use unicode_width::UnicodeWidthChar;
 
 use super::steps::{Erase, Step, back_by_tabs};
@@ -14,6 +15,9 @@ use super::{Line, effort, widest};
 
 /// However little is looked at, this many columns are kept, because what is deleted pulls others in.
 const MIN_COLS: usize = 4096;
+
+const LETTERS: StandardCharset = StandardCharset::Ascii;
+const LINES: StandardCharset = StandardCharset::SpecialCharacterAndLineDrawing;
 
 /// Where the marks of a cell without marks are.
 const NO_MARKS: usize = 0;
@@ -89,16 +93,19 @@ impl Row {
 
     /// Takes a step that ends after so many bytes of the line.
     pub(super) fn take(&mut self, step: Step<'_>, end: usize) {
-        if let Step::Print(bytes) = step {
-            return self.print(bytes, end);
+        match step {
+            Step::Print(bytes) => return self.print(bytes, end, LETTERS),
+            Step::Draw(bytes) => return self.print(bytes, end, LINES),
+            _ => {}
         }
         self.read = end;
         self.divide(&step);
         match step {
-            Step::Print(_) => {}
+            Step::Print(_) | Step::Draw(_) => {}
             Step::Tabs(count) => self.col = (self.col / 8 + count) * 8,
             Step::BackTabs(count) => self.col = back_by_tabs(self.col, count),
-            Step::Repeat(count) => self.repeat(count),
+            Step::Repeat(count) => self.repeat(count, LETTERS),
+            Step::RepeatDrawn(count) => self.repeat(count, LINES),
             Step::Away(to) => self.leave(to),
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
@@ -111,22 +118,23 @@ impl Row {
         }
     }
 
-    fn print(&mut self, bytes: &[u8], end: usize) {
+    fn print(&mut self, bytes: &[u8], end: usize, set: StandardCharset) {
         self.read = end - bytes.len();
         for chunk in bytes.utf8_chunks() {
             for c in chunk.valid().chars() {
                 self.read += c.len_utf8();
-                self.print_char(c);
+                self.print_char(c, set);
             }
             if !chunk.invalid().is_empty() {
                 self.read += chunk.invalid().len();
-                self.print_char(char::REPLACEMENT_CHARACTER);
+                self.print_char(char::REPLACEMENT_CHARACTER, set);
             }
         }
     }
 
-    fn print_char(&mut self, c: char) {
+    fn print_char(&mut self, c: char, set: StandardCharset) {
         self.last = Some(c);
+        let c = set.map(c);
         match c.width() {
             None => {}
             Some(0) => self.mark(c),
@@ -138,10 +146,10 @@ impl Row {
         }
     }
 
-    fn repeat(&mut self, count: usize) {
+    fn repeat(&mut self, count: usize, set: StandardCharset) {
         let Some(last) = self.last else { return };
         if self.affords(count) {
-            (0..count).for_each(|_| self.print_char(last));
+            (0..count).for_each(|_| self.print_char(last, set));
         } else {
             self.col += count * last.width().unwrap_or(0);
         }

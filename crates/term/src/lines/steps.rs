@@ -2,9 +2,13 @@
 
 use std::iter;
 
+use super::Charsets;
+
 const BEL: u8 = 0x07;
 const VT: u8 = 0x0b;
 const FF: u8 = 0x0c;
+const SO: u8 = 0x0e;
+const SI: u8 = 0x0f;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
@@ -14,12 +18,16 @@ const ESC: u8 = 0x1b;
 pub(super) enum Step<'a> {
     /// Text, if need be with broken characters and such as draw nothing, but none below U+0020.
     Print(&'a [u8]),
+    /// The same, but the letters among it are lines and corners.
+    Draw(&'a [u8]),
     /// So many times to the next eighth column.
     Tabs(usize),
     /// So many times to the eighth column before.
     BackTabs(usize),
     /// The last character so many times again.
     Repeat(usize),
+    /// The same, and it is a line or a corner if it is a letter.
+    RepeatDrawn(usize),
     Left(usize),
     Right(usize),
     /// To a column, from 0.
@@ -56,6 +64,7 @@ pub(super) struct Reader {
     state: State,
     /// How many bytes were read.
     taken: usize,
+    charsets: Charsets,
 }
 
 /// What the last piece was in the middle of.
@@ -66,11 +75,19 @@ enum State {
     /// After an ESC.
     Escape,
     /// After an ESC and bytes that say of which kind the last one is.
-    Kind,
+    Kind(Middle),
     Csi(Params),
     Osc,
     /// A string that only ESC, CAN and SUB end.
     Other,
+}
+
+/// What stood between an ESC and the last byte.
+#[derive(Clone, Copy, Debug)]
+enum Middle {
+    None,
+    One(u8),
+    More,
 }
 
 /// What is known of the parameters of a sequence.
@@ -85,8 +102,8 @@ struct Params {
 }
 
 /// The steps of a line, each with how many bytes were read then.
-pub(super) fn steps(raw: &[u8]) -> impl Iterator<Item = (Step<'_>, usize)> {
-    let (mut reader, mut rest) = (Reader::default(), raw);
+pub(super) fn steps(sets: Charsets, raw: &[u8]) -> impl Iterator<Item = (Step<'_>, usize)> {
+    let (mut reader, mut rest) = (Reader::new(sets), raw);
     iter::from_fn(move || {
         let step = reader.next(&mut rest)?;
         Some((step, reader.taken))
@@ -97,6 +114,16 @@ pub(super) fn steps(raw: &[u8]) -> impl Iterator<Item = (Step<'_>, usize)> {
 type Read<'a> = (Option<Step<'a>>, &'a [u8]);
 
 impl Reader {
+    /// One of a line that begins in these character sets.
+    pub(super) fn new(charsets: Charsets) -> Self {
+        Self { charsets, ..Self::default() }
+    }
+
+    /// The character sets after what was read.
+    pub(super) fn charsets(&self) -> Charsets {
+        self.charsets
+    }
+
     /// How many bytes were read so far.
     pub(super) fn taken(&self) -> usize {
         self.taken
@@ -110,9 +137,17 @@ impl Reader {
     /// The next step; nothing when the piece has no more.
     pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Step<'a>> {
         while !bytes.is_empty() {
-            let (step, rest) = self.read(bytes);
+            let (mut step, rest) = self.read(bytes);
             self.taken += bytes.len() - rest.len();
             *bytes = rest;
+            match step {
+                Some(Step::Save) => self.charsets.save(),
+                Some(Step::Restore) => self.charsets.restore(),
+                Some(Step::Repeat(count)) if self.charsets.draw() => {
+                    step = Some(Step::RepeatDrawn(count));
+                }
+                _ => {}
+            }
             if step.is_some() {
                 return step;
             }
@@ -124,7 +159,7 @@ impl Reader {
         match self.state {
             State::Text => self.text(bytes),
             State::Escape => self.escape(bytes),
-            State::Kind => self.kind(bytes),
+            State::Kind(middle) => self.kind(middle, bytes),
             State::Csi(params) => self.csi(params, bytes),
             State::Osc => self.string(bytes, true),
             State::Other => self.string(bytes, false),
@@ -139,10 +174,15 @@ impl Reader {
             b'\t' => (Some(Step::Tabs(1)), rest),
             0x08 => (Some(Step::Left(1)), rest),
             VT | FF => (Some(Step::Away(None)), rest),
+            SO | SI => {
+                self.charsets.shift(first == SO);
+                (None, rest)
+            }
             ..0x20 => (None, rest),
             0x20.. => {
-                let end = find(bytes, |byte| byte < 0x20);
-                (Some(Step::Print(&bytes[..end])), &bytes[end..])
+                let (text, rest) = bytes.split_at(find(bytes, |byte| byte < 0x20));
+                let step = if self.charsets.draw() { Step::Draw(text) } else { Step::Print(text) };
+                (Some(step), rest)
             }
         }
     }
@@ -162,15 +202,21 @@ impl Reader {
             [b'7', tail @ ..] => (Some(Step::Save), tail),
             [b'8', tail @ ..] => (Some(Step::Restore), tail),
             [b'D' | b'E' | b'M', tail @ ..] => (Some(Step::Away(None)), tail),
-            _ => self.kind(bytes),
+            _ => self.kind(Middle::None, bytes),
         }
     }
 
-    fn kind<'a>(&mut self, bytes: &'a [u8]) -> Read<'a> {
-        let end = find(bytes, |byte| !(0x20..0x30).contains(&byte));
-        let has_last = matches!(bytes.get(end), Some(0x30..0x7f));
-        self.state = if end == bytes.len() { State::Kind } else { State::Text };
-        (None, &bytes[end + usize::from(has_last)..])
+    fn kind<'a>(&mut self, before: Middle, bytes: &'a [u8]) -> Read<'a> {
+        let (more, rest) = bytes.split_at(find(bytes, |byte| !(0x20..0x30).contains(&byte)));
+        let middle = before.and(more);
+        self.state = if rest.is_empty() { State::Kind(middle) } else { State::Text };
+        let Some((&last @ 0x30..0x7f, rest)) = rest.split_first() else { return (None, rest) };
+        match (middle, last) {
+            (Middle::None, b'c') => self.charsets = Charsets::default(),
+            (Middle::One(set), kind) => self.charsets.designate(set, kind),
+            (Middle::None | Middle::More, _) => {}
+        }
+        (None, rest)
     }
 
     fn csi<'a>(&mut self, params: Params, body: &'a [u8]) -> Read<'a> {
@@ -196,6 +242,17 @@ impl Reader {
         };
         let has_last = body.get(end).is_some_and(|&byte| byte != ESC);
         (None, &body[end + usize::from(has_last)..])
+    }
+}
+
+impl Middle {
+    /// This, and some more of it.
+    fn and(self, more: &[u8]) -> Self {
+        match (self, more) {
+            (middle, []) => middle,
+            (Self::None, [one]) => Self::One(*one),
+            (Self::None | Self::One(_) | Self::More, _) => Self::More,
+        }
     }
 }
 

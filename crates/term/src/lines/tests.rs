@@ -64,6 +64,35 @@ fn what_is_cut_off_goes_too() {
 }
 
 #[test]
+fn letters_are_lines_where_a_terminal_draws_them() {
+    check("\x1b(0lqqqk\x1b(B box", "┌───┐ box");
+    check("\x1b)0x\x0ex\x0fx", "x│x");
+    check("\x0elqk", "lqk");
+    check("\x1b(0\x0fx\x1b(B name", "│ name");
+    check("\x1b(0mq\x1b[3bj\x1b(B", "└────┘");
+    check("\x1b(0\x1b7\x1b(Bx\x1b8\x1b[Cx", "x│");
+    check("\x1b(0q\x1bcq", "─q");
+    check("\x1b(0q\x1b((Bq\x1b(Aq日é", "───日é");
+    check("abc\r\x1b(0q\x1b(B", "─bc");
+}
+
+/// Two lines, of which the second begins with what the first has chosen.
+#[track_caller]
+fn check_next(first: &str, second: &str, expect: &str) {
+    let sets = Charsets::default().after(format!("{first}\r\n").as_bytes());
+    assert_eq!(clean_in(sets, second.as_bytes(), 80).text, expect, "{first:?}");
+}
+
+#[test]
+fn what_is_chosen_lasts_beyond_the_line() {
+    check_next("\x1b(0lqk", "x x\x1b(Bx", "│ │x");
+    check_next("\x1b)0 \x0elqk", "x\x0fx", "│x");
+    check_next("\x1b(0lqk\x1b(B", "x x", "x x");
+    check_next("\x1b)0", "x\x0ex", "x│");
+    check_next("\x1b(0\nq\n\x1b]0;\x1b(B", "x x", "x x");
+}
+
+#[test]
 fn controls_that_draw_nothing_go() {
     check("a\x07b\0c\x7fd\u{85}e\u{9b}f\x0eg", "abcdefg");
 }
@@ -194,9 +223,10 @@ fn any_line() -> impl Strategy<Value = String> {
     let text =
         select(vec!["a", "bc ", "  ", "日", "本語", "e\u{301}", "\u{302}", "👩\u{200d}", "ß"]);
     let control = select(vec!["\r", "\x08", "\t", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[1;31m"]);
+    let choice = select(vec!["\x0e", "\x0f", "\x1b(0", "\x1b(B", "\x1b)0", "\x1b)B"]);
     let edit = (1..9, select(vec!["C", "D", "G", "P", "@", "X", "I", "Z", "b"]));
     let edit = edit.prop_map(|(count, last)| format!("\x1b[{count}{last}"));
-    let step = prop_oneof![3 => text.prop_map(str::to_owned), 1 => control.prop_map(str::to_owned), 1 => edit];
+    let step = prop_oneof![3 => text.prop_map(str::to_owned), 1 => control.prop_map(str::to_owned), 1 => edit, 1 => choice.prop_map(str::to_owned)];
     prop::collection::vec(step, 0..60).prop_map(|steps| steps.concat())
 }
 
@@ -220,6 +250,12 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
         b"\x1bPq",
         b"\x18",
         b"\x1b(",
+        b"\x1b)0",
+        b"0",
+        b"lqk",
+        b"\x0e",
+        b"\x0f",
+        b"\x1bc",
         b"\0",
         b"\x1b[65535G",
         b"\x1b[9999C",
@@ -252,6 +288,7 @@ fn pieces_are_cut_anywhere() {
         "abcd\x08\x08XY",
         "\x1b]0;title\x1b\\a\x1b]0;b\x07c",
         "a\x1b(Bb\x1b[?25lc\x1b[12;3Dd",
+        "\x1b(0lq\x1b(B\x1b)0\x0eqk\x0f\x0e\x1bcq",
     ] {
         let expect = clean(raw.as_bytes(), usize::MAX);
         for at in 0..=raw.len() {
@@ -304,17 +341,30 @@ proptest! {
         raw in any_bytes(),
         cuts in prop::collection::vec(0_usize..100_000, 0..6),
         max_chars in select(vec![0, 5, 40, 3000, 1 << 16, usize::MAX]),
+        chosen in select(vec![&b""[..], b"\x1b(0", b"\x1b)0\x0e", b"\x1b)0"]),
     ) {
+        let sets = Charsets::default().after(chosen);
         let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut % (raw.len() + 1)).collect();
         cuts.sort_unstable();
-        let (mut drawing, mut from) = (Drawing::new(max_chars), 0);
+        let (mut drawing, mut from) = (Drawing::in_sets(sets, max_chars), 0);
         for cut in cuts {
             drawing.feed(&raw[from..cut]);
-            prop_assert_eq!(drawing.line(), clean(&raw[..cut], max_chars));
+            prop_assert_eq!(drawing.line(), clean_in(sets, &raw[..cut], max_chars));
             from = cut;
         }
         drawing.feed(&raw[from..]);
-        prop_assert_eq!(drawing.finish(), clean(&raw, max_chars));
+        prop_assert_eq!(drawing.finish(), clean_in(sets, &raw, max_chars));
+    }
+
+    #[test]
+    fn lines_begin_in_the_sets_that_those_before_them_leave(
+        lines in prop::collection::vec(any_line(), 0..6),
+        cut in 0_usize..6,
+    ) {
+        let (before, after) = lines.split_at(cut.min(lines.len()));
+        let [before, after] = [before, after].map(|lines| lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        let in_two = Charsets::default().after(before.as_bytes()).after(after.as_bytes());
+        prop_assert_eq!(in_two, Charsets::default().after((before + &after).as_bytes()));
     }
 }
 

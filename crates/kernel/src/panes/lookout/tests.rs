@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use paned_model::Size;
 use paned_model::frame::Ending;
 use paned_substrate::{Gap, Mark};
+use paned_term::lines::Charsets;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -109,8 +110,10 @@ fn look_slowly(bytes: &[u8], wanted: &Wanted, cursor: usize) -> Option<Sighting>
         let (is_open, is_before) =
             (end == bytes.len(), end < cursor || cursor == bytes.len() && end == cursor);
         let continued = start < cursor;
-        let before = lines::clean(&bytes[start..cursor.clamp(start, end)], usize::MAX).text;
-        let line = lines::clean(raw, usize::MAX);
+        let sets = Charsets::default().after(&bytes[..start]);
+        let before = &bytes[start..cursor.clamp(start, end)];
+        let before = lines::clean_in(sets, before, usize::MAX).text;
+        let line = lines::clean_in(sets, raw, usize::MAX);
         let is_new = !continued || before != line.text;
         if !is_before
             && is_new
@@ -132,7 +135,7 @@ proptest! {
     fn what_is_seen_piece_by_piece_is_what_is_seen_in_one(
         before in any_output(),
         after in prop::collection::vec(any_output(), 1..8),
-        pattern in select(vec!["ready", "^ready", "^$", "a", "b$", "é", "ready.", "^.*$", "\u{fffd}"]),
+        pattern in select(vec!["ready", "^ready", "^$", "a", "b$", "é", "ready.", "^.*$", "\u{fffd}", "▒", "│$"]),
         stop in select(vec![None, Some("^ERR"), Some("x$")]),
         back in 0_usize..12,
     ) {
@@ -181,6 +184,10 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
         b"\xa9",
         b"\xf0\x9f",
         b"\x98",
+        b"\x1b(0",
+        b"\x1b)0\x0e",
+        b"\x0f",
+        b"\x1b(B",
         b" ",
     ]);
     prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())

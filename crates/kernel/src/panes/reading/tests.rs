@@ -84,6 +84,27 @@ fn half_a_character_waits_for_the_rest() {
 }
 
 #[test]
+fn a_box_is_drawn_as_on_a_screen_wherever_one_begins() {
+    let drawn = "\x1b(0lqk\r\nx\x1b(Ba\x1b(0x\r\nmqj\x1b(B\r\nend";
+    check(drawn.as_bytes(), b"", &[]);
+    let output = Printed::new(drawn, 0);
+    for (start, expect) in [
+        (Start::Line(0), &["0:┌─┐", "1:│a│", "2:└─┘", "3:end|"][..]),
+        (Start::Line(2), &["2:└─┘", "3:end|"]),
+        (Start::Tail(2), &["2:└─┘", "3:end|"]),
+        (Start::Since(12), &["1:+│a│", "2:└─┘", "3:end|"]),
+    ] {
+        assert_eq!(shown(&read(&output, &ask(start)).unwrap()), expect, "{start:?}");
+    }
+    let found = read(&output, &picky(Start::Line(0), "^└─+┘$", 1, 0)).unwrap();
+    assert_eq!(shown(&found), ["1-│a│", "2:└─┘"]);
+    // Longer than what is read in one go.
+    let long = format!("\x1b(0\n{}\nx", "\x1b[31mq".repeat(20_000));
+    let read = read(&Printed::new(long, 0), &picky(Start::Line(0), "^─+$", 0, 0)).unwrap();
+    assert_eq!(read.lines[0].n, 1);
+}
+
+#[test]
 fn the_end_of_a_line_is_no_line() {
     check(b"line\r", b"\n", &[]);
     check(b"line", b"\r\n", &[]);
@@ -236,6 +257,8 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
         "日".as_bytes(),
         b"\xf0\x9f",
         b"\xff",
+        b"\x1b(0",
+        b"\x1b(B",
     ]);
     prop::collection::vec(part, 0..80).prop_map(|parts| parts.concat())
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use memchr::memchr;
 use paned_substrate::Output;
-use paned_term::lines::{Drawing, Line};
+use paned_term::lines::{Charsets, Drawing, Line};
 
 /// A long line that is being drawn.
 #[derive(Debug)]
@@ -37,8 +37,9 @@ pub(super) struct Drawn {
 }
 
 impl Long {
-    pub(super) fn new(start: u64, end: u64, max_chars: usize) -> Self {
-        Self { start, end, at: start, drawing: Drawing::new(max_chars), max_chars }
+    /// One that begins in these character sets.
+    pub(super) fn new(sets: Charsets, start: u64, end: u64, max_chars: usize) -> Self {
+        Self { start, end, at: start, drawing: Drawing::in_sets(sets, max_chars), max_chars }
     }
 
     /// Draws one more piece, as large as the buffer.
@@ -48,7 +49,10 @@ impl Long {
             Ok(read) => read,
             Err(gap) if self.end <= gap.first => return Ok(Step::Gone),
             // It has lost its beginning, and is what is left of it, as everywhere.
-            Err(gap) => return Ok(Step::More(Self::new(gap.first, self.end, self.max_chars))),
+            Err(gap) => {
+                let sets = Charsets::default();
+                return Ok(Step::More(Self::new(sets, gap.first, self.end, self.max_chars)));
+            }
         };
         let line_end = memchr(b'\n', &buffer[..read]);
         let drawn = line_end.unwrap_or(read);

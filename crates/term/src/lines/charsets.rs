@@ -1,0 +1,73 @@
+//! Which letters are drawn as lines and corners.
+
+use memchr::{memchr, memmem};
+
+use super::split;
+use super::steps::Reader;
+
+/// The character sets of a terminal, as far as they matter: whether each draws lines, and which of them is used.
+///
+/// More of it never makes less be drawn: what begins later, with nothing chosen, draws nothing that would not be drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Charsets {
+    /// The first and the second: no others can be used for long.
+    lines: [bool; 2],
+    /// What they were when the cursor was saved.
+    saved: [bool; 2],
+    /// Whether the second is used and not the first.
+    shifted: bool,
+}
+
+impl Charsets {
+    /// What they are after some output, which begins with a line if anything is to be made of a sequence there.
+    #[must_use]
+    pub fn after(self, output: &[u8]) -> Self {
+        if self == Self::default() && !may_draw(output) {
+            return self;
+        }
+        split(output).fold(self, |sets, line| {
+            let (mut reader, mut rest) = (Reader::new(sets), line);
+            while reader.next(&mut rest).is_some() {}
+            reader.charsets()
+        })
+    }
+
+    /// Whether letters are drawn as lines.
+    #[must_use]
+    pub fn draw(self) -> bool {
+        self.lines[usize::from(self.shifted)]
+    }
+
+    /// SO and SI.
+    pub(super) fn shift(&mut self, on: bool) {
+        self.shifted = on;
+    }
+
+    /// `ESC ( 0` and its kin.
+    pub(super) fn designate(&mut self, set: u8, kind: u8) {
+        let Some(index) = b"()".iter().position(|mark| *mark == set) else { return };
+        match kind {
+            b'0' => self.lines[index] = true,
+            b'B' => self.lines[index] = false,
+            _ => {}
+        }
+    }
+
+    /// `ESC 7`.
+    pub(super) fn save(&mut self) {
+        self.saved = self.lines;
+    }
+
+    /// `ESC 8`.
+    pub(super) fn restore(&mut self) {
+        self.lines = self.saved;
+    }
+}
+
+/// Whether there is something in some output that may have lines drawn where none were before: no is sure.
+#[must_use]
+pub fn may_draw(output: &[u8]) -> bool {
+    const SO: u8 = 0x0e;
+    let chooses = |choice: &[u8]| memmem::find(output, choice).is_some();
+    memchr(SO, output).is_some() || chooses(b"\x1b(0") || chooses(b"\x1b)0")
+}
