@@ -10,6 +10,7 @@ use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::color::COUNT;
 use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, CursorStyle, KeyboardModes, Rgb};
 
+use super::parts::is_unreachable;
 use super::pen::Pen;
 use super::rows;
 use super::tap::Tap;
@@ -32,6 +33,29 @@ const MODES: [(TermMode, &str); 14] = [
     (TermMode::INSERT, "4"),
     (TermMode::LINE_FEED_NEW_LINE, "20"),
 ];
+
+/// What a dump does not bring back, though it may be seen or matter later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Cells that no bytes make.
+    Cells,
+    /// The saved cursor: it takes the only way to a place outside the region in origin mode.
+    SavedCursor,
+}
+
+/// See [`Screen::loss`](super::Screen::loss).
+pub(super) fn loss(tap: &Tap) -> Option<Loss> {
+    let grids = [Some(tap.term.grid()), tap.primary.as_ref()];
+    let is_lost = |grid: &Grid<Cell>| {
+        let last = grid.screen_lines() - 1;
+        (0..=last).any(|row| is_unreachable(rows::cells(grid, row), row == last))
+    };
+    if grids.into_iter().flatten().any(is_lost) {
+        return Some(Loss::Cells);
+    }
+    let is_inside = tap.region.contains(&row(&tap.term.grid().cursor));
+    (tap.has(TermMode::ORIGIN) && !is_inside).then_some(Loss::SavedCursor)
+}
 
 /// See [`Screen::dump`](super::Screen::dump).
 pub(super) fn dump(tap: &Tap) -> Vec<u8> {

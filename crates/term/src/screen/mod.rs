@@ -30,6 +30,7 @@ use alacritty_terminal::grid::Dimensions;
 use memchr::memrchr3;
 use paned_model::Size;
 
+pub use dump::Loss;
 pub use picture::Picture;
 use reader::Reader;
 use tap::Tap;
@@ -190,6 +191,12 @@ impl Screen {
     #[must_use]
     pub fn dump(&self) -> Vec<u8> {
         dump::dump(&self.tap)
+    }
+
+    /// What such bytes do not bring back of this screen, for whoever holds them to their word. Nearly always nothing.
+    #[must_use]
+    pub fn loss(&self) -> Option<Loss> {
+        dump::loss(&self.tap)
     }
 
     /// The bytes after those that still wait for them.

@@ -41,8 +41,7 @@ impl Part {
 
     /// The parts of a row, without the blanks at its end.
     pub(super) fn all(cells: &[Cell]) -> Vec<Self> {
-        let blank = Cell::default();
-        let used = cells.iter().rposition(|cell| *cell != blank).map_or(0, |last| last + 1);
+        let used = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
         let mut parts: Vec<Self> = Vec::new();
         while let Some(col) = Some(parts.last().map_or(0, Self::end)).filter(|&col| col < used) {
             parts.push(Self::at(cells, col));
@@ -70,6 +69,14 @@ impl Part {
     }
 }
 
+/// Whether a cell is as on a fresh screen. One that lost its marks may keep the room for them, and is no less blank.
+fn is_blank(cell: &Cell) -> bool {
+    let blank = Cell::default();
+    let is_unmarked = |cell: &Cell| cell.zerowidth().is_none_or(<[char]>::is_empty);
+    *cell == blank
+        || (cell.c == ' ' && cell.flags.is_empty() && is_unmarked(cell) && look_alike(cell, &blank))
+}
+
 fn is_pair(cells: &[Cell], col: usize) -> bool {
     cells.get(col + 1).is_some_and(|spacer| {
         spacer.flags.contains(Flags::WIDE_CHAR_SPACER)
@@ -81,7 +88,6 @@ fn is_pair(cells: &[Cell], col: usize) -> bool {
 /// Whether no bytes make this row: it has half a character at both ends, half a character that says in the
 /// middle that the row wraps, or it is the last one and left a cell free for a wide character (in a row of two
 /// columns, or beside parts that take more than printing).
-#[cfg(test)]
 pub(super) fn is_unreachable(cells: &[Cell], is_last: bool) -> bool {
     let parts = Part::all(cells);
     let has_leading = parts.iter().any(|part| part.kind == Kind::Leading);
