@@ -39,6 +39,10 @@ impl Flow {
             Step::Right(cols) => self.col += cols,
             Step::To(col) => self.col = col,
             Step::Erase(Erase::All) => self.clear(),
+            Step::Clear(col) => {
+                self.clear();
+                self.col = col;
+            }
             Step::Erase(Erase::Right) if self.col == 0 => self.clear(),
             Step::Erase(Erase::Left) if self.end <= self.col + 1 => self.clear(),
             Step::Erase(Erase::Left) => return None,
@@ -47,12 +51,20 @@ impl Flow {
                 return (self.end <= self.col).then_some(());
             }
             Step::Draw(_) | Step::Repeat(_) | Step::RepeatDrawn(_) => return None,
-            Step::Away(_) if self.end == 0 => self.col = 0,
-            Step::Away(to) if to == Some(self.col) => {}
-            Step::Away(_) if self.col < self.end => return None,
-            Step::Away(_) => self.col += usize::from(self.col == self.end),
+            Step::Home => return self.leave(Some(0)),
+            Step::Away(to) => return self.leave(to),
             Step::Save => self.saved = self.col,
             Step::Restore => self.col = self.saved,
+        }
+        Some(())
+    }
+
+    /// Goes to another row, as [`Row`](super::row::Row) does.
+    fn leave(&mut self, to: Option<usize>) -> Option<()> {
+        if self.end == 0 {
+            self.col = 0;
+        } else if to != Some(self.col) {
+            self.col += usize::from(self.col.checked_sub(self.end)? == 0);
         }
         Some(())
     }

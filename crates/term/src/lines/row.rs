@@ -106,7 +106,12 @@ impl Row {
             Step::BackTabs(count) => self.col = back_by_tabs(self.col, count),
             Step::Repeat(count) => self.repeat(count, LETTERS),
             Step::RepeatDrawn(count) => self.repeat(count, LINES),
+            Step::Home => self.leave(Some(0)),
             Step::Away(to) => self.leave(to),
+            Step::Clear(col) => {
+                self.clear();
+                self.col = col;
+            }
             Step::Left(cols) => self.col = self.col.saturating_sub(cols),
             Step::Right(cols) => self.col += cols,
             Step::To(col) => self.col = col,

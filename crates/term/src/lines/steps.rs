@@ -40,6 +40,10 @@ pub(super) enum Step<'a> {
     /// To another row, as far as can be told: what follows does not belong to what is here, unless it goes to
     /// this column, from 0. Programs say where they are already.
     Away(Option<usize>),
+    /// The same to where the screen begins.
+    Home,
+    /// Nothing is left anywhere, and what follows goes to this column, from 0.
+    Clear(usize),
     /// Remember the column.
     Save,
     /// Back to the column remembered.
@@ -65,6 +69,16 @@ pub(super) struct Reader {
     /// How many bytes were read.
     taken: usize,
     charsets: Charsets,
+    /// Where the last step went, if that was to another row.
+    away: Option<Away>,
+}
+
+/// A place in another row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Away {
+    Home,
+    /// Somewhere in this column, from 0.
+    Col(usize),
 }
 
 /// What the last piece was in the middle of.
@@ -137,22 +151,30 @@ impl Reader {
     /// The next step; nothing when the piece has no more.
     pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Step<'a>> {
         while !bytes.is_empty() {
-            let (mut step, rest) = self.read(bytes);
+            let (step, rest) = self.read(bytes);
             self.taken += bytes.len() - rest.len();
             *bytes = rest;
-            match step {
-                Some(Step::Save) => self.charsets.save(),
-                Some(Step::Restore) => self.charsets.restore(),
-                Some(Step::Repeat(count)) if self.charsets.draw() => {
-                    step = Some(Step::RepeatDrawn(count));
-                }
-                _ => {}
-            }
-            if step.is_some() {
-                return step;
+            if let Some(step) = step {
+                return Some(self.in_course(step));
             }
         }
         None
+    }
+
+    /// What a step means after those before it.
+    fn in_course<'a>(&mut self, step: Step<'a>) -> Step<'a> {
+        self.away = match step {
+            Step::Home => Some(Away::Home),
+            Step::Away(to) => to.map(Away::Col),
+            _ => None,
+        };
+        match step {
+            Step::Save => self.charsets.save(),
+            Step::Restore => self.charsets.restore(),
+            Step::Repeat(count) if self.charsets.draw() => return Step::RepeatDrawn(count),
+            _ => {}
+        }
+        step
     }
 
     fn read<'a>(&mut self, bytes: &'a [u8]) -> Read<'a> {
@@ -228,7 +250,7 @@ impl Reader {
                 (None, &body[end..])
             }
             Some(&ESC) => (None, &body[end..]),
-            Some(&last) => (meaning(params, &body[..end], last), &body[end + 1..]),
+            Some(&last) => (meaning(params, &body[..end], last, self.away), &body[end + 1..]),
         }
     }
 
@@ -271,7 +293,8 @@ impl Params {
     }
 }
 
-fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
+/// What a sequence means that ends so, after the last step went there.
+fn meaning(params: Params, more: &[u8], last: u8, away: Option<Away>) -> Option<Step<'static>> {
     // Most sequences are colours, whose parameters nobody reads.
     let numbers = || {
         let params = params.and(more);
@@ -283,10 +306,18 @@ fn meaning(params: Params, more: &[u8], last: u8) -> Option<Step<'static>> {
         b'C' | b'a' => Step::Right(count()?),
         b'D' => Step::Left(count()?),
         b'G' | b'`' => Step::To(count()? - 1),
-        // To the row, erasing the screen is what erasing the line is.
-        b'K' | b'J' => Step::Erase(erased(number()?)?),
+        b'K' => Step::Erase(erased(number()?)?),
+        b'J' => match (erased(number()?)?, away) {
+            (Erase::All | Erase::Right, Some(Away::Home)) => Step::Clear(0),
+            (Erase::All, Some(Away::Col(col))) => Step::Clear(col),
+            // To the row, erasing the screen is what erasing the line is.
+            (what, _) => Step::Erase(what),
+        },
         b'A' | b'B' | b'E' | b'F' | b'd' | b'e' => number().map(|_| Step::Away(None))?,
-        b'H' | b'f' => numbers().map(|[_, col]| Step::Away(Some(col.max(1) - 1)))?,
+        b'H' | b'f' => match numbers()? {
+            [..=1, ..=1] => Step::Home,
+            [_, col] => Step::Away(Some(col.max(1) - 1)),
+        },
         b'I' => Step::Tabs(count()?),
         b'Z' => Step::BackTabs(count()?),
         b'b' => Step::Repeat(count()?),

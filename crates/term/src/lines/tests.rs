@@ -121,6 +121,15 @@ fn what_stands_in_other_rows_stands_apart() {
     check("a\x1b[3;4Hb\x1b[2Ac\x0bd\x1bMe", "a b c d e");
     check("one \x1b[H\x1b[5Htwo", "one  two");
     check("one\x1b[2J\x1b[Htwo", "two");
+    // The ways in which shells clear their screen.
+    for clear in ["\x1b[H\x1b[2J", "\x1b[1;1H\x1b[2J\x1b[3J", "\x1b[H\x1b[J", "\x1b[H\x1b[m\x1b[0J"]
+    {
+        check(&format!(">>> old{clear}>>> "), ">>> ");
+        check(&format!("a\x1b[2b{clear}>>> "), ">>> ");
+    }
+    check("one\x1b[5;3H\x1b[2Jtwo", "  two");
+    check("one\x1b[5;1H\x1b[Jtwo", "one two");
+    check("one\x1b[H\x1b[Ktwo", "one two");
     check("> \x1b[24;3Htyped", "> typed");
     check("\x1b[2J\x1b[H\x1b[5;5Htwo\x1b[1H", "two");
     check("abc\x08\x1b[Bd", "abcd");
@@ -265,6 +274,8 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
         b"\x1b7",
         b"\x1b8",
         b"\x1b[H",
+        b"\x1b[J",
+        b"\x1b[2J",
         b"\x1b[2;4H",
         b"\x1b[5A",
         b"\x1b[60000b",
