@@ -36,7 +36,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// Until a new line matches this regular expression, also one that is not ended yet. It is tried on whole lines, as
     /// they read when it is looked: up to 262144 characters. A line that was begun before `since` counts once it says
-    /// something else than it did there; its end alone is nothing new.
+    /// something else than it did there, or has done so meanwhile; that it is written anew, or ends, is nothing new.
     pattern: Option<String>,
     /// Patterns that end the wait early: signs that what is waited for will not come. Up to 32, of 4000 characters in
     /// all.

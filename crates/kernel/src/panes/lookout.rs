@@ -1,8 +1,8 @@
 //! Looking out for the first new line that matches.
 //!
 //! Lines are judged whole, as a person would read them at the moment of the look. New is what was printed after the cursor.
-//! Of the line that the cursor is in, something was said before: it counts once it says something else. A line's end alone
-//! is nothing new.
+//! Of the line that the cursor is in, something was said before: it counts once it says something else, and also if it has
+//! done so meanwhile. That it is written anew is nothing new, nor is a line's end alone.
 
 #[cfg(test)]
 mod tests;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use memchr::memchr;
 use paned_substrate::Output;
-use paned_term::lines::{self, Line};
+use paned_term::lines::{self, Drawing, Line};
 
 use super::pattern::Pattern;
 use super::reading;
-use super::sets::Sets;
+use super::sets::{self, Sets};
 use super::tail::{self, Tail, Told};
 use super::text::{DRAWN, PIECE, Place, Text, WHOLE};
 
@@ -100,14 +100,55 @@ struct Open {
     start: u64,
     n: u64,
     beheaded: bool,
-    /// What it said at the cursor, if that is in it.
-    before: Option<Arc<Line<'static>>>,
+    /// What it said at the cursor, and where that is, if that is in it.
+    before: Option<(Arc<Line<'static>>, u64)>,
+    /// What it has said since, once that has to be known.
+    since: Option<Since>,
+}
+
+/// What a line has said since a cursor in it.
+#[derive(Debug)]
+struct Since {
+    cursor: u64,
+    drawing: Drawing,
+    /// Where it was read up to.
+    at: u64,
+    /// Whether it has said something else than at the cursor, and not only a part of that.
+    has_changed: bool,
+}
+
+impl Since {
+    /// From a cursor in a line that begins here.
+    fn new(output: &dyn Output, start: u64, cursor: u64) -> io::Result<Self> {
+        let drawing = Drawing::in_sets(sets::at(output, start, sets::BLOCK)?, DRAWN);
+        Ok(Self { cursor, drawing, at: start, has_changed: false })
+    }
+
+    /// Reads on up to an offset. What is too much to read for this, or is no longer kept, has not changed.
+    fn go_on(&mut self, output: &dyn Output, until: u64, before: &str) -> io::Result<bool> {
+        let length = usize::try_from(until - self.at).unwrap_or(usize::MAX);
+        if self.has_changed || PIECE < length {
+            return Ok(self.has_changed);
+        }
+        let mut bytes = vec![0; length];
+        if output.read(self.at, &mut bytes)? != Ok(length) {
+            return Ok(false);
+        }
+        let old = usize::try_from(self.cursor.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let (old, new) = bytes.split_at(old.min(length));
+        self.drawing.feed(old);
+        self.drawing.feed_watched(new, |drawing| {
+            self.has_changed = self.has_changed || !before.starts_with(&*drawing.line().text);
+        });
+        self.at = until;
+        Ok(self.has_changed)
+    }
 }
 
 impl Open {
     fn at(place: Place) -> Self {
         let Place { offset, n, beheaded } = place;
-        Self { start: offset, n, beheaded, before: None }
+        Self { start: offset, n, beheaded, before: None, since: None }
     }
 }
 
@@ -134,7 +175,7 @@ impl Lookout {
             // Somebody else has read on already.
             None => tail::draw(output, start, self.at)?,
         };
-        self.line.before = told.map(|told| told.line);
+        self.line.before = told.map(|told| (told.line, self.at));
         self.has_begun = true;
         Ok(())
     }
@@ -197,11 +238,12 @@ impl Lookout {
                         None => sets.insert(Sets::of_piece(output, piece, self.at)?),
                     };
                     let line = lines::clean_in(sets.at(at), &rest[..length], DRAWN);
-                    self.judge(&line, Some(line_end))
+                    self.judge(&line, Some(line_end))?
                 }
-                false => {
-                    self.ended(line_end)?.and_then(|told| self.judge(&told.line, Some(line_end)))
-                }
+                false => match self.ended(line_end)? {
+                    Some(told) => self.judge(&told.line, Some(line_end))?,
+                    None => None,
+                },
             };
             if sighting.is_some() {
                 return Ok(sighting);
@@ -219,7 +261,7 @@ impl Lookout {
         };
         self.at = told.at;
         self.is_wide = WIDE < told.line.text.len();
-        Ok(self.judge(&told.line, None))
+        self.judge(&told.line, None)
     }
 
     /// A line that began before this look and has ended.
@@ -232,18 +274,27 @@ impl Lookout {
     }
 
     /// Judges the line, which has its end where it has one.
-    fn judge(&self, line: &Line<'_>, end: Option<u64>) -> Option<Sighting> {
-        let Open { n, beheaded, before, .. } = &self.line;
-        if before.as_ref().is_some_and(|before| before.text == line.text) {
-            return None;
+    fn judge(&mut self, line: &Line<'_>, end: Option<u64>) -> io::Result<Option<Sighting>> {
+        let Open { start, n, beheaded, before, since } = &mut self.line;
+        let Some(sign) = self.wanted.judge(line) else { return Ok(None) };
+        if let Some((before, cursor)) =
+            before.as_ref().filter(|(before, _)| before.text == line.text)
+        {
+            let output = self.output.as_ref();
+            let since = match since {
+                Some(since) => since,
+                None => since.insert(Since::new(output, *start, *cursor)?),
+            };
+            if !since.go_on(output, end.unwrap_or(self.at), &before.text)? {
+                return Ok(None);
+            }
         }
-        let sign = self.wanted.judge(line)?;
         let line = reading::Line {
             continued: before.is_some(),
             open: end.is_none(),
             beheaded: *beheaded,
             ..reading::Line::of(*n, line.clone())
         };
-        Some(Sighting { sign, line, next: end.map_or(self.at, |end| end + 1) })
+        Ok(Some(Sighting { sign, line, next: end.map_or(self.at, |end| end + 1) }))
     }
 }

@@ -31,11 +31,17 @@ impl Drawing {
 
     /// Takes the next piece, which holds no `\n`.
     pub fn feed(&mut self, piece: &[u8]) {
+        self.feed_watched(piece, |_| {});
+    }
+
+    /// The same, with a look at the line whenever it is about to be moved in or erased: that is what it said until then.
+    pub fn feed_watched(&mut self, piece: &[u8], mut watch: impl FnMut(&Self)) {
         let mut rest = piece;
         self.complete(&mut rest);
         while let Some(step) = self.reader.next(&mut rest) {
             let taken = self.reader.taken();
             let (Step::Print(text) | Step::Draw(text)) = step else {
+                watch(self);
                 self.row.take(step, taken);
                 continue;
             };

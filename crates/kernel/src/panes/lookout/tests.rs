@@ -114,7 +114,17 @@ fn look_slowly(bytes: &[u8], wanted: &Wanted, cursor: usize) -> Option<Sighting>
         let before = &bytes[start..cursor.clamp(start, end)];
         let before = lines::clean_in(sets, before, usize::MAX).text;
         let line = lines::clean_in(sets, raw, usize::MAX);
-        let is_new = !continued || before != line.text;
+        let is_new = !continued || before != line.text || {
+            let mut drawing = Drawing::in_sets(sets, usize::MAX >> 4);
+            drawing.feed(&bytes[start..cursor.clamp(start, end)]);
+            let mut has_changed = false;
+            for byte in &bytes[cursor.clamp(start, end)..end] {
+                drawing.feed_watched(&[*byte], |drawing| {
+                    has_changed |= !before.starts_with(&*drawing.line().text);
+                });
+            }
+            has_changed
+        };
         if !is_before
             && is_new
             && let Some(sign) = wanted.judge(&line)
@@ -191,6 +201,36 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
         b" ",
     ]);
     prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn what_changes_and_comes_back_is_new_and_what_is_written_anew_is_not() {
+    let check = |before: &str, after: &[&str], wanted: &str, expect: bool| {
+        let (output, tail) = (Growing::new(before.as_bytes()), Shared::default());
+        for looks_between in [false, true] {
+            let output = Growing::new(&output.text());
+            let mut lookout = look_out(&output, &tail, wanted, before.len() as u64);
+            let mut seen = None;
+            for piece in after {
+                output.print(piece.as_bytes());
+                if looks_between {
+                    seen = seen.or(look(&mut lookout));
+                }
+            }
+            seen = seen.or(look(&mut lookout));
+            assert_eq!(
+                seen.is_some(),
+                expect,
+                "{before:?} {after:?}, looked between: {looks_between}"
+            );
+        }
+    };
+    check("Ready", &["\r\x1b[KBusy", "\r\x1b[KReady"], "^Ready$", true);
+    check("Ready", &["\r\x1b[KBusy", "\r\x1b[KReady\n"], "^Ready$", true);
+    check("Ready", &["\r\x1b[K", "Ready"], "^Ready$", false);
+    check("Ready", &["\r\x1b[KRea", "\rReady\n"], "^Ready$", false);
+    check("|", &["\x08/", "\x08-", "\x08|"], r"^\|$", true);
+    check("|", &["\x08|", "\x08|"], r"^\|$", false);
 }
 
 #[test]
