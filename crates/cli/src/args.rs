@@ -193,6 +193,47 @@ mod tests {
         }
     }
 
+    /// What is said of this command line: the program that it runs, or the first lines of what is wrong with it.
+    fn program(line: &str) -> String {
+        match Cli::try_parse_from(line.split(' ')) {
+            Ok(Cli { command: Command::New(args), .. }) => args.argv().join(" "),
+            Ok(Cli { command: Command::Run(args), .. }) => args.argv().join(" "),
+            Ok(_) => "something else".to_owned(),
+            Err(error) => error.render().to_string(),
+        }
+    }
+
+    #[test]
+    fn a_flag_that_does_not_exist_is_no_program() {
+        for command in ["run", "new", "agent new codex", "session start main"] {
+            let said = program(&format!("paned {command} --jsn -- true"));
+            assert!(said.contains("unexpected argument '--jsn' found"), "{command}: {said}");
+            assert!(said.contains("a similar argument exists: '--json'"), "{command}: {said}");
+            assert!(
+                program(&format!("paned {command} -x true")).contains("'-x' found"),
+                "{command}"
+            );
+        }
+        let said = program("paned run --tiemout 60 -- true");
+        assert!(said.contains("a similar argument exists: '--timeout'"), "{said}");
+    }
+
+    #[test]
+    fn what_stands_after_a_program_or_two_dashes_belongs_to_it() {
+        for command in ["run", "new"] {
+            for (line, argv) in [
+                ("ls -la", "ls -la"),
+                ("echo --timeout 3", "echo --timeout 3"),
+                ("--timeout 3 ls -- x", "ls -- x"),
+                ("-- ls -la -- --json", "ls -la -- --json"),
+                ("-- --tiemout 60", "--tiemout 60"),
+                ("-- -x", "-x"),
+            ] {
+                assert_eq!(program(&format!("paned {command} {line}")), argv, "{command} {line}");
+            }
+        }
+    }
+
     #[test]
     fn every_command_has_help_with_examples() {
         let command = Cli::command();

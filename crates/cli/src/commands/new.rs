@@ -67,8 +67,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", value_parser = ["close", "detach"])]
     on_view_closed: Option<String>,
     /// The program and its arguments [default: your login shell]
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(trailing_var_arg = true)]
     argv: Vec<String>,
+}
+
+#[cfg(test)]
+impl Args {
+    /// The program and its arguments.
+    pub(crate) fn argv(&self) -> &[String] {
+        &self.argv
+    }
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {

@@ -92,8 +92,16 @@ pub(crate) struct Args {
     #[arg(long)]
     raw: bool,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     argv: Vec<String>,
+}
+
+#[cfg(test)]
+impl Args {
+    /// The program and its arguments.
+    pub(crate) fn argv(&self) -> &[String] {
+        &self.argv
+    }
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
