@@ -27,6 +27,8 @@ Examples:
 Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 unauthorized, 5 forbidden, 6 vetoed, \
 7 denied, 8 conflict, 9 busy, 10 gone, 11 limit, 12 timeout, 13 unavailable (as when no server runs).
 
+Times are written as 500ms, 30s, 5m or 2h; a number alone is seconds.
+
 With --json, standard output carries JSON and nothing else: the answer, or the refusal as \
 {\"error\",\"code\",\"details\"}. Sentences about what went wrong go to standard error in both cases.";
 
@@ -234,14 +236,38 @@ mod tests {
         }
     }
 
+    /// Every command that does something, also of those that have others below them.
+    fn leaves(command: &clap::Command) -> Vec<&clap::Command> {
+        let inner: Vec<_> = command.get_subcommands().flat_map(leaves).collect();
+        if inner.is_empty() { vec![command] } else { inner }
+    }
+
+    #[test]
+    fn every_flag_that_takes_a_time_says_what_a_number_alone_is() {
+        let command = Cli::command();
+        let flags = leaves(&command).into_iter().flat_map(clap::Command::get_opts);
+        let times: Vec<_> = flags
+            .filter(|flag| {
+                flag.get_value_names().is_some_and(|names| names.iter().any(|name| name == "TIME"))
+            })
+            .collect();
+        assert!(10 < times.len(), "{times:?}");
+        for flag in times {
+            let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+            let is_millis = flag.get_id().as_str().ends_with("_ms");
+            let unit = if is_millis { "milliseconds" } else { "seconds" };
+            assert!(
+                help.contains(&format!("a number alone is {unit}")),
+                "{}: {help}",
+                flag.get_id()
+            );
+        }
+    }
+
     #[test]
     fn every_command_has_help_with_examples() {
         let command = Cli::command();
-        let leaves = command.get_subcommands().flat_map(|command| {
-            let inner: Vec<_> = command.get_subcommands().collect();
-            if inner.is_empty() { vec![command] } else { inner }
-        });
-        for leaf in leaves {
+        for leaf in leaves(&command) {
             assert!(leaf.get_about().is_some(), "{} says nothing", leaf.get_name());
             assert!(leaf.get_after_help().is_some(), "{} has no examples", leaf.get_name());
         }

@@ -123,8 +123,9 @@ fn a_wait_says_what_came_and_its_exit_code_says_whether_it_did() {
     let server = Server::start();
     script(&server, "a", "echo ready; read x; echo failed; read y; exit 4");
     assert_eq!(server.ok(&["wait", "a", "--pattern", "read.", "--since", "0"]), "ready\n");
-    assert_eq!(server.ok(&["wait", "a", "--quiet", "50"]), "ready\n");
-    let (_, err, code) = said(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50"]));
+    assert_eq!(server.ok(&["wait", "a", "--quiet", "50ms"]), "ready\n");
+    let (_, err, code) =
+        said(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50ms"]));
     assert!(code == 12 && err.contains("time ran out") && err.contains("nothing new"), "{err}");
     server.ok(&["keys", "a", "enter"]);
     let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];

@@ -8,7 +8,7 @@ use paned_model::frame::Survivor;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::span::millis;
+use super::span::millis_alone;
 use super::{for_each, params, read};
 use crate::context::Context;
 
@@ -26,8 +26,8 @@ pub(crate) struct Args {
     /// The panes
     #[arg(required = true)]
     pane: Vec<String>,
-    /// How long a program may take to end when asked, as in 500ms or 3s
-    #[arg(long, value_name = "TIME", value_parser = millis)]
+    /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is milliseconds
+    #[arg(long, value_name = "TIME", value_parser = millis_alone)]
     grace_ms: Option<u64>,
 }
 

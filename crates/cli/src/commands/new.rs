@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// A label
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// End it after so long, as in 90s or 10m
+    /// End it after so long, as in 90s or 10m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     timeout: Option<u32>,
     /// Have automatic clean-up leave it alone

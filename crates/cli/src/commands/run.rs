@@ -32,7 +32,7 @@ use crate::out::is_closed;
 const EXAMPLES: &str = "\
 Examples:
   paned run -- cargo test
-  paned run --timeout 60 -- ./slow || echo $?     124 when time ran out
+  paned run --timeout 60s -- ./slow || echo $?    124 when time ran out
   paned run --keep --id build -- make             the pane stays, for `paned logs build`
   paned run --json -- make                        how it ended and what it printed, as JSON
 
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     /// How large its terminal is, as in 120x40 [default: as yours, and with it]
     #[arg(long)]
     size: Option<Size>,
-    /// End it after so long, as in 90s or 10m
+    /// End it after so long, as in 90s or 10m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     timeout: Option<u32>,
     /// Keep the pane, and what the program left running

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// At most so many hits [default: 100]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Search for at most so long [default: 2s]
+    /// Search for at most so long; a number alone is seconds [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
     /// Say nothing but the hits

@@ -1,19 +1,28 @@
-//! Spans of time as people write them: `500ms`, `30s`, `5m`, `2h`, or a number in the flag's own unit.
+//! Spans of time as people write them: `500ms`, `30s`, `5m`, `2h`; a number alone is seconds, unless the flag's name says
+//! otherwise.
 
-/// Reads a span; a number alone is in milliseconds.
+/// Reads a span, in milliseconds.
 ///
 /// # Errors
 /// When it is none.
 pub(super) fn millis(text: &str) -> Result<u64, String> {
-    span(text, 1)
+    span(text, Alone::Seconds)
 }
 
-/// Reads a span; a number alone is in seconds.
+/// Reads a span in milliseconds for a flag that is named after them: so is a number alone.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn millis_alone(text: &str) -> Result<u64, String> {
+    span(text, Alone::Millis)
+}
+
+/// Reads a span, in seconds.
 ///
 /// # Errors
 /// When it is none, or no whole number of seconds, or no time at all.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
-    let millis = span(text, 1000)?;
+    let millis = millis(text)?;
     let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
     match seconds {
         Some(0) => Err("it is at least 1s; leave it out for no limit".to_owned()),
@@ -22,15 +31,21 @@ pub(super) fn seconds(text: &str) -> Result<u32, String> {
     }
 }
 
-fn span(text: &str, alone: u64) -> Result<u64, String> {
+/// What a number without a unit counts.
+#[derive(Clone, Copy)]
+enum Alone {
+    Seconds,
+    Millis,
+}
+
+fn span(text: &str, alone: Alone) -> Result<u64, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
-    let unit = match unit {
-        "" => Some(alone),
-        "ms" => Some(1),
-        "s" => Some(1000),
-        "m" => Some(60_000),
-        "h" => Some(3_600_000),
+    let unit = match (unit, alone) {
+        ("ms", _) | ("", Alone::Millis) => Some(1),
+        ("s", _) | ("", Alone::Seconds) => Some(1000),
+        ("m", _) => Some(60_000),
+        ("h", _) => Some(3_600_000),
         _ => None,
     };
     let number: Option<u64> = number.parse().ok();
@@ -43,10 +58,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_alone_is_seconds_unless_the_flag_is_named_after_milliseconds() {
+        assert_eq!((millis("2"), seconds("2")), (Ok(2000), Ok(2)));
+        assert_eq!((millis_alone("2"), millis_alone("2s")), (Ok(2), Ok(2000)));
+    }
+
+    #[test]
     fn spans_are_read_as_people_write_them() {
-        let read = ["1500", "1500ms", "30s", "5m", "2h"].map(|text| millis(text).unwrap());
-        assert_eq!(read, [1500, 1500, 30_000, 300_000, 7_200_000]);
-        assert_eq!(["90", "2m"].map(|text| seconds(text).unwrap()), [90, 120]);
+        let read = ["2", "1500ms", "30s", "5m", "2h"].map(|text| millis(text).unwrap());
+        assert_eq!(read, [2000, 1500, 30_000, 300_000, 7_200_000]);
+        assert_eq!(["90", "2m", "3000ms"].map(|text| seconds(text).unwrap()), [90, 120, 3]);
         for bad in
             ["", "s", "-1", "1.5s", "30 s", "5d", "99999999999999999999", "18446744073709551615h"]
         {

@@ -15,7 +15,7 @@ use crate::out::{Style, Table, Text, units};
 const CREATE: &str = "\
 Examples:
   paned token create --scope read --label dashboard
-  paned token create --scope read --scope input --pane web --expires 3600
+  paned token create --scope read --scope input --pane web --expires 12h
 
 Scopes: read (see), input (type), spawn (start), kill (end), approve (answer \
 questions), admin (all of it).";
@@ -59,7 +59,7 @@ pub(crate) struct Create {
     /// What to call it
     #[arg(long)]
     label: Option<String>,
-    /// How long it holds, as in 12h [default: until revoked]
+    /// How long it holds, as in 12h; a number alone is seconds [default: until revoked]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires: Option<u32>,
 }

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Until the program ends; the default when nothing else is waited for
     #[arg(long)]
     exit: bool,
-    /// Until nothing was printed for so long, as in 500ms or 3s
+    /// Until nothing was printed for so long, as in 500ms or 3s; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     quiet: Option<u64>,
     /// Until the screen differs from this revision of it, as `paned screen --json` says
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Count output from here on: `next` of an earlier answer [default: now]
     #[arg(long, value_name = "CURSOR")]
     since: Option<u64>,
-    /// Give up after so long [default: 30s]
+    /// Give up after so long; a number alone is seconds [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
 }

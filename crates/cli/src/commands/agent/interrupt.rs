@@ -25,7 +25,7 @@ Exit codes: 0 it was seen to stop, 12 (timeout) it was not.";
 pub(crate) struct Args {
     /// The agent's pane
     pane: String,
-    /// How long it may take
+    /// How long it may take; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Print its id at once
     #[arg(long)]
     no_wait: bool,
-    /// How long it may take until it takes a prompt [default: 60s]
+    /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
     /// What to name its pane; a name is made up when left out

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// Where to write it; `-` for standard output
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// How far back to go [default: 10m]
+    /// How far back to go; a number alone is seconds [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     last: Option<u64>,
 }

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// A first prompt for the new one
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// How long it may take until it takes a prompt [default: 60s]
+    /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
 }

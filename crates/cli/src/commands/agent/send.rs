@@ -50,7 +50,7 @@ pub(crate) struct Args {
     /// Have the answer sent to the pane that this is typed in, when that is an agent's
     #[arg(long)]
     notify: bool,
-    /// How long to wait
+    /// How long to wait; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
 }

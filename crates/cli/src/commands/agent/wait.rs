@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Until it asks something
     #[arg(long)]
     blocked: bool,
-    /// Give up after so long [default: 30s]
+    /// Give up after so long; a number alone is seconds [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
 }
