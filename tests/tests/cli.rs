@@ -85,6 +85,22 @@ fn without_a_server_the_command_that_starts_one_is_named() {
 }
 
 #[test]
+fn a_place_that_was_named_in_vain_is_named_in_the_answer() {
+    let server = Server::start();
+    let nowhere = server.state().with_file_name("nowhere");
+    let nowhere = nowhere.to_str().unwrap();
+    for (args, says) in [
+        (&["--socket", nowhere, "ls"][..], format!("at {nowhere}, which `--socket` names")),
+        (&["--socket", nowhere, "server", "upgrade"], format!("at {nowhere}, which")),
+        (&["--url", "http://127.0.0.1:1", "ls"], "at http://127.0.0.1:1, which".to_owned()),
+    ] {
+        let (_, err, code) = said(&server.cli(args));
+        assert_eq!(code, i32::from(Code::Unavailable.exit()), "{err}");
+        assert!(err.contains(&says) && !err.contains("start one"), "{err}");
+    }
+}
+
+#[test]
 fn a_server_can_be_started_and_stopped_by_command() {
     let host = Server::start();
     let state = host.state().with_file_name("second");

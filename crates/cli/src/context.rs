@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::args::Global;
-use crate::client::{self, Client, Place};
+use crate::client::{self, Client, Place, Reason};
 use crate::config::File;
 use crate::out::Out;
 use crate::settings::{self, Flags, Legacy, Settings, Sources, process_env};
@@ -29,7 +29,7 @@ impl Context {
 
     /// The state folder of the server we talk to.
     pub(crate) fn state(&self) -> Result<State> {
-        if let Some(Place::Unix(socket)) = Place::asked_for(&self.global, &process_env)?
+        if let Some((Place::Unix(socket), _)) = Place::asked_for(&self.global, &process_env)?
             && let Some(state) = State::of_socket(&socket)
         {
             return Ok(state);
@@ -42,11 +42,12 @@ impl Context {
 
     /// Whoever talks to the server.
     pub(crate) fn client(&self) -> Result<Client> {
-        let place = match Place::asked_for(&self.global, &process_env)? {
-            Some(place) => place,
-            None => Place::of(&self.state()?),
+        let (place, reason) = match Place::asked_for(&self.global, &process_env)? {
+            Some(asked) => asked,
+            None if self.global.state_dir.is_some() => (Place::of(&self.state()?), Reason::Folder),
+            None => (Place::of(&self.state()?), Reason::Usual),
         };
-        Ok(Client::new(place, &process_env))
+        Ok(Client::new(place, reason, &process_env))
     }
 
     /// Asks the server to run an action, and waits for the answer.

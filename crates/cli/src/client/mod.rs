@@ -29,12 +29,14 @@ use crate::settings::Env;
 use patient::Patient;
 
 pub(crate) use catalogue::Described;
-pub(crate) use place::Place;
+pub(crate) use place::{Place, Reason};
 
 /// A way to one server.
 #[derive(Clone)]
 pub(crate) struct Client {
     place: Place,
+    /// Why it is looked for there.
+    reason: Reason,
     headers: HeaderMap,
 }
 
@@ -46,9 +48,9 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output> {
 
 impl Client {
     /// A client of the server at this place, speaking from the pane that the environment names.
-    pub(crate) fn new(place: Place, env: Env<'_>) -> Self {
+    pub(crate) fn new(place: Place, reason: Reason, env: Env<'_>) -> Self {
         let headers = headers(&place, env);
-        Self { place, headers }
+        Self { place, reason, headers }
     }
 
     /// Whether the server may be on another machine.
@@ -100,8 +102,10 @@ impl Client {
         }
         let status = response.status();
         let body = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
-        let refusal = serde_json::from_slice::<Refusal>(&body);
-        Err(refusal.map_or_else(|_| anyhow::anyhow!("the server answered {status}"), Into::into))
+        match serde_json::from_slice::<Refusal>(&body) {
+            Ok(refusal) => Err(explain(&self.place, refusal).into()),
+            Err(_) => Err(anyhow::anyhow!("the server answered {status}")),
+        }
     }
 }
 
@@ -127,14 +131,13 @@ impl Client {
 
     async fn reach(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
         request.headers_mut().extend(self.headers.clone());
+        let away = |error| unreachable(&self.place, self.reason, &error);
         match &self.place {
             Place::Unix(path) => {
-                let stream = UnixStream::connect(path).await;
-                speak(stream.map_err(|error| unreachable(&path.display(), &error))?, request).await
+                speak(UnixStream::connect(path).await.map_err(away)?, request).await
             }
             Place::Tcp { authority, .. } => {
-                let stream = TcpStream::connect(authority).await;
-                speak(stream.map_err(|error| unreachable(authority, &error))?, request).await
+                speak(TcpStream::connect(authority).await.map_err(away)?, request).await
             }
         }
     }
@@ -177,11 +180,23 @@ fn headers(place: &Place, env: Env<'_>) -> HeaderMap {
     headers
 }
 
-fn unreachable(place: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
+/// Says which place was tried, unless it is the usual one, and what to do.
+fn unreachable(place: &Place, reason: Reason, error: &io::Error) -> Refusal {
     use io::ErrorKind::{ConnectionRefused, NotFound};
-    let sentence = match error.kind() {
-        NotFound | ConnectionRefused => return not_running(),
-        _ => format!("cannot reach the server at {place}: {error}"),
+    let why = match error.kind() {
+        NotFound => "there is no such socket".to_owned(),
+        ConnectionRefused => "nobody listens there".to_owned(),
+        _ => {
+            let sentence = format!("cannot reach the server at {place}: {error}");
+            return Refusal::new(Code::Unavailable, sentence);
+        }
+    };
+    let sentence = match reason {
+        Reason::Usual => return not_running(),
+        Reason::Folder => format!(
+            "no paned server is running at {place}; start one with `paned server start` and the same `--state-dir`"
+        ),
+        Reason::Named(name) => format!("no paned server at {place}, which {name} names: {why}"),
     };
     Refusal::new(Code::Unavailable, sentence)
 }
@@ -190,6 +205,20 @@ fn unreachable(place: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
 pub(crate) fn not_running() -> Refusal {
     let sentence = "no paned server is running; start one with `paned server start`";
     Refusal::new(Code::Unavailable, sentence)
+}
+
+/// The server speaks to programs, of headers; whoever types a command has flags and variables.
+fn explain(place: &Place, refusal: Refusal) -> Refusal {
+    let sentence = match (refusal.code, place) {
+        (Code::Unauthorized, Place::Tcp { token: None, .. }) => format!(
+            "the server at {place} wants a token: say it with `--token` or PANED_TOKEN; there, `paned token create` makes one"
+        ),
+        (Code::Unauthorized, Place::Tcp { token: Some(_), .. }) => format!(
+            "the token is not good at {place}, or no more: say another with `--token` or PANED_TOKEN"
+        ),
+        _ => return refusal,
+    };
+    Refusal { sentence, ..refusal }
 }
 
 fn cut_off(error: hyper::Error) -> Refusal {
@@ -228,6 +257,43 @@ mod tests {
         assert_eq!(own["x-paned-pane"], "/PANED_PANE");
         let other = headers(&Place::Unix("/other".into()), &env);
         assert!(!other.contains_key("x-paned-pane"));
+    }
+
+    /// What is said of a place where nobody is.
+    fn away(place: &Place, reason: Reason) -> String {
+        unreachable(place, reason, &io::ErrorKind::ConnectionRefused.into()).sentence
+    }
+
+    #[test]
+    fn a_place_that_was_named_is_named_and_only_elsewhere_a_server_is_to_be_started() {
+        let (unix, tcp) = (
+            Place::Unix("/s/paned.sock".into()),
+            Place::Tcp { authority: "h:1".into(), token: None },
+        );
+        assert_eq!(
+            away(&tcp, Reason::Named("`--url`")),
+            "no paned server at http://h:1, which `--url` names: nobody listens there"
+        );
+        let usual = away(&unix, Reason::Usual);
+        assert!(usual.contains("`paned server start`") && !usual.contains("/s/"), "{usual}");
+        let folder = away(&unix, Reason::Folder);
+        assert!(folder.contains("at /s/paned.sock; start one"), "{folder}");
+    }
+
+    #[test]
+    fn whoever_types_a_command_is_told_of_flags_and_not_of_headers() {
+        let told = |token: Option<&str>, code| {
+            let place = Place::Tcp { authority: "h:1".into(), token: token.map(Into::into) };
+            explain(&place, Refusal::new(code, "send `Authorization: Bearer <token>`")).sentence
+        };
+        for token in [None, Some("bad")] {
+            let sentence = told(token, Code::Unauthorized);
+            assert!(sentence.contains("`--token` or PANED_TOKEN"), "{sentence}");
+            assert!(sentence.contains("http://h:1") && !sentence.contains("Bearer"), "{sentence}");
+        }
+        assert!(told(None, Code::Forbidden).contains("Bearer"));
+        let refusal = Refusal::new(Code::Unauthorized, "as it is");
+        assert_eq!(explain(&Place::Unix("/s".into()), refusal).sentence, "as it is");
     }
 
     #[test]

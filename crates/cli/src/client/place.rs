@@ -1,5 +1,6 @@
 //! Where the server is: what was asked for, or what the state folder says.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use hyper::Uri;
@@ -18,27 +19,45 @@ pub(crate) enum Place {
     Tcp { authority: String, token: Option<String> },
 }
 
+/// Why a server is looked for at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Nobody said another one.
+    Usual,
+    /// It is in the state folder of `--state-dir`.
+    Folder,
+    /// This flag or variable names it.
+    Named(&'static str),
+}
+
 impl Place {
     /// The place that flags or, after them, the environment ask for. A state folder that was asked for by a
-    /// flag beats the environment, and is not looked at here.
+    /// flag beats the environment, and is not looked at here. With it comes what names it.
     ///
     /// # Errors
     /// When an address makes no sense.
-    pub(crate) fn asked_for(global: &Global, env: Env<'_>) -> Result<Option<Self>, Refusal> {
+    pub(crate) fn asked_for(
+        global: &Global,
+        env: Env<'_>,
+    ) -> Result<Option<(Self, Reason)>, Refusal> {
         let token = || global.token.clone().or_else(|| env("PANED_TOKEN"));
+        let named = |place, name| Ok(Some((place, Reason::Named(name))));
         if let Some(socket) = &global.socket {
-            return Ok(Some(Self::Unix(socket.clone())));
+            return named(Self::Unix(socket.clone()), "`--socket`");
         }
         if let Some(url) = &global.url {
-            return Self::tcp(url, token()).map(Some);
+            return named(Self::tcp(url, token())?, "`--url`");
         }
         if global.state_dir.is_some() {
             return Ok(None);
         }
         if let Some(socket) = env("PANED_SOCKET") {
-            return Ok(Some(Self::Unix(socket.into())));
+            return named(Self::Unix(socket.into()), "PANED_SOCKET");
         }
-        env("PANED_URL").map(|url| Self::tcp(&url, token())).transpose()
+        match env("PANED_URL") {
+            Some(url) => named(Self::tcp(&url, token())?, "PANED_URL"),
+            None => Ok(None),
+        }
     }
 
     /// The place where the server of a state folder listens.
@@ -62,40 +81,48 @@ impl Place {
     }
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => path.display().fmt(f),
+            Self::Tcp { authority, .. } => write!(f, "http://{authority}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(global: &Global, env: &[(&str, &str)], place: Option<Place>) {
+    fn check(global: &Global, env: &[(&str, &str)], place: Option<(Place, &'static str)>) {
         let look = |name: &str| {
             let found = env.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         };
+        let place = place.map(|(place, by)| (place, Reason::Named(by)));
         assert_eq!(Place::asked_for(global, &look), Ok(place));
     }
 
-    fn unix(path: &str) -> Option<Place> {
-        Some(Place::Unix(path.into()))
+    fn unix(path: &str) -> Place {
+        Place::Unix(path.into())
     }
 
-    fn tcp(authority: &str, token: &str) -> Option<Place> {
-        Some(Place::Tcp { authority: authority.into(), token: Some(token.into()) })
+    fn tcp(authority: &str, token: &str) -> Place {
+        Place::Tcp { authority: authority.into(), token: Some(token.into()) }
     }
 
     #[test]
     fn flags_beat_the_environment_and_a_socket_beats_an_address() {
         let env = [("PANED_SOCKET", "/e"), ("PANED_URL", "http://h:1"), ("PANED_TOKEN", "t")];
         let none = Global::default();
-        check(&none, &env, unix("/e"));
-        check(&none, &env[1..], tcp("h:1", "t"));
+        check(&none, &env, Some((unix("/e"), "PANED_SOCKET")));
+        check(&none, &env[1..], Some((tcp("h:1", "t"), "PANED_URL")));
         check(&none, &[], None);
-        check(&Global { socket: Some("/f".into()), ..none.clone() }, &env, unix("/f"));
-        check(
-            &Global { url: Some("http://[::1]:9/".into()), ..none.clone() },
-            &env,
-            tcp("[::1]:9", "t"),
-        );
+        let socket = Global { socket: Some("/f".into()), ..none.clone() };
+        check(&socket, &env, Some((unix("/f"), "`--socket`")));
+        let url = Global { url: Some("http://[::1]:9/".into()), ..none.clone() };
+        check(&url, &env, Some((tcp("[::1]:9", "t"), "`--url`")));
         check(&Global { state_dir: Some("/s".into()), ..none }, &env, None);
     }
 

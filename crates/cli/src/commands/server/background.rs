@@ -58,7 +58,9 @@ pub(super) fn restart(context: &Context, words: &[String]) -> Result<()> {
 /// Has the server go on as the program in its file, and waits until it serves again.
 pub(super) fn upgrade(context: &Context) -> Result<()> {
     let state = context.state()?;
-    let before = running(context, &state).ok_or_else(not_running)?;
+    // It says where nobody answers.
+    context.action("server:status", &json!({}))?;
+    let before = state.served().ok_or_else(not_running)?;
     context.action("server:upgrade", &json!({}))?;
     let after = wait("the server to come back", || {
         let served = state.served()?;
