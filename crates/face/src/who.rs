@@ -33,7 +33,9 @@ pub(crate) fn identify(
         return known.map(|()| Some(anyone(kernel)));
     }
     let caller = match (bearer(headers)?, &threshold.way) {
-        (Some(token), Way::Tcp(_) | Way::Unix) => kernel.authenticate(token)?,
+        (Some(token), Way::Tcp(_) | Way::Unix) => {
+            kernel.authenticate(token).map_err(|refusal| no_good(headers, refusal))?
+        }
         (None, Way::Unix) => kernel.owner(headers.get(PROOF).and_then(text)),
         (None, Way::Tcp(_)) if threshold.admits == Admits::Anyone => anyone(kernel),
         (None, Way::Tcp(_)) => return Ok(None),
@@ -63,6 +65,17 @@ pub(crate) fn admit(kernel: &Kernel, headers: &HeaderMap, token: &str) -> Result
 /// The refusal of somebody who shows no token.
 pub(crate) fn unknown() -> Refusal {
     Refusal::new(Code::Unauthorized, "this needs a grant: send `Authorization: Bearer <token>`")
+}
+
+/// Words the refusal of a token for the way by which it was shown.
+fn no_good(headers: &HeaderMap, refusal: Refusal) -> Refusal {
+    match (refusal.code, offered(headers).next()) {
+        (Code::Unauthorized, Some(_)) => {
+            let sentence = format!("this needs a valid grant: offer `{OFFERED}<token>` with one");
+            Refusal { sentence, ..refusal }
+        }
+        _ => refusal,
+    }
 }
 
 /// The one token that is shown, if any.

@@ -13,7 +13,7 @@ use super::{MAX_WINDOW, WINDOW};
 
 /// Every message there is, for whoever sends another one.
 const TYPES: &str = "auth, subscribe, unsubscribe, ack, input, keys, resize, events, action, ping";
-/// The longest `id`, as it is written.
+/// The longest `id`, in characters: of a string itself, of a number as it is written.
 const MAX_ID: usize = 128;
 
 /// What a client calls a message, to know its answer; as it was written.
@@ -107,10 +107,7 @@ impl<'a> Fields<'a> {
 
     fn id(&mut self) -> Result<Option<Id>, Refusal> {
         let Some(id) = self.0.remove("id") else { return Ok(None) };
-        let is_name = id
-            .get()
-            .starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit());
-        if !is_name || MAX_ID < id.get().len() {
+        if length(id).is_none_or(|length| MAX_ID < length) {
             let sentence = format!("`id` is a string or a number of at most {MAX_ID} characters");
             return Err(Refusal::invalid(sentence));
         }
@@ -226,6 +223,15 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// How many characters an `id` has, if it can be one.
+fn length(id: &RawValue) -> Option<usize> {
+    match id.get().as_bytes().first()? {
+        b'"' => serde_json::from_str::<String>(id.get()).ok().map(|id| id.chars().count()),
+        b'-' | b'0'..=b'9' => Some(id.get().len()),
+        _ => None,
+    }
+}
+
 fn unknown(kind: &str) -> Refusal {
     Refusal::invalid(format!("no message `{}`; there are {TYPES}", kind.escape_debug()))
 }
@@ -332,9 +338,21 @@ mod tests {
         for id in ["7", "-1.50e3", r#""x\u00e9""#] {
             check_id(id, Some(id));
         }
-        for id in ["{}", "[1]", "true", "null", &format!("\"{}\"", "x".repeat(MAX_ID))] {
+        for id in ["{}", "[1]", "true", "null", r#""\ud800""#] {
             check_id(id, None);
         }
+    }
+
+    #[test]
+    fn an_id_is_as_long_as_its_text_and_not_as_its_quotes_and_escapes() {
+        for character in ["x", "é", "漢", r"\u00e9", r"\ud83d\ude00", r"\n"] {
+            let of = |count: usize| format!("\"{}\"", character.repeat(count));
+            check_id(&of(MAX_ID), Some(&of(MAX_ID)));
+            check_id(&of(MAX_ID + 1), None);
+        }
+        let number = "1".repeat(MAX_ID);
+        check_id(&number, Some(&number));
+        check_id(&format!("{number}1"), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use axum::extract::ws::{CloseFrame, Message, close_code};
 use futures_util::StreamExt;
 use paned_kernel::Caller;
 use paned_model::Refusal;
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::say::Say;
@@ -25,8 +26,8 @@ const MAX_REASON: usize = 123;
 pub(crate) enum Farewell {
     /// The client says so.
     Left,
-    /// Whoever opened it is not let in.
-    Refused(Refusal),
+    /// Whoever opened it is not let in; with what they call the message by which they asked.
+    Refused(Option<Box<RawValue>>, Refusal),
     /// The grant it was opened with is over.
     ShutOut,
     /// The server stops.
@@ -38,8 +39,8 @@ pub(crate) enum Farewell {
 impl Farewell {
     /// Says goodbye and waits a little until it was heard.
     pub(crate) async fn say(self, mut wire: Wire, mut heard: Heard) {
-        if let Self::Refused(refusal) = &self {
-            wire.say(Say::Error { id: None, channel: None, refusal }.frame());
+        if let Self::Refused(id, refusal) = &self {
+            wire.say(Say::Error { id: id.as_deref(), channel: None, refusal }.frame());
         }
         if let Some((code, reason)) = self.close() {
             wire.say(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
@@ -58,7 +59,7 @@ impl Farewell {
     fn close(&self) -> Option<(u16, String)> {
         match self {
             Self::Left => None,
-            Self::Refused(_) => Some((UNAUTHORIZED, "not let in".to_owned())),
+            Self::Refused(..) => Some((UNAUTHORIZED, "not let in".to_owned())),
             Self::ShutOut => Some((UNAUTHORIZED, "the grant is over".to_owned())),
             Self::Stopping => Some((close_code::AWAY, "the server stops".to_owned())),
             Self::Broken(error) => {

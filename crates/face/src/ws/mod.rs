@@ -183,15 +183,15 @@ impl Visit {
         let Self { shared, caller, headers, ration, seat, wire, mut heard } = self;
         let _counted = shared.metrics.socket();
         let caller = match caller {
-            Some(caller) => Ok(caller),
+            Some(caller) => Ok((caller, None)),
             None => hello::listen(&shared, &headers, &mut heard).await,
         };
         match caller {
-            Ok(caller) => {
+            Ok((caller, asked)) => {
                 ration.lift();
                 seat.let_in();
                 let caller = caller.staying(&shared.kernel, "websocket");
-                Session::new(shared, caller, wire, heard).run().await;
+                Session::new(shared, caller, wire, heard).run(asked).await;
             }
             Err(farewell) => farewell.say(wire, heard).await,
         }

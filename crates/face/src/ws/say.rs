@@ -14,7 +14,13 @@ use serde_json::value::RawValue;
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(super) enum Say<'a> {
     /// The client is let in.
-    Welcome { version: &'a str, protocol: &'a str, scopes: Vec<Scope> },
+    Welcome {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RawValue>,
+        version: &'a str,
+        protocol: &'a str,
+        scopes: Vec<Scope>,
+    },
     /// A channel is open. Its bytes begin at this offset.
     Subscribed {
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -57,9 +57,9 @@ impl Session {
         Self { shared, caller, wire, heard, channels, work, facts, over }
     }
 
-    /// Talks until either side has enough.
-    pub(super) async fn run(mut self) {
-        self.welcome();
+    /// Talks until either side has enough. Whoever asked to be let in by a message may have called it something.
+    pub(super) async fn run(mut self, asked: Option<Id>) {
+        self.welcome(asked.as_deref());
         let farewell = loop {
             let event = self.next().await;
             match self.handle(event) {
@@ -74,7 +74,7 @@ impl Session {
             Farewell::Left | Farewell::Broken(_) => {
                 tokio::join!(farewell.say(self.wire, self.heard), self.work.wind_up());
             }
-            Farewell::Refused(_) | Farewell::ShutOut | Farewell::Stopping => {
+            Farewell::Refused(..) | Farewell::ShutOut | Farewell::Stopping => {
                 farewell.say(self.wire, self.heard).await;
             }
         }
@@ -112,10 +112,10 @@ impl Session {
         Flow::Continue(())
     }
 
-    fn welcome(&mut self) {
+    fn welcome(&mut self, id: Option<&RawValue>) {
         let scopes = self.caller.grant.scopes.iter().copied().collect();
         let version = self.shared.kernel.setup().version;
-        self.say(&Say::Welcome { version, protocol: PROTOCOL, scopes });
+        self.say(&Say::Welcome { id, version, protocol: PROTOCOL, scopes });
     }
 
     fn hear(&mut self, message: &Message) -> Flow {

@@ -93,6 +93,24 @@ async fn a_first_frame_that_shows_no_good_token_ends_it() {
 }
 
 #[tokio::test]
+async fn the_answer_to_a_first_frame_carries_its_id_and_says_what_helps() {
+    let house = House::new().await;
+    let auth = |token: &str| json!({ "type": "auth", "token": token, "id": "a" });
+    let mut ws = house.open(&[]).await.unwrap();
+    let welcome = ws.ask(auth(&house.token)).await;
+    assert_eq!((&welcome["type"], &welcome["id"]), (&json!("welcome"), &json!("a")));
+    for (first, says) in [
+        (auth("paned_x_y"), "the `token` of this `auth` is not good"),
+        (json!({ "type": "ping", "id": "a" }), "send {\"type\":\"auth\""),
+    ] {
+        let error = house.open(&[]).await.unwrap().ask(first).await;
+        assert_eq!((&error["type"], &error["id"]), (&json!("error"), &json!("a")));
+        let sentence = error["error"].as_str().unwrap();
+        assert!(sentence.contains(says) && !sentence.contains("Bearer"), "{sentence}");
+    }
+}
+
+#[tokio::test]
 async fn silence_ends_it_too() {
     let hello = Duration::from_millis(50);
     let house = House::with(Limits { hello, ..Limits::default() }).await;

@@ -114,7 +114,7 @@ impl Session {
             Farewell::Left | Farewell::Broken(_) => {
                 tokio::join!(farewell.say(self.wire, self.heard), wind_up(self.jobs));
             }
-            Farewell::Refused(_) | Farewell::ShutOut | Farewell::Stopping => {
+            Farewell::Refused(..) | Farewell::ShutOut | Farewell::Stopping => {
                 farewell.say(self.wire, self.heard).await;
             }
         }
