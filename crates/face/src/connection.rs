@@ -22,6 +22,7 @@ use crate::doors::Door;
 use crate::doors::agentmux::Lenient;
 use crate::entrance::enter;
 use crate::lane::{Lane, Laned};
+use crate::lent::Lent;
 use crate::listener::{Stream, Threshold};
 use crate::map::Map;
 use crate::patient::Patient;
@@ -33,8 +34,9 @@ use crate::ws::Hand;
 
 /// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
 pub(crate) const BUFFER: usize = 64 << 10;
-/// How long somebody who may not come in is listened to.
+/// How long somebody whom nobody listens to any more is let speak, and how much of it is taken.
 const PATIENCE: Duration = Duration::from_secs(1);
+const REST: usize = 8 << 20;
 
 /// How long somebody who was let in just before the end may take for a first request.
 const FIRST_WORD: Duration = Duration::from_millis(300);
@@ -60,11 +62,30 @@ pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
 async fn converse(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
     let (visit, mut visits) = mpsc::channel(1);
     let (lane, ration) = (Lane::default(), Ration::default());
-    answer(talk, stream, Hand { visit, lane, ration, seat }).await;
+    let ((stream, back), shared) = (Lent::new(stream), talk.shared.clone());
+    answer(talk, Box::new(stream), Hand { visit, lane, ration, seat }).await;
     // Nobody holds a hand any more, unless the connection became a socket.
-    if let Some(visit) = visits.recv().await {
-        visit.await;
-    }
+    let Some(visit) = visits.recv().await else { return };
+    let parting = async {
+        let Ok(stream) = back.await else { return };
+        tokio::select! {
+            () = hang_up(stream, REST) => {}
+            () = shared.closed() => {}
+        }
+    };
+    // Whoever visited may have something to finish when the client is gone.
+    tokio::join!(visit, parting);
+}
+
+/// Ends a connection whose client may still be speaking. Nothing of that is kept.
+async fn hang_up(mut stream: Box<dyn Stream>, most: usize) {
+    let goodbye = async {
+        stream.shutdown().await?;
+        // Closing while something is unread would take back what was said.
+        copy(&mut stream.take(most as u64), &mut sink()).await
+    };
+    // They may be gone already, or never stop talking; we have said it.
+    let _ = timeout(PATIENCE, goodbye).await;
 }
 
 /// Answers the requests of one connection.
@@ -111,14 +132,9 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
 /// Tells somebody why they may not come in, and hangs up.
 pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
     let answer = written(refusal.code.http(), &refusal);
-    let goodbye = async {
-        stream.write_all(answer.as_bytes()).await?;
-        stream.shutdown().await?;
-        // Closing while something is unread would take the answer back.
-        copy(&mut stream.take(BUFFER as u64), &mut sink()).await
-    };
-    // They may be gone already, or never stop talking; we have said it.
-    let _ = timeout(PATIENCE, goodbye).await;
+    if let Ok(Ok(())) = timeout(PATIENCE, stream.write_all(answer.as_bytes())).await {
+        hang_up(stream, BUFFER).await;
+    }
 }
 
 /// A refusal as it goes over the wire, for those whom no route answers; the last word of a connection.

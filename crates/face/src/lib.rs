@@ -15,6 +15,7 @@ mod entrance;
 mod events;
 mod health;
 mod lane;
+mod lent;
 mod limits;
 mod listener;
 mod map;

@@ -78,6 +78,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
         }
     }
 
+    /// The connection itself, to break the rules on it.
+    pub(crate) fn into_raw(self) -> S {
+        self.stream.into_inner()
+    }
+
     pub(crate) async fn send(&mut self, message: Value) {
         self.send_raw(Message::text(message.to_string())).await;
     }

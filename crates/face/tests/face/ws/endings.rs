@@ -1,9 +1,12 @@
 //! How a socket ends, by either side.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use paned_face::Limits;
 use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::client::{Heard, Ws};
@@ -95,6 +98,60 @@ async fn whoever_breaks_the_rules_is_told_which() {
     let mut ws = house.ws().await;
     ws.send_raw(Message::text("x".repeat(3 << 20))).await;
     assert_eq!(ws.next().await, Heard::Closed(1002));
+}
+
+/// The head of a text frame of so many bytes, masked with zeros.
+fn head(bytes: u64) -> Vec<u8> {
+    [&[0x81, 0xff][..], &bytes.to_be_bytes(), &[0; 4]].concat()
+}
+
+/// Sends so many bytes in one frame; answers what comes until the server hangs up, or how that fails.
+async fn answered<S>(ws: Ws<S>, bytes: usize) -> io::Result<Vec<u8>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut read, mut write) = tokio::io::split(ws.into_raw());
+    let frame = [head(bytes as u64), vec![b'x'; bytes]].concat();
+    let mut answer = Vec::new();
+    // The server may have enough before all is sent; what it says of that is what matters.
+    let (_, read) = tokio::join!(write.write_all(&frame), read.read_to_end(&mut answer));
+    read.map(|_| answer)
+}
+
+/// A goodbye with code 1002 came, and then the end and no reset.
+#[track_caller]
+fn check_goodbye(answer: io::Result<Vec<u8>>) {
+    let answer = answer.expect("the goodbye was taken back");
+    assert_eq!((answer[0], &answer[2..4]), (0x88, &1002_u16.to_be_bytes()[..]));
+}
+
+#[tokio::test]
+async fn a_goodbye_is_heard_by_whoever_still_speaks() {
+    let house = House::new().await;
+    for _ in 0..5 {
+        check_goodbye(answered(house.ws().await, 4 << 20).await);
+        let stranger = house.open(&[]).await.unwrap();
+        check_goodbye(answered(stranger, 100_000).await);
+        let unix = house.unix().await;
+        let mut owner = Ws::open(unix, "ws://localhost/ws", &[]).await.unwrap();
+        owner.text().await;
+        check_goodbye(answered(owner, 4 << 20).await);
+    }
+    let url = format!("ws://{}/doors/opencode-pty/ws", house.address);
+    let bearer = format!("Bearer {}", house.token);
+    let door = Ws::open(house.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
+    let answer = answered(door, 4 << 20).await.expect("the goodbye was taken back");
+    let goodbye = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
+    assert!(goodbye.is_some(), "{answer:?}");
+}
+
+#[tokio::test]
+async fn whoever_never_stops_speaking_is_let_go() {
+    let house = House::new().await;
+    let mut stream = house.ws().await.into_raw();
+    stream.write_all(&head(u64::MAX >> 1)).await.unwrap();
+    let speaking = async { while stream.write_all(&[b'x'; 64 << 10]).await.is_ok() {} };
+    timeout(DEADLINE, speaking).await.expect("it is still listened to");
 }
 
 #[tokio::test]
