@@ -1,6 +1,6 @@
 //! Which letters are drawn as lines and corners.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 use super::split;
 use super::steps::Reader;
@@ -68,6 +68,10 @@ impl Charsets {
 #[must_use]
 pub fn may_draw(output: &[u8]) -> bool {
     const SO: u8 = 0x0e;
-    let chooses = |choice: &[u8]| memmem::find(output, choice).is_some();
-    memchr(SO, output).is_some() || chooses(b"\x1b(0") || chooses(b"\x1b)0")
+    const ESC: u8 = 0x1b;
+    // In plain text one pass is enough.
+    let Some(at) = memchr2(SO, ESC, output) else { return false };
+    let rest = &output[at..];
+    let chooses = |choice: &[u8]| memmem::find(rest, choice).is_some();
+    memchr(SO, rest).is_some() || chooses(b"\x1b(0") || chooses(b"\x1b)0")
 }
