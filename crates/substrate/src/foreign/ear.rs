@@ -69,8 +69,9 @@ impl Ear {
             match event {
                 Event::Scribe(Some(Fact::Wrote)) => self.tell(Fact::Wrote).await,
                 Event::Scribe(Some(Fact::Exited(ending))) => self.exited(ending, &line).await,
-                Event::Scribe(Some(Fact::Lost)) => self.lost(&line).await,
-                Event::Scribe(Some(Fact::Parted)) => self.over(Fact::Parted).await,
+                Event::Scribe(Some(fact @ (Fact::Lost | Fact::Parted))) => {
+                    self.parted(fact, &line).await;
+                }
                 // Nobody but tmux sets its size, and we told the scribe.
                 Event::Scribe(Some(Fact::Resized(_) | Fact::Held(_) | Fact::Pressed(_))) => {}
                 Event::Scribe(None) => return,
@@ -124,8 +125,8 @@ impl Ear {
         self.over(Fact::Exited(Ending { exit, ..ending })).await;
     }
 
-    /// The scribe is gone. If the pane is too, that is its end; how it ended nobody knows.
-    async fn lost(&self, line: &Option<Line>) {
+    /// The scribe is gone, or about to go. If the pane is gone too, that is its end; how it ended nobody knows.
+    async fn parted(&self, fact: Fact, line: &Option<Line>) {
         let known = self.spot.known;
         let is_gone = match line {
             Some(line) => match timeout(HOW, line.server.client().glimpse(known.pane)).await {
@@ -135,7 +136,7 @@ impl Ear {
             None => false,
         };
         let ending = Ending { exit: None, killed: false, timed_out: false, at: clock::now() };
-        self.over(if is_gone { Fact::Exited(ending) } else { Fact::Lost }).await;
+        self.over(if is_gone { Fact::Exited(ending) } else { fact }).await;
         if let Some(line) = line {
             let _ = line.server.client().unwatch_size(known.pane).await;
         }
