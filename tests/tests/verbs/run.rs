@@ -195,6 +195,23 @@ fn a_program_that_was_ended_leaves_our_terminal_as_it_was() {
     assert_eq!(term.end(), 137);
 }
 
+#[test]
+fn the_server_answers_what_a_program_asks_and_our_terminal_is_not_asked() {
+    let server = Server::start();
+    let ask = "stty raw -echo; printf 'ask\\033[6n\\033[cdone\\r\\n'; read -d c -t 60 answer; printf '%q\\r\\n' \"$answer\"";
+    let run = |args: &[&'static str]| {
+        let args: Vec<&str> = args.iter().copied().chain(["bash", "-c", ask]).collect();
+        Term::paned(&server, &args, Size::default())
+    };
+    let mut term = run(&["run", "--"]);
+    term.until("askdone");
+    term.until("R\\E[?6");
+    assert_eq!(term.end(), 0);
+    let mut raw = run(&["run", "--raw", "--"]);
+    raw.until("ask\u{1b}[6n\u{1b}[cdone");
+    assert_eq!(raw.end(), 0);
+}
+
 /// Counts the lines that `paned run` prints, once somebody reads them.
 fn count(run: &mut Child, before: impl FnOnce()) -> usize {
     let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map(Result::unwrap);

@@ -8,7 +8,6 @@
 mod detach;
 mod mirror;
 mod picture;
-mod questions;
 mod session;
 mod show;
 mod terminal;

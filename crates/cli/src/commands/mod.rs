@@ -26,6 +26,7 @@ mod past;
 pub(crate) mod paste;
 mod printed;
 mod printer;
+mod questions;
 pub(crate) mod read;
 pub(crate) mod rename;
 pub(crate) mod resize;

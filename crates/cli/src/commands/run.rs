@@ -22,6 +22,7 @@ use self::press::Press;
 use super::follow::Follower;
 use super::printed::Read;
 use super::printer::{Form, Printer};
+use super::questions::Questions;
 use super::span::seconds;
 use super::window::{self, Signals};
 use super::{is_unavailable, new, params, read};
@@ -37,8 +38,9 @@ Examples:
   paned run --json -- make                        how it ended and what it printed, as JSON
 
 The program has a terminal of its own, as large as yours, and lives on the server: what it prints is shown \
-as it comes, byte for byte to a terminal (or with --raw), as plain lines elsewhere. All of it is shown: a \
-program that prints faster than its output is read waits, as it would for a pipe. Only over TCP, from another \
+as it comes, as plain lines where that is no terminal of yours. In your terminal it draws as it would without us; \
+only what it asks its terminal is not shown there, because the server answers that. --raw shows every byte, wherever it goes. \
+All of it is shown: a program that prints faster than its output is read waits, as it would for a pipe. Only over TCP, from another \
 machine, some may be lost; then that is said, and the exit code is not 0.
 
 ^C and ^\\ are pressed in its pane, where they are keys to it, and signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
@@ -88,7 +90,7 @@ pub(crate) struct Args {
     /// Keep the pane, and what the program left running
     #[arg(long)]
     keep: bool,
-    /// Show the bytes as they are, wherever they go
+    /// Show every byte, wherever it goes; your terminal may then answer what the program asks its own
     #[arg(long)]
     raw: bool,
     /// The program and its arguments
@@ -115,7 +117,9 @@ async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Resu
     // Before the pane is there, so that no signal leaves it behind.
     let mut signals = Signals::catch()?;
     let (keep, follows_size, form) = (args.keep, args.size.is_none(), form(context, args.raw));
-    let (is_raw, is_near) = (form == Form::Raw, !client.is_remote());
+    let shows_bytes = form == Form::Raw && context.out.is_terminal();
+    let questions = (shows_bytes && !args.raw).then(Questions::default);
+    let is_near = !client.is_remote();
     let pane = match client.action("pane:new", &request(args, is_near)?).await {
         Ok(pane) => read::<PaneInfo>(pane)?,
         Err(error) => return not_started(context, error),
@@ -130,7 +134,8 @@ async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Resu
         pane: id.clone(),
         source,
         press: Press::new(Printer::new(context.out, form)),
-        shows_bytes: is_raw && context.out.is_terminal(),
+        shows_bytes,
+        questions,
         follows_size,
         state: State::default(),
         guard,

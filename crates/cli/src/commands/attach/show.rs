@@ -7,9 +7,9 @@ use paned_model::Size;
 use tokio::time::Instant;
 
 use super::super::ending::Ended;
+use super::super::questions::Questions;
 use super::mirror::Mirror;
 use super::picture::Picture;
-use super::questions::Questions;
 use super::terminal::Terminal;
 
 /// How much is shown before anything else is looked at.

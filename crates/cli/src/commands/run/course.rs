@@ -13,6 +13,7 @@ use super::super::afterwards::Afterwards;
 use super::super::ending::Ended;
 use super::super::follow::{self, Follower};
 use super::super::is_unavailable;
+use super::super::questions::Questions;
 use super::super::window::{self, Asked, Caught, Signals};
 use super::direct::{self, Direct};
 use super::press::{Job, Press};
@@ -65,6 +66,8 @@ pub(super) struct Course<'a> {
     pub(super) press: Press,
     /// Whether a terminal shows the program's bytes.
     pub(super) shows_bytes: bool,
+    /// Takes out what is not to be answered by that terminal, unless all is to be shown.
+    pub(super) questions: Option<Questions>,
     /// Whether its terminal is as large as ours.
     pub(super) follows_size: bool,
     pub(super) state: State,
@@ -187,12 +190,18 @@ impl Course<'_> {
     fn show(&mut self, piece: Piece) {
         let job = match piece {
             Piece::Printed(bytes) => {
+                let bytes = match &mut self.questions {
+                    Some(questions) => questions.take_out(&bytes),
+                    None => bytes,
+                };
                 self.state.afterwards.saw(&bytes);
                 self.tell_guard();
                 Job::Bytes(bytes)
             }
             Piece::Missed(bytes) => {
                 self.state.missed += bytes;
+                // Whatever had begun before the gap does not go on behind it.
+                self.questions = self.questions.take().map(|_| Questions::default());
                 Job::Missed(bytes)
             }
             Piece::Ended { ended, at } => {
