@@ -253,6 +253,25 @@ fn one_terminal_answers_a_question() {
 }
 
 #[test]
+fn clipboard_and_title_are_nobodys_to_ask_for() {
+    let mut server = Server::start();
+    let private = "\\033]52;c;?\\007\\033]52;c;aGk=\\007\\033[21t\\005";
+    let ask = format!(
+        "stty raw -echo; echo ready; while read -n 1 -t 60 x; do printf 'ask{private}\\033[19tdone\\r\\n'; done"
+    );
+    script(&server, "a", &ask);
+    let mut term = attach(&server, &["a"]);
+    term.until("ready");
+    term.type_in("x");
+    term.until("askdone");
+    server.kill();
+    term.type_in("x");
+    term.until("ask\u{1b}[19tdone");
+    term.type_in(DETACH);
+    assert_eq!(term.end(), 0);
+}
+
+#[test]
 fn a_pane_can_show_another_but_not_itself() {
     let server = Server::start();
     start(&server, "a", &["cat"]);

@@ -45,7 +45,8 @@ Examples:
 Your terminal becomes the pane's: what it shows now is drawn, what you type goes to its program, and the \
 pane takes your terminal's size, unless somebody else who is attached holds it: then what fits is drawn, and \
 the size is yours when they leave. It works while no \
-server runs; only then your terminal answers what the program asks its terminal.
+server runs; only then your terminal answers what the program asks its terminal. Of your clipboard and your window's \
+title it learns nothing, and what it puts on the clipboard stays off yours.
 
 When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
 time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";

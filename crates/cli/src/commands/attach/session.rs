@@ -7,6 +7,7 @@ use paned_model::Size;
 use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToKeeper};
 
 use super::super::ending::Ended;
+use super::super::questions::Answers;
 use super::super::window::{Asked, Caught, Signals};
 use super::detach::Lookout;
 use super::show::Show;
@@ -163,7 +164,10 @@ impl Session {
             self.show.fit(&self.terminal)?;
         }
         if self.show.unshown().is_empty() {
-            let answers = !self.is_served && self.holds && self.wishes.types;
+            let answers = match !self.is_served && self.holds && self.wishes.types {
+                true => Answers::Terminal,
+                false => Answers::Elsewhere,
+            };
             self.show.refill(&self.terminal, answers)?;
         }
         if !self.show.unshown().is_empty() {

@@ -7,7 +7,7 @@ use paned_model::Size;
 use tokio::time::Instant;
 
 use super::super::ending::Ended;
-use super::super::questions::Questions;
+use super::super::questions::{Answers, Questions};
 use super::mirror::Mirror;
 use super::picture::Picture;
 use super::terminal::Terminal;
@@ -122,7 +122,7 @@ impl Show {
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) fn refill(&mut self, terminal: &Terminal, answers: bool) -> io::Result<()> {
+    pub(super) fn refill(&mut self, terminal: &Terminal, answers: Answers) -> io::Result<()> {
         self.is_new = true;
         let read = match &mut self.mirror {
             None => self.copy(answers)?,
@@ -140,7 +140,7 @@ impl Show {
     }
 
     /// Puts the bytes themselves on the way.
-    fn copy(&mut self, answers: bool) -> io::Result<Result<(), Gap>> {
+    fn copy(&mut self, answers: Answers) -> io::Result<Result<(), Gap>> {
         loop {
             let mut piece = vec![0; PIECE];
             match self.tape.read(self.at, &mut piece)? {
@@ -149,10 +149,7 @@ impl Show {
             }
             self.at += piece.len() as u64;
             let is_all = piece.is_empty();
-            self.unshown = match answers {
-                true => [self.questions.give_back(), piece].concat(),
-                false => self.questions.take_out(&piece),
-            };
+            self.unshown = self.questions.take_out(&piece, answers);
             // Of a question nothing is left, and more may follow.
             if is_all || !self.unshown.is_empty() {
                 return Ok(Ok(()));

@@ -13,7 +13,7 @@ use super::super::afterwards::Afterwards;
 use super::super::ending::Ended;
 use super::super::follow::{self, Follower};
 use super::super::is_unavailable;
-use super::super::questions::Questions;
+use super::super::questions::{Answers, Questions};
 use super::super::window::{self, Asked, Caught, Signals};
 use super::direct::{self, Direct};
 use super::press::{Job, Press};
@@ -191,7 +191,7 @@ impl Course<'_> {
         let job = match piece {
             Piece::Printed(bytes) => {
                 let bytes = match &mut self.questions {
-                    Some(questions) => questions.take_out(&bytes),
+                    Some(questions) => questions.take_out(&bytes, Answers::Elsewhere),
                     None => bytes,
                 };
                 self.state.afterwards.saw(&bytes);
