@@ -124,6 +124,34 @@ const FILLS: &str =
     "stty -echo; printf '\\033[?1049h\\033[1;24r\\033[H'; printf 'row %s\\r\\n' $(seq 23);
     printf 'row 24\\033[5;70Hfar end'; read x; printf '\\033[30;1H\\nscrolled'; read y";
 
+#[test]
+fn what_a_program_switched_on_goes_off_when_one_leaves() {
+    let server = Server::start();
+    let on = "\\033[22;2t\\033]2;mine\\007\\033[>4;2m\\033[?2048h\\033[2h\\033]11;red\\007";
+    script(&server, "a", &format!("echo ready; read x; printf '{on}on'; cat"));
+    let mut term = attach(&server, &["a"]);
+    term.until("ready");
+    term.type_in("\r");
+    term.until("\u{1b}[22;0t\u{1b}]2;mine\u{7}\u{1b}[>4;2m\u{1b}[?2048h\u{1b}]11;red\u{7}on");
+    term.type_in(DETACH);
+    term.until("\u{1b}[?2048l\u{1b}[>4m\u{1b}]111\u{1b}\\\u{1b}[23;0t");
+    assert_eq!(term.end(), 0);
+}
+
+#[test]
+fn a_pane_without_a_title_leaves_that_of_whoever_comes_late() {
+    let server = Server::start();
+    script(&server, "a", "printf '\\033[22;2tready'; read x; printf '\\033[23;2tback'; cat");
+    until(&server, "a", "ready");
+    let mut term = attach(&server, &["a"]);
+    let before = term.until("ready");
+    term.type_in("\r");
+    let after = term.until("back");
+    for shown in [before, after] {
+        assert!(!shown.contains("\u{1b}]2;") && !shown.contains("\u{1b}[23"), "{shown:?}");
+    }
+}
+
 /// Waits until one pane shows what another does; answers that.
 #[track_caller]
 fn until_same(server: &Server, one: &str, other: &str, text: &str) -> serde_json::Value {

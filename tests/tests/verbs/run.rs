@@ -193,6 +193,24 @@ fn a_program_that_was_ended_leaves_our_terminal_as_it_was() {
     term.until("\u{1b}[?1049l");
     term.until("\u{1b}[?25h");
     assert_eq!(term.end(), 137);
+    let script = "printf '\\033[>4;2m\\033]2;mine\\007busy'";
+    let mut term = Term::paned(&server, &["run", "--", "sh", "-c", script], Size::default());
+    term.until("\u{1b}[>4;2m\u{1b}[22;0t\u{1b}]2;mine\u{7}busy");
+    term.until("\u{1b}[>4m\u{1b}[23;0t");
+    assert_eq!(term.end(), 0);
+}
+
+#[test]
+fn a_run_that_has_lost_its_program_leaves_our_terminal_as_it_was() {
+    let mut server = Server::start();
+    let (url, token) = (format!("http://{}", server.authority()), server.token());
+    let run = ["--url", &url, "--token", &token, "run", "--", "sh", "-c"];
+    let run: Vec<&str> = run.into_iter().chain(["printf '\\033[?1049hbusy'; read x"]).collect();
+    let mut term = Term::paned(&server, &run, Size::default());
+    term.until("busy");
+    server.kill();
+    term.type_in("\u{3}");
+    term.until("\u{1b}[?1049l");
 }
 
 #[test]

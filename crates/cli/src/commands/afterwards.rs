@@ -1,6 +1,10 @@
 //! What a terminal must hear after a program has used it, so that the next one finds it as it was. Pure.
 
+mod traces;
+
 use paned_term::Signals;
+
+use traces::Traces;
 
 /// Ends whatever sequence is unfinished.
 const BREAK: &str = "\x18";
@@ -17,17 +21,20 @@ const LEAVE_ALTERNATE: &str = "\x1b[?1049l";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Afterwards {
     signals: Signals,
+    traces: Traces,
 }
 
 impl Afterwards {
     /// The terminal was told this.
     pub(super) fn saw(&mut self, bytes: &[u8]) {
         self.signals.feed(bytes, |_| {});
+        self.traces.saw(bytes);
     }
 
-    /// Whether nothing is to be put back, as far as modes go.
+    /// Whether nothing is to be put back, as far as that can be told.
     pub(super) fn is_plain(&self) -> bool {
-        self.signals.preamble().is_empty() && self.signals.pending() == 0
+        let is_whole = self.signals.preamble().is_empty() && self.signals.pending() == 0;
+        is_whole && self.traces.undo().is_empty()
     }
 
     /// What puts the terminal back. The keyboard of each screen is put back while that screen is shown.
@@ -38,7 +45,7 @@ impl Afterwards {
             Some((primary, alternate)) => pop(alternate) + LEAVE_ALTERNATE + &pop(primary),
             None => pop(&modes),
         };
-        format!("{BREAK}{undo}{PLAIN}").into_bytes()
+        format!("{BREAK}{}{undo}{PLAIN}", self.traces.undo()).into_bytes()
     }
 }
 
@@ -84,5 +91,35 @@ mod tests {
         assert!(afterwards.is_plain());
         afterwards.saw(b"\x1b[?25l");
         assert!(!afterwards.is_plain());
+    }
+
+    /// Of what a program told a terminal this is undone, and of the same told and taken back nothing.
+    #[track_caller]
+    fn check_undone(told: &str, taken_back: &str, undo: &str) {
+        let mut afterwards = Afterwards::default();
+        afterwards.saw(told.as_bytes());
+        assert!(!afterwards.is_plain(), "{told:?}");
+        let bytes = String::from_utf8(afterwards.bytes()).unwrap();
+        assert_eq!(bytes, format!("{BREAK}{undo}{PLAIN}"), "{told:?}");
+        afterwards.saw(taken_back.as_bytes());
+        assert!(afterwards.is_plain(), "{taken_back:?}");
+    }
+
+    #[test]
+    fn what_few_terminals_know_is_undone_only_where_it_was_done() {
+        check_undone("\x1b[>4;2m", "\x1b[>4m", "\x1b[>4m");
+        check_undone("\x1b[>4;1m\x1b[>1;3m", "\x1b[>m", "\x1b[>1m\x1b[>4m");
+        check_undone("\x1b[?5h", "\x1b[?5l", "\x1b[?5l");
+        check_undone("\x1b[?2026;2048h", "\x1b[?2026l\x1b[?2048l", "\x1b[?2026l\x1b[?2048l");
+        check_undone("\x1b[?69h\x1b[5;40s", "\x1b[?69l", "\x1b[?69l");
+        check_undone("\x1b[?1036l\x1b[?9001h", "\x1bc", "\x1b[?1036h\x1b[?9001l");
+        check_undone("\x1b[2;20h", "\x1b[2l\x1b[20l", "\x1b[2l\x1b[20l");
+        check_undone("\x1b[3g", "\x1b[?5W", "\x1b[?5W");
+        check_undone("\x1b]8;;http://x\x07link", "\x1b]8;;\x1b\\", "\x1b]8;;\x1b\\");
+        check_undone("\x1b]4;1;red\x07", "\x1b]104\x07", "\x1b]104\x1b\\");
+        check_undone("\x1b]11;#400000\x07", "\x1b]111\x07", "\x1b]111\x1b\\");
+        check_undone("\x1b]22;wait\x07", "\x1b]22;\x07", "\x1b]22;\x1b\\");
+        check_undone("\x1b]9;4;1;50\x07", "\x1b]9;4;0\x07", "\x1b]9;4;0\x1b\\");
+        check_undone("\x1b[22;0t\x1b]2;vim\x07", "\x1b[23;0t", "\x1b[23;0t");
     }
 }

@@ -35,6 +35,7 @@ pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod send;
+mod sequences;
 pub(crate) mod server;
 pub(crate) mod session;
 mod span;

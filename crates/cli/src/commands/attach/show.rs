@@ -99,7 +99,8 @@ impl Show {
         } else {
             self.at = picture.next();
             self.mirror = None;
-            self.unshown.extend(picture.bytes());
+            let drawn = self.questions.take_out(&picture.bytes(), Answers::Elsewhere);
+            self.unshown.extend(drawn);
         }
         Ok(())
     }

@@ -119,6 +119,16 @@ impl Course<'_> {
     /// # Errors
     /// When our output cannot be printed, or nothing can be known of the program any more.
     pub(super) async fn run(mut self, signals: &mut Signals) -> Result<Outcome> {
+        let outcome = self.go_on(signals).await;
+        if self.state.finish.is_none() && self.press.busy().is_none() {
+            // We leave before the program, which has not put our terminal back.
+            self.press.print(Job::Finish(self.undo()));
+            let _ = timeout(UNREAD, self.press.printed()).await;
+        }
+        outcome
+    }
+
+    async fn go_on(&mut self, signals: &mut Signals) -> Result<Outcome> {
         let mut asking = Asking::new();
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -207,20 +217,23 @@ impl Course<'_> {
             Piece::Ended { ended, at } => {
                 self.state.finish = Some(Finish { ended, at, missed: self.state.missed });
                 // A program that was ended has not put our terminal back.
-                let is_left = self.shows_bytes && !self.state.afterwards.is_plain();
-                let last = is_left.then(|| self.state.afterwards.bytes());
-                Job::Finish(last.unwrap_or_default())
+                Job::Finish(self.undo())
             }
         };
         self.press.print(job);
     }
 
     fn tell_guard(&mut self) {
-        let afterwards = &self.state.afterwards;
-        let is_left = self.shows_bytes && !afterwards.is_plain();
+        let undo = self.undo();
         if let Some(guard) = &mut self.guard {
-            guard.tell(if is_left { afterwards.bytes() } else { Vec::new() });
+            guard.tell(undo);
         }
+    }
+
+    /// What puts our terminal back, if a program has used it.
+    fn undo(&self) -> Vec<u8> {
+        let is_left = self.shows_bytes && !self.state.afterwards.is_plain();
+        if is_left { self.state.afterwards.bytes() } else { Vec::new() }
     }
 
     /// Does for the program what a signal asks for; its output goes on meanwhile.
