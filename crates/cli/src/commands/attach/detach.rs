@@ -15,6 +15,10 @@ const LONGEST: usize = 64;
 const LOCKS: u32 = 64 | 128;
 /// The number of a key that is let go, among what may happen to one.
 const RELEASE: &str = "3";
+/// The number that xterm's modifyOtherKeys gives to every key: which one it is comes last.
+const OTHER: &str = "27";
+/// Shift, as terminals number what is held.
+const SHIFT: u32 = 1;
 
 /// A key, in every form in which a terminal may send it. With no form it is never pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,9 +111,23 @@ fn sequence(bytes: &[u8]) -> Option<usize> {
 
 impl DetachKey {
     fn is_it(&self, typed: &[u8]) -> bool {
+        let other = other_key(typed);
+        let typed = other.as_deref().unwrap_or(typed);
         let plain = without_locks(typed);
         self.forms.iter().any(|form| form == typed || Some(form) == plain.as_ref())
     }
+}
+
+/// A key in the form of modifyOtherKeys, `CSI 27 ; held ; character ~`, as kitty's keyboard writes the same.
+fn other_key(typed: &[u8]) -> Option<Vec<u8>> {
+    let numbers = std::str::from_utf8(typed).ok()?.strip_prefix("\x1b[")?.strip_suffix('~')?;
+    let [OTHER, held, character] = numbers.split(';').collect::<Vec<_>>()[..] else { return None };
+    let held = held.parse::<u32>().ok()?.checked_sub(1)?;
+    let character = char::from_u32(character.parse().ok()?)?;
+    // It is the character that shift has made already. One with caps lock is a capital although shift is not held.
+    let held = if character.is_ascii_punctuation() { held & !SHIFT } else { held };
+    let number = u32::from(character.to_ascii_lowercase());
+    Some(format!("\x1b[{number};{}u", held + 1).into_bytes())
 }
 
 /// A key that is pressed, as it would be without caps lock, num lock and whatever else a terminal tells of it.
@@ -195,6 +213,34 @@ mod tests {
         check("ctrl+]", &["\x1b[93;5:3u"], "\x1b[93;5:3u", false);
         check("ctrl+]", &["\x1b[93:125;5;29u"], "", true);
         check("f12", &["\x1b[24~"], "", true);
+    }
+
+    #[test]
+    fn it_is_known_where_the_program_asked_for_other_keys_to_be_told_apart() {
+        check("ctrl+]", &["a\x1b[27;5;93~"], "a", true);
+        check("ctrl+]", &["\x1b[27;5;", "93~"], "", true);
+        check("ctrl+]", &["\x1b[27;5;93:1~\x1b[27;3;93~"], "\x1b[27;5;93:1~\x1b[27;3;93~", false);
+        check("ctrl+q", &["\x1b[27;5;113~"], "", true);
+        check("ctrl+q", &["\x1b[27;5;81~"], "", true);
+        check("ctrl+q", &["\x1b[27;6;81~"], "\x1b[27;6;81~", false);
+        check("ctrl+\\", &["\x1b[27;5;92~"], "", true);
+        check("ctrl+^", &["\x1b[27;6;94~"], "", true);
+        check("ctrl+_", &["\x1b[27;6;95~"], "", true);
+        check("ctrl+space", &["\x1b[27;5;32~"], "", true);
+        check("f12", &["\x1b[27;5;93~"], "\x1b[27;5;93~", false);
+    }
+
+    /// Every key that may be the detach key and has a character is known so.
+    #[test]
+    fn every_key_with_ctrl_is_known_in_both_forms() {
+        for character in ('a'..='z').chain(['\\', ']', '^', '_', '@']) {
+            let name = format!("ctrl+{character}");
+            if name.parse::<DetachKey>().is_ok() {
+                let number = u32::from(character);
+                check(&name, &[&format!("\x1b[27;5;{number}~")], "", true);
+                check(&name, &[&format!("\x1b[{number};5u")], "", true);
+            }
+        }
     }
 
     #[test]
