@@ -9,9 +9,9 @@ use traces::Traces;
 /// Ends whatever sequence is unfinished.
 const BREAK: &str = "\x18";
 /// What no program minds: no mouse, no marks around pastes and focus, cursor and wrapping on, plain keys,
-/// plain text, the whole screen scrolls.
+/// plain text, colours the right way round, the whole screen scrolls.
 const PLAIN: &str = "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\
-    \x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[?1l\x1b>\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b(B\x0f\x1b[0m\
+    \x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[?1l\x1b[?5l\x1b>\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b(B\x0f\x1b[0m\
     \x1b7\x1b[r\x1b8";
 /// What shows the alternate screen.
 const ALTERNATE: [&str; 3] = ["\x1b[?1049h", "\x1b[?1047h", "\x1b[?47h"];
@@ -81,6 +81,7 @@ mod tests {
         check("");
         check("\x1b[?1049h\x1b[?25l\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?1h\x1b=\x1b[?1004h");
         check("\x1b[>1u\x1b[?1049h\x1b[>31u\x1b[5;10r");
+        check("\x1b[?5h");
         check("\x1b[?47h\x1b]0;an unfinished title");
     }
 

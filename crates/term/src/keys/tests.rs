@@ -15,6 +15,7 @@ pub(super) const OLD: Modes = Modes {
     mouse: Mouse::Off,
     mouse_encoding: MouseEncoding::Bytes,
     kitty_keyboard: 0,
+    reverse_video: false,
 };
 
 fn key(name: &str) -> Key {

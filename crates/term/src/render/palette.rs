@@ -10,8 +10,12 @@ const DIM: u8 = 153;
 /// The colours of one screen: ours, and those its program has changed.
 pub(super) struct Palette {
     indexed: [Rgb; 256],
+    /// The colours of a cell that names none.
     foreground: Rgb,
+    behind: Rgb,
+    /// What is behind everything, and what a cursor is that no one gave a colour.
     pub(super) background: Rgb,
+    usual_cursor: Rgb,
     cursor: Option<Rgb>,
 }
 
@@ -31,23 +35,28 @@ impl Palette {
         let mut palette = Self {
             indexed: std::array::from_fn(indexed),
             foreground: FOREGROUND,
+            behind: BACKGROUND,
             background: BACKGROUND,
+            usual_cursor: FOREGROUND,
             cursor: None,
         };
         for &(slot, colour) in &picture.changed {
             match slot {
                 Slot::Indexed(index) => palette.indexed[usize::from(index)] = colour,
                 Slot::Foreground => palette.foreground = colour,
-                Slot::Background => palette.background = colour,
+                Slot::Background => palette.behind = colour,
                 Slot::Cursor => palette.cursor = Some(colour),
             }
         }
+        let (fg, bg) = (palette.foreground, palette.behind);
+        (palette.usual_cursor, palette.background) =
+            if picture.reversed { (bg, fg) } else { (fg, bg) };
         palette
     }
 
     pub(super) fn paint(&self, look: &Look) -> Paint {
         let fg = self.colour(look.fg, self.foreground);
-        let bg = self.colour(look.bg, self.background);
+        let bg = self.colour(look.bg, self.behind);
         let (ink, ground) = if look.inverse { (bg, fg) } else { (fg, bg) };
         let ink = if look.dim { mix(ground, ink, DIM) } else { ink };
         let line = look.underline_colour.map_or(ink, |colour| self.colour(colour, ink));
@@ -61,7 +70,7 @@ impl Palette {
 
     /// The cursor over a cell. It can be seen on every background, whatever the program chose.
     pub(super) fn cursor(&self, paint: Paint) -> Rgb {
-        let colour = self.cursor.unwrap_or(self.foreground);
+        let colour = self.cursor.unwrap_or(self.usual_cursor);
         if colour == paint.ground { paint.ink } else { colour }
     }
 
@@ -114,6 +123,18 @@ mod tests {
     fn inverse_swaps_and_dim_fades() {
         check("\x1b[7mx", "#14161b on #d4d7dd");
         check("\x1b[2;38;2;100;100;100;48;2;0;0;0mx", "#3c3c3c on #000000");
+    }
+
+    #[test]
+    fn a_reversed_screen_swaps_the_colours_of_every_cell_and_behind_them() {
+        check("\x1b[?5hx", "#14161b on #d4d7dd");
+        check("\x1b[?5h\x1b[7mx", "#d4d7dd on #14161b");
+        check("\x1b[?5h\x1b[38;2;1;2;3;48;2;4;5;6mx", "#040506 on #010203");
+        check("\x1b[?5hx\x1b[?5l", "#d4d7dd on #14161b");
+        check("\x1b[?5h\x1bcx", "#d4d7dd on #14161b");
+        let mut screen = Screen::new(Size { cols: 4, rows: 1 });
+        screen.feed(b"\x1b]10;#010203\x07\x1b[?5h");
+        assert_eq!(Palette::of(&screen.picture()).background, Rgb(1, 2, 3));
     }
 
     #[test]

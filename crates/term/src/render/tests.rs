@@ -36,6 +36,15 @@ mod text {
     }
 
     #[test]
+    fn a_reversed_screen_is_reversed_to_its_edges() {
+        let cols = usize::from(screen("").view().size.cols);
+        let text = ansi(&screen("\x1b[?5ha"));
+        let rows: Vec<&str> = text.split('\n').collect();
+        assert_eq!(rows[0], format!("\x1b[0;7ma{}\x1b[0m", " ".repeat(cols - 1)));
+        assert_eq!(rows[1], format!("\x1b[0;7m{}\x1b[0m", " ".repeat(cols)));
+    }
+
+    #[test]
     fn looks_are_reset_at_the_end_of_a_line() {
         check("\x1b[1;31ma\r\nb", "^[0;1;31ma^[0m|^[0;1;31mb^[0m");
         check("\x1b[4:3;58;5;9ma\x1b[m b", "^[0;4:3;58;5;9ma^[0m b");

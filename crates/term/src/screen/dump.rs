@@ -80,6 +80,9 @@ pub(super) fn dump(tap: &Tap) -> Vec<u8> {
     region(&mut pen, tap);
     cursors(&mut pen, tap);
     modes(&mut pen, tap);
+    if tap.reversed {
+        pen.push("\x1b[?5h");
+    }
     pen.finish()
 }
 

@@ -4,6 +4,7 @@
 //! anything the program wrote itself, such as a title.
 
 mod above;
+mod cells;
 mod csi;
 mod dump;
 mod foreign;

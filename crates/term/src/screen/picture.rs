@@ -24,6 +24,8 @@ pub struct Picture {
     pub title: String,
     /// The colours that the program has changed.
     pub changed: Vec<(Slot, Rgb)>,
+    /// Whether text and background have changed places on the whole screen. The looks of the cells say so already.
+    pub reversed: bool,
 }
 
 /// A character, its marks and its look.
@@ -118,8 +120,12 @@ impl Screen {
     #[must_use]
     pub fn picture(&self) -> Picture {
         let view::View { size, cursor, title, .. } = self.view();
-        let rows = (0..size.rows.into()).map(|row| row_at(&self.tap, row)).collect();
-        Picture { size, rows, cursor, title, changed: changed(&self.tap) }
+        let reversed = self.tap.reversed;
+        let mut rows: Vec<_> = (0..size.rows.into()).map(|row| row_at(&self.tap, row)).collect();
+        if reversed {
+            rows.iter_mut().flatten().for_each(|cell: &mut Cell| cell.look.inverse ^= true);
+        }
+        Picture { size, rows, cursor, title, changed: changed(&self.tap), reversed }
     }
 }
 

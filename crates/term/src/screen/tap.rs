@@ -17,12 +17,16 @@ use alacritty_terminal::vte::ansi::{
 use paned_model::Size;
 
 use super::above::Above;
+use super::cells::Cells;
 use super::halves;
 use super::replies::{self, Outbox};
 use crate::title;
 
 /// How many titles and keyboard modes can be pushed; beyond that the oldest are forgotten.
 const MAX_PUSHED: usize = 64;
+
+/// The mode that swaps the colours of the whole screen (DECSCNM).
+const REVERSE: PrivateMode = PrivateMode::Unknown(5);
 
 /// The size of a cell in pixels, as far as programs are told.
 const CELL: (usize, usize) = (8, 16);
@@ -42,27 +46,12 @@ pub(super) struct Tap {
     pub(super) primary: Option<Grid<Cell>>,
     /// Whether something that is to be seen may have changed; whoever asks sets it back.
     pub(super) changed: bool,
+    /// Whether the whole screen is shown with its colours swapped (DECSCNM), which the emulator does not know.
+    pub(super) reversed: bool,
     /// The rows that scrolled off the primary screen.
     pub(super) above: Above,
     links: u64,
     outbox: Outbox,
-}
-
-/// A size as the emulator wants it.
-struct Cells(Size);
-
-impl Dimensions for Cells {
-    fn total_lines(&self) -> usize {
-        self.screen_lines()
-    }
-
-    fn screen_lines(&self) -> usize {
-        self.0.rows.into()
-    }
-
-    fn columns(&self) -> usize {
-        self.0.cols.into()
-    }
 }
 
 impl Tap {
@@ -84,6 +73,7 @@ impl Tap {
             pushed: [Vec::new(), Vec::new()],
             primary: None,
             changed: false,
+            reversed: false,
             above,
             links: 0,
             outbox,
@@ -149,6 +139,10 @@ impl Tap {
             }
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
                 self.note_swap(on)
+            }
+            REVERSE => {
+                self.changed |= self.reversed != on;
+                self.reversed = on;
             }
             PrivateMode::Named(_) | PrivateMode::Unknown(_) => {}
         }
@@ -251,7 +245,6 @@ impl Handler for Tap {
         set_mode(mode: Mode);
         unset_mode(mode: Mode);
         report_mode(mode: Mode);
-        report_private_mode(mode: PrivateMode);
         configure_charset(index: CharsetIndex, charset: StandardCharset);
         text_area_size_chars();
         report_keyboard_mode();
@@ -416,9 +409,20 @@ impl Handler for Tap {
         self.region = 0..self.term.screen_lines();
         self.charset = CharsetIndex::default();
         self.tabs = every_eighth(self.tabs.len());
+        self.reversed = false;
         self.pushed = [Vec::new(), Vec::new()];
         self.primary = None;
         self.term.reset_state();
+    }
+
+    fn report_private_mode(&mut self, mode: PrivateMode) {
+        match mode {
+            REVERSE => {
+                let state = if self.reversed { 1 } else { 2 };
+                self.outbox.put(&format!("\x1b[?5;{state}$y"));
+            }
+            PrivateMode::Named(_) | PrivateMode::Unknown(_) => self.term.report_private_mode(mode),
+        }
     }
 
     fn set_private_mode(&mut self, mode: PrivateMode) {

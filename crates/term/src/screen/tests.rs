@@ -104,7 +104,7 @@ fn what_the_emulator_has_otherwise_than_terminals_is_put_right() {
 #[test]
 fn the_view_tells_cursor_title_and_modes() {
     let view = screen(
-        "\x1b]0;hi\x07\x1b[?25l\x1b[2;3H\x1b[5 q\x1b[?1049;2004;1;1004;1003;1006h\x1b=\x1b[>5u",
+        "\x1b]0;hi\x07\x1b[?25l\x1b[2;3H\x1b[5 q\x1b[?5;1049;2004;1;1004;1003;1006h\x1b=\x1b[>5u",
     )
     .view();
     assert_eq!(
@@ -121,6 +121,7 @@ fn the_view_tells_cursor_title_and_modes() {
         mouse: view::Mouse::Motion,
         mouse_encoding: view::MouseEncoding::Sgr,
         kitty_keyboard: 5,
+        reverse_video: true,
     };
     assert_eq!(view.modes, modes);
 }
@@ -130,6 +131,7 @@ fn questions_are_answered() {
     check_replies("\x1b[c", "^[?6c");
     check_replies("ab\x1b[6n\x1b[5n", "^[1;3R^[0n");
     check_replies("\x1b[?u\x1b[?2004$p", "^[?0u^[?2004;2$y");
+    check_replies("\x1b[?5$p\x1b[?5h\x1b[?5$p", "^[?5;2$y^[?5;1$y");
     check_replies("\x1b[14t\x1b[18t", "^[4;64;80t^[8;4;10t");
 }
 
@@ -212,7 +214,9 @@ fn what_cannot_be_seen_is_no_revision() {
 
 #[test]
 fn what_can_be_seen_is_a_revision() {
-    for output in ["b", "\n", "\r", "\x1b[H", "\x1b[?25l", "\x1b]2;t\x07", "\x1b[4 q", "\x1b[>1u"] {
+    for output in
+        ["b", "\n", "\r", "\x1b[H", "\x1b[?25l", "\x1b[?5h", "\x1b]2;t\x07", "\x1b[4 q", "\x1b[>1u"]
+    {
         check_revision(output, true);
     }
     for output in ["\x1b]4;1;#123456\x07", "\x1b[?1049h", "\x1b[?2004h", "\x1b=", "\x1bc", "\x1b#8"]
@@ -228,6 +232,7 @@ fn what_is_taken_back_is_a_revision_too() {
         ("\x1b[>1u", "\x1b[<u"),
         ("\x1b[?25l", "\x1b[?25h"),
         ("\x1b[?2004h", "\x1b[?2004l"),
+        ("\x1b[?5h", "\x1b[?5l"),
         ("\x1b[?1049h", "\x1b[?1049l"),
         ("\x1b=", "\x1b>"),
     ] {
@@ -316,7 +321,7 @@ pub(super) fn sequence() -> impl Strategy<Value = String> {
     let pair = (number.clone(), number.clone(), select(vec!['H', 'r']));
     let single = (number, select("ABCDEFGIJKLMPSTXZ@dg`".chars().collect::<Vec<_>>()));
     let modes =
-        vec![1, 3, 6, 7, 12, 25, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1042, 1049, 2004];
+        vec![1, 3, 5, 6, 7, 12, 25, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1042, 1049, 2004];
     let private = (select(modes), select(vec!['h', 'l']));
     prop_oneof![
         4 => pair.prop_map(|(a, b, last)| format!("\x1b[{a};{b}{last}")),

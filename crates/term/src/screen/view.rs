@@ -56,7 +56,7 @@ pub enum Shape {
     Bar,
 }
 
-/// The modes that decide what keys, pastes and clicks become.
+/// The modes that decide what keys, pastes and clicks become, and how the whole screen is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Modes {
@@ -76,6 +76,8 @@ pub struct Modes {
     pub mouse_encoding: MouseEncoding,
     /// The flags of the kitty keyboard protocol; 0 is the old keyboard.
     pub kitty_keyboard: u8,
+    /// Whether text and background change places on the whole screen. Pictures and `ansi` show it so.
+    pub reverse_video: bool,
 }
 
 /// Which mouse events a program wants.
@@ -176,6 +178,7 @@ pub(super) fn modes(tap: &Tap) -> Modes {
         mouse: mouse(tap),
         mouse_encoding: mouse_encoding(tap),
         kitty_keyboard: kitty_keyboard(tap),
+        reverse_video: tap.reversed,
     }
 }
 

@@ -3,9 +3,9 @@
 //! Never a screen: what else a terminal was told is in `setting`, and cells are nowhere here.
 
 /// The private modes worth remembering. Synchronized output (2026) is a moment and no mode.
-const KNOWN: [u16; 20] = [
-    1, 6, 7, 9, 12, 25, 47, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047, 1049,
-    2004,
+const KNOWN: [u16; 21] = [
+    1, 5, 6, 7, 9, 12, 25, 47, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047,
+    1049, 2004,
 ];
 
 /// On in a fresh terminal.

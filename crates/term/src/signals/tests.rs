@@ -97,6 +97,7 @@ fn answers_and_orders_are_no_questions() {
 fn the_preamble_tells_what_is_switched() {
     check_modes("\x1b[?1049;25l\x1b[?2004;1;2026h", "^[?25l^[?2004h^[?1h");
     check_modes("\x1b[?1h\x1b[?1049h\x1b=\x1b[4h", "^[?1049h^[?1h^[4h^=");
+    check_modes("\x1b[?5h\x1b[!p", "^[?5h");
     check_modes("\x1b[?7l\x1b[?7h\x1b=\x1b>\x1b[4h\x1b[4l", "");
 }
 
