@@ -28,6 +28,7 @@ mod procs;
 pub mod pty;
 pub mod scribe;
 mod signals;
+pub mod stop;
 pub mod tape;
 mod typing;
 pub mod watched;

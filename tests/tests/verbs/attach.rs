@@ -202,6 +202,60 @@ fn whoever_was_stopped_sees_it_again() {
     assert_eq!(term.end(), 0);
 }
 
+/// A shell with jobs, in which `a` was visited and the visit stopped by this signal.
+#[track_caller]
+fn stopped(server: &Server, by: Signal) -> Term {
+    let shell = "set -m; echo shell; $PANED attach a; echo stopped=$?; stty -a; read -r x; fg; echo code=$?; read -r x";
+    let mut term = Term::script(server, shell);
+    term.until("ready");
+    let [attached] = children_of(term.pid())[..] else { panic!("one child") };
+    let attached = Pid::from_raw(i32::try_from(attached).unwrap()).unwrap();
+    kill_process(attached, by).unwrap();
+    term
+}
+
+#[test]
+fn whoever_is_stopped_lends_the_terminal_to_the_shell() {
+    let server = Server::start();
+    let on = "\\033]2;mine\\007\\033[?1049h\\033[?1000h";
+    script(&server, "a", &format!("printf '{on}ready'; cat"));
+    until(&server, "a", "ready");
+    let mut term = stopped(&server, Signal::TSTP);
+    term.until("\u{1b}[23;0t");
+    term.until("\u{1b}[?1049l");
+    term.until("\u{1b}[?1000l");
+    term.until("stopped=148");
+    // As `stty` says it of a terminal that reads lines.
+    term.until(" icanon ");
+    term.type_in("\r");
+    term.until("\u{1b}[22;0t\u{1b}]2;mine");
+    term.until("\u{1b}[?1049h");
+    term.until("ready");
+    term.until("\u{1b}[?1000h");
+    term.type_in(DETACH);
+    term.until("code=0");
+}
+
+#[test]
+fn whoever_was_stopped_finds_the_size_that_the_terminal_has_by_then() {
+    for by in [Signal::TSTP, Signal::STOP] {
+        let server = Server::start();
+        script(&server, "a", "echo ready; cat");
+        until(&server, "a", "ready");
+        let mut term = stopped(&server, by);
+        term.until("stopped=");
+        let size = Size { cols: 70, rows: 22 };
+        term.resize(size);
+        // After SIGSTOP the terminal is still raw: nobody could put it back.
+        term.type_in("\n");
+        wait_for("the new size", || (server.tape("a").size() == size).then_some(()));
+        term.type_in("more\r");
+        term.until("more\r\nmore");
+        term.type_in(DETACH);
+        term.until("code=0");
+    }
+}
+
 #[test]
 fn a_long_path_to_the_state_folder_is_no_matter() {
     let host = Server::start();

@@ -136,7 +136,7 @@ async fn attach(args: &Args, socket: &Path, tape: Reader, guard: Option<Guard>) 
         detach: Lookout::new(args.detach_key.clone()),
     };
     // Before the terminal is changed, so that no signal leaves it so.
-    let signals = Signals::catch()?;
+    let signals = Signals::catch()?.and_stops()?;
     let terminal = Terminal::open(guard)?;
     // An old keeper does not say whether a server is there; mostly one is.
     let is_served = welcome.served.unwrap_or(true);

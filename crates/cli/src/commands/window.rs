@@ -33,6 +33,8 @@ pub(super) enum Caught {
     Asked(Asked),
     /// The terminal has another size.
     Resized,
+    /// Somebody wants us to stop for a while.
+    Stopped,
     /// We were stopped, and go on.
     Resumed,
 }
@@ -106,6 +108,16 @@ impl Signals {
             signal(SignalKind::from_raw(number.into())).map(|signal| (caught, signal))
         });
         Ok(Self { all: all.collect::<io::Result<_>>()? })
+    }
+
+    /// The same for the wish that we stop, which otherwise is obeyed at once.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(super) fn and_stops(mut self) -> io::Result<Self> {
+        let stop = signal(SignalKind::from_raw(number(Kind::TSTP).into()))?;
+        self.all.push((Caught::Stopped, stop));
+        Ok(self)
     }
 
     /// The next signal. May be dropped and called again: none is lost.

@@ -3,6 +3,7 @@
 use std::io;
 
 use anyhow::Result;
+use paned_keeper::stop;
 use paned_model::Size;
 use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToKeeper};
 
@@ -211,12 +212,30 @@ impl Session {
         match caught {
             Caught::Asked(asked) => return Ok(Some(Outcome::Asked(asked))),
             Caught::Resized => self.resize(false),
+            Caught::Stopped => self.stop()?,
             Caught::Resumed => {
-                self.terminal.retake()?;
-                self.show.draw(&self.terminal)?;
+                self.retake()?;
+                self.show.draw_again(&self.terminal)?;
             }
         }
         Ok(None)
+    }
+
+    /// Stops, and goes on when somebody has us: meanwhile the terminal is the shell's.
+    fn stop(&mut self) -> Result<()> {
+        self.terminal.lend();
+        stop::stop()?;
+        self.retake()?;
+        Ok(self.show.begin(&self.terminal)?)
+    }
+
+    /// Takes the terminal again, which may have another size by now: nobody is told of that while stopped.
+    fn retake(&mut self) -> Result<()> {
+        self.terminal.retake()?;
+        if self.given != self.terminal.size() {
+            self.resize(false);
+        }
+        Ok(())
     }
 
     /// Passes on what was typed, up to the detach key.

@@ -84,6 +84,15 @@ impl Show {
         self.draw(terminal)
     }
 
+    /// Shows the screen instead of what is on the way.
+    ///
+    /// # Errors
+    /// When the tape cannot be read.
+    pub(super) fn draw_again(&mut self, terminal: &Terminal) -> io::Result<()> {
+        self.unshown.clear();
+        self.draw(terminal)
+    }
+
     /// Shows the screen as it is now, and goes on from there.
     ///
     /// # Errors

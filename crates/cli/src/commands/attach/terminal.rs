@@ -93,6 +93,19 @@ impl Terminal {
         }
     }
 
+    /// Puts it back for a while.
+    pub(super) fn lend(&mut self) {
+        self.put_back();
+        // That is undone, and must not be once more.
+        self.afterwards = Afterwards::default();
+        self.expect(&[]);
+        let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = &*before {
+            // Where it is gone, that is noticed soon.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+        }
+    }
+
     /// Takes it again after we were stopped: the shell has put it back meanwhile.
     ///
     /// # Errors
@@ -116,6 +129,12 @@ impl Terminal {
         window::size_of(&self.file)
     }
 
+    /// Shows what makes it as it was.
+    fn put_back(&self) {
+        self.show_last(&self.afterwards.bytes());
+        self.show_last(BELOW);
+    }
+
     /// Shows bytes without a runtime; gives up on a terminal that takes nothing.
     fn show_last(&self, mut bytes: &[u8]) {
         let mut file = &self.file;
@@ -132,8 +151,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.show_last(&self.afterwards.bytes());
-        self.show_last(BELOW);
+        self.put_back();
         give_back();
     }
 }

@@ -240,7 +240,7 @@ impl Course<'_> {
     async fn pass_on(&mut self, caught: Caught, asking: &mut Asking) {
         let asked = match caught {
             Caught::Asked(asked) => asked,
-            Caught::Resumed => return,
+            Caught::Stopped | Caught::Resumed => return,
             Caught::Resized => return self.resize(asking),
         };
         let leaves = matches!(asked, Asked::Terminate | Asked::HangUp | Asked::Other(_));
