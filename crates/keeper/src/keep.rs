@@ -188,7 +188,7 @@ impl Keeper {
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else {
             return;
         };
-        match peer.flush().and_then(|()| peer.receive()) {
+        match peer.hear() {
             Ok(messages) => self.obey_all(id, messages, now),
             Err(_) => self.let_go(id, now),
         }

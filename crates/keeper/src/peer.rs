@@ -36,6 +36,12 @@ impl Peer {
         Ok(Self { id, role, hands, stream, frames, unsent, told: 0, unheard: HEARD })
     }
 
+    /// Says on what is unsaid, and hears. One that takes nothing any more may have said something before it went.
+    pub(crate) fn hear(&mut self) -> io::Result<Vec<ToKeeper>> {
+        let _ = self.flush();
+        self.receive()
+    }
+
     /// Every message that is there. An error is the end of the connection; what was said before it comes
     /// first, by itself.
     pub(crate) fn receive(&mut self) -> io::Result<Vec<ToKeeper>> {
@@ -53,7 +59,8 @@ impl Peer {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(messages),
-                Err(error) => return Err(error),
+                Err(error) if messages.is_empty() => return Err(error),
+                Err(_) => return Ok(messages),
             }
             while let Some(message) = self.frames.take().map_err(io::Error::other)? {
                 messages.push(message);
@@ -129,6 +136,23 @@ mod tests {
         let said = std::iter::from_fn(|| frames.take().unwrap());
         said.map(|said| if let FromKeeper::Wrote(end) = said { end } else { panic!("{said:?}") })
             .collect()
+    }
+
+    #[test]
+    fn what_a_client_said_before_it_went_is_heard_also_when_it_takes_nothing_any_more() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut peer = Peer::new(0, ours).unwrap();
+        // More than is read at once.
+        let mut said = Vec::new();
+        (0..1000).for_each(|n| ToKeeper::Took(n).encode(&mut said));
+        std::io::Write::write_all(&mut theirs, &said).unwrap();
+        drop(theirs);
+        assert!(peer.send(&FromKeeper::Wrote(1)).is_err(), "it is gone");
+        let mut heard = Vec::new();
+        while let Ok(messages) = peer.hear() {
+            heard.extend(messages);
+        }
+        assert_eq!(heard, (0..1000).map(ToKeeper::Took).collect::<Vec<_>>());
     }
 
     #[test]

@@ -266,7 +266,7 @@ impl Scribe {
             return;
         };
         let peer = &mut self.peers[place];
-        match peer.flush().and_then(|()| peer.receive()) {
+        match peer.hear() {
             Ok(messages) => messages.into_iter().for_each(|message| self.obey(id, message)),
             Err(_) => drop(self.peers.swap_remove(place)),
         }
