@@ -250,7 +250,9 @@ fn whoever_was_stopped_finds_the_size_that_the_terminal_has_by_then() {
         term.type_in("\n");
         wait_for("the new size", || (server.tape("a").size() == size).then_some(()));
         term.type_in("more\r");
-        term.until("more\r\nmore");
+        // It is shown as it came, or drawn anew with all the rest.
+        term.until("more");
+        wait_for("an echo", || server.text("a").ends_with("more\r\nmore\r\n").then_some(()));
         term.type_in(DETACH);
         term.until("code=0");
     }

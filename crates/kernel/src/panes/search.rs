@@ -332,10 +332,10 @@ impl Search<'_> {
     }
 
     fn kind(&self, part: &Part<'_>) -> Kind {
-        let first = part.offset + part.first as u64;
-        // Plain lines choose nothing, and what was chosen before them is forgotten later.
+        // Plain lines choose nothing. What was chosen before them is forgotten later, and not all of it at once: what was
+        // drawn by none of it may be drawn by the rest.
         let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.whole)
-            && !part.before().sets(self.sizes.block).at(first).draw();
+            && !lines::may_draw(part.before().known);
         if is_plain { Kind::Plain } else { Kind::Drawn }
     }
 

@@ -6,8 +6,6 @@ use super::split;
 use super::steps::Reader;
 
 /// The character sets of a terminal, as far as they matter: whether each draws lines, and which of them is used.
-///
-/// More of it never makes less be drawn: what begins later, with nothing chosen, draws nothing that would not be drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charsets {
     /// The first and the second: no others can be used for long.
