@@ -4,6 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use paned_model::frame::AHEAD;
+
 use crate::error::{Doing, Error};
 use crate::http::Client;
 use crate::plan::Plan;
@@ -77,10 +79,10 @@ pub(crate) fn ask(
     std::iter::repeat_with(one).take(count as usize).collect()
 }
 
-/// Waits until a pane has printed it, and the server has looked at that.
+/// Waits until a pane has printed it, and the server has looked at that: of the last of it, it says so only with more.
 pub(crate) fn await_lines(server: &Server, pane: &str) -> Result<(), Error> {
     let (tape, begun) = (server.state.tape(pane)?, Instant::now());
-    while tape.lines() < LINES || tape.taken() < tape.end() {
+    while tape.lines() < LINES || tape.taken() + AHEAD.bytes < tape.end() {
         if PATIENCE < begun.elapsed() {
             return Err(Error::Late { what: "a log".into(), limit: PATIENCE });
         }

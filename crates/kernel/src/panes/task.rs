@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use memchr::memchr;
-use paned_model::frame::{Ending, Guard};
+use paned_model::frame::{AHEAD, Ending, Guard};
 use paned_model::{Status, Time};
 use paned_substrate::{Command, Drawn, Fact, Link, News, Output};
 use paned_term::screen::UPDATE_PATIENCE;
@@ -38,6 +38,8 @@ struct Task {
     commands: mpsc::Sender<Command>,
     signals: Signals,
     looked: u64,
+    /// What the keeper was last told of that.
+    took: u64,
     /// How many sizes were heard of.
     sized: u64,
     /// What was noted last: see [`Signals::changes`].
@@ -99,6 +101,7 @@ impl Task {
             commands,
             signals,
             looked,
+            took: looked,
             sized,
             noted: 0,
             update: None,
@@ -189,7 +192,10 @@ impl Task {
         // Whoever follows it first: they wait for this, the keeper only when it has much more.
         self.pane.stir();
         self.consider_others(self.looked - before).await;
-        if std::mem::take(&mut self.told) || self.news.is_due() {
+        // Much may have been told of at once and be looked at piece by piece.
+        let is_much = AHEAD.bytes / 2 <= settled.saturating_sub(self.took);
+        if std::mem::take(&mut self.told) || self.news.is_due() || is_much {
+            self.took = settled;
             let _ = self.commands.send(Command::Took(settled)).await;
         }
     }

@@ -122,6 +122,9 @@ async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
     pane.print(b"\x07");
     house.heard("a").await;
     assert_eq!(pane.takes() - before, 1);
+    // Much is looked at piece by piece, and was told of only once; a program may wait until all of it is taken.
+    pane.print(&b"much\n".repeat(100_000));
+    house.heard("a").await;
 }
 
 #[tokio::test(start_paused = true)]
