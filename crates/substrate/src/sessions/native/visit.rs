@@ -7,13 +7,15 @@ use std::time::Duration;
 use paned_keeper::tape::Reader;
 use paned_model::frame::{Done, FromKeeper, Kill, Refused, RequestId, Resize, ToKeeper};
 use paned_model::{PaneId, Size};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::native::{Places, Wire};
 use crate::sessions::Error;
 
 /// How long a keeper may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
+/// How long to wait before somebody who turned us away is tried again.
+const SOON: Duration = Duration::from_millis(20);
 /// How long a program may take to end when asked, and how long we wait for the news.
 const GRACE: Duration = Duration::from_secs(2);
 const END: Duration = Duration::from_secs(15);
@@ -31,13 +33,27 @@ pub(super) struct Visit {
 impl Visit {
     /// Goes to a pane's keeper; none if nobody is there. One that lives and turns us away is there.
     pub(super) async fn to(places: &Places, id: &PaneId) -> Result<Option<Self>, Error> {
-        match Wire::visit(&places.socket(id)).await {
-            Ok(wire) => Ok(Some(Self::over(wire))),
-            Err(error) if error.kind() == ErrorKind::TimedOut => Err(slow()),
-            Err(_) if is_kept(places, id) => {
-                Err(Error::Failed("the pane's keeper lives and takes nobody in".to_owned()))
+        Self::within(places, id, ANSWER).await
+    }
+
+    /// The same, within this time. Who turns us away may be about to leave, or have room in a moment.
+    async fn within(
+        places: &Places,
+        id: &PaneId,
+        patience: Duration,
+    ) -> Result<Option<Self>, Error> {
+        let until = Instant::now() + patience;
+        loop {
+            match Wire::visit(&places.socket(id)).await {
+                Ok(wire) => return Ok(Some(Self::over(wire))),
+                Err(error) if error.kind() == ErrorKind::TimedOut => return Err(slow()),
+                Err(_) if !is_kept(places, id) => return Ok(None),
+                Err(_) if Instant::now() < until => sleep(SOON).await,
+                Err(_) => {
+                    let sentence = "the pane's keeper lives and takes nobody in";
+                    return Err(Error::Failed(sentence.to_owned()));
+                }
             }
-            Err(_) => Ok(None),
         }
     }
 
@@ -206,10 +222,16 @@ mod tests {
         let tape = Writer::create(&places.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
         let listener = UnixListener::bind(places.socket(&id)).unwrap();
         let turn_away = async { drop(listener.accept().await.unwrap()) };
-        let (visit, ()) = tokio::join!(Visit::to(&places, &id), turn_away);
+        let (visit, ()) = tokio::join!(Visit::within(&places, &id, Duration::ZERO), turn_away);
         assert!(matches!(visit, Err(Error::Failed(_))), "{visit:?}");
-        drop((tape, listener));
-        assert!(matches!(Visit::to(&places, &id).await, Ok(None)));
+        // This one leaves, and closes its connections first.
+        let leave = async {
+            drop(listener.accept().await.unwrap());
+            drop(listener.accept().await.unwrap());
+            drop((tape, listener));
+        };
+        let (visit, ()) = tokio::join!(Visit::to(&places, &id), leave);
+        assert!(matches!(visit, Ok(None)), "{visit:?}");
     }
 
     #[tokio::test]
