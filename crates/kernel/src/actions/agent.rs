@@ -2,11 +2,24 @@
 
 use paned_model::{AgentInfo, PaneId, Refusal};
 
+use crate::Kernel;
+use crate::agents::Agent;
 use crate::panes::Pane;
+use crate::panes::pane::gone;
 
 /// What the agent in a pane is doing, or the refusal that there is none.
 pub(super) fn agent(pane: &Pane) -> Result<AgentInfo, Refusal> {
     pane.lock().agent.clone().ok_or_else(|| no_agent(&pane.id))
+}
+
+/// Whoever follows the agent in a pane, or why nobody does.
+pub(super) fn listener(kernel: &Kernel, pane: &Pane) -> Result<Agent, Refusal> {
+    agent(pane)?;
+    pane.check_heard()?;
+    kernel.agents().listener(&pane.id).ok_or_else(|| {
+        let status = pane.lock().status();
+        if status.is_live() { no_agent(&pane.id) } else { gone(&pane.id, status) }
+    })
 }
 
 /// The refusal to treat a pane as an agent.

@@ -5,7 +5,7 @@ use paned_policy::delivery::Choice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{agent, no_agent};
+use super::agent::{agent, listener};
 use crate::agents::{Answer, Ask, Errand};
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
@@ -60,12 +60,7 @@ impl Action for AgentAnswer {
     async fn run(context: Context, params: Params) -> Result<Answered, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        agent(&pane)?;
-        pane.check_heard()?;
-        let Some(listener) = kernel.agents().listener(&pane.id) else {
-            let status = pane.lock().status();
-            return Err(if status.is_live() { no_agent(&pane.id) } else { gone(&pane.id, status) });
-        };
+        let listener = listener(kernel, &pane)?;
         let choice = match params.option {
             Which::Number(number) => Choice::Number(number),
             Which::Label(label) => label.parse().map_or(Choice::Label(label), Choice::Number),

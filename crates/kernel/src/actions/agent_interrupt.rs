@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::agent::{agent, no_agent};
+use super::agent::{agent, listener};
 use super::patience::patience;
 use crate::agents::{Ask, Errand};
 use crate::panes::pane::gone;
@@ -53,12 +53,7 @@ impl Action for AgentInterrupt {
     async fn run(context: Context, params: Params) -> Result<Interrupted, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        agent(&pane)?;
-        pane.check_heard()?;
-        let Some(listener) = kernel.agents().listener(&pane.id) else {
-            let status = pane.lock().status();
-            return Err(if status.is_live() { no_agent(&pane.id) } else { gone(&pane.id, status) });
-        };
+        let listener = listener(kernel, &pane)?;
         let patience = patience(params.timeout_ms, PATIENCE, LONGEST)?;
         let asked = listener.ask(|reply| Ask::Carry(Errand::Interrupt(reply)));
         let Ok(broken) = timeout(patience, asked).await else {
