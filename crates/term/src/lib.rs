@@ -8,8 +8,10 @@ mod colours;
 pub mod keys;
 pub mod lines;
 pub mod paste;
+pub mod questions;
 pub mod render;
 pub mod screen;
+pub mod sequences;
 pub mod signals;
 mod title;
 

@@ -22,13 +22,13 @@ use self::press::Press;
 use super::follow::Follower;
 use super::printed::Read;
 use super::printer::{Form, Printer};
-use super::questions::Questions;
 use super::span::seconds;
 use super::window::{self, Signals};
 use super::{is_unavailable, new, params, read};
 use crate::client::{self, Client};
 use crate::context::Context;
 use crate::out::is_closed;
+use paned_term::questions::Questions;
 
 const EXAMPLES: &str = "\
 Examples:

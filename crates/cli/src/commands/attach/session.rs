@@ -8,12 +8,12 @@ use paned_model::Size;
 use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToKeeper};
 
 use super::super::ending::Ended;
-use super::super::questions::Answers;
 use super::super::window::{Asked, Caught, Signals};
 use super::detach::Lookout;
 use super::show::Show;
 use super::terminal::Terminal;
 use paned_substrate::native::Wire;
+use paned_term::questions::Answers;
 use tokio::time::Instant;
 
 /// How much is typed in one go.

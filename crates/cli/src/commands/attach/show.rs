@@ -7,10 +7,10 @@ use paned_model::Size;
 use tokio::time::Instant;
 
 use super::super::ending::Ended;
-use super::super::questions::{Answers, Questions};
 use super::mirror::Mirror;
 use super::picture::Picture;
 use super::terminal::Terminal;
+use paned_term::questions::{Answers, Questions};
 
 /// How much is shown before anything else is looked at.
 const PIECE: usize = 64 << 10;

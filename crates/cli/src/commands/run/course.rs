@@ -13,12 +13,12 @@ use super::super::afterwards::Afterwards;
 use super::super::ending::Ended;
 use super::super::follow::{self, Follower};
 use super::super::is_unavailable;
-use super::super::questions::{Answers, Questions};
 use super::super::window::{self, Asked, Caught, Signals};
 use super::direct::{self, Direct};
 use super::press::{Job, Press};
 use crate::client::Client;
 use crate::out::is_closed;
+use paned_term::questions::{Answers, Questions};
 
 /// How often the keeper hears that we are still there while whoever reads our output is slow.
 const BEAT: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 //! The terminal keeps theirs on its own stack of titles, without being asked for it. Programs use that stack as well,
 //! so theirs is kept here: a program that takes more off than it has put there does not find the person's.
 
-use super::super::sequences::{Csi, ESC, osc};
+use crate::sequences::{Csi, ESC, osc};
 
 /// Saves and restores the titles of window and icon.
 const SAVE: &[u8] = b"\x1b[22;0t";

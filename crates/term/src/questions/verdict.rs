@@ -1,6 +1,6 @@
 //! Which escape sequences ask. Keeps nothing.
 
-use super::super::sequences::{Csi, ESC, osc};
+use crate::sequences::{Csi, ESC, osc};
 
 /// The numbers of the OSC sequences whose text is a person's to read: a `?` in it asks nothing.
 const TEXTS: [u32; 12] = [0, 1, 2, 3, 7, 8, 9, 66, 133, 633, 777, 1337];

@@ -5,9 +5,10 @@ use memchr::memchr3;
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
-pub(super) const ESC: u8 = 0x1b;
+/// What begins every sequence.
+pub const ESC: u8 = 0x1b;
 /// A control that asks by itself for what its owner has the terminal answer.
-pub(super) const ENQ: u8 = 0x05;
+pub const ENQ: u8 = 0x05;
 /// What the controls of eight bits begin with as UTF-8; some terminals know them so.
 const WIDE: u8 = 0xc2;
 /// The longest sequence that is held until it is whole. The beginning of a longer one says what it is.
@@ -17,7 +18,7 @@ const PASSED_THROUGH: &[u8] = b"\x1bPtmux;";
 
 /// A piece of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub enum Part<'a> {
     /// Text, and controls of one byte.
     Text(&'a [u8]),
     /// [`ENQ`], wherever it stands.
@@ -32,7 +33,7 @@ pub(super) enum Part<'a> {
 
 /// Cuts a stream. How it comes never matters.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sequences {
+pub struct Sequences {
     state: State,
     /// The sequence whose end has not come, from its ESC on.
     held: Vec<u8>,
@@ -66,7 +67,7 @@ enum Kind {
 
 impl Sequences {
     /// Cuts the next bytes; what is whole is found, in order.
-    pub(super) fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Part<'_>)) {
+    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Part<'_>)) {
         let mut rest = bytes;
         while let Some((&byte, after)) = rest.split_first() {
             if self.state == State::Text {
@@ -196,19 +197,21 @@ impl Sequences {
 
 /// A whole CSI sequence, as terminals read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Csi {
+pub struct Csi {
     /// `<`, `=`, `>`, `?` or, where none is written, 0.
-    pub(super) prefix: u8,
+    pub prefix: u8,
     /// What is missing is nothing.
-    pub(super) params: Vec<Option<u32>>,
+    pub params: Vec<Option<u32>>,
     /// The byte between parameters and last byte or, where none is written, 0.
-    pub(super) middle: u8,
-    pub(super) last: u8,
+    pub middle: u8,
+    /// The byte that ends it.
+    pub last: u8,
 }
 
 impl Csi {
     /// Reads a sequence, if it is one.
-    pub(super) fn read(sequence: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn read(sequence: &[u8]) -> Option<Self> {
         let [ESC, b'[', body @ .., last] = sequence else { return None };
         // What terminals skip inside a sequence does not make it another one.
         let body: Vec<u8> =
@@ -223,18 +226,21 @@ impl Csi {
     }
 
     /// A parameter; 0 where it is missing.
-    pub(super) fn param(&self, at: usize) -> u32 {
+    #[must_use]
+    pub fn param(&self, at: usize) -> u32 {
         self.params.get(at).copied().flatten().unwrap_or(0)
     }
 
     /// Whether it is this sequence, with one of these last bytes.
-    pub(super) fn is(&self, prefix: u8, middle: u8, last: &[u8]) -> bool {
+    #[must_use]
+    pub fn is(&self, prefix: u8, middle: u8, last: &[u8]) -> bool {
         (self.prefix, self.middle) == (prefix, middle) && last.contains(&self.last)
     }
 }
 
 /// A whole OSC sequence: its number and what stands behind that.
-pub(super) fn osc(sequence: &[u8]) -> Option<(u32, String)> {
+#[must_use]
+pub fn osc(sequence: &[u8]) -> Option<(u32, String)> {
     let [ESC, b']', body @ ..] = sequence else { return None };
     let body = match body {
         [body @ .., ESC, b'\\'] | [body @ .., BEL | CAN | SUB] => body,

@@ -7,13 +7,13 @@
 mod titles;
 mod verdict;
 
-use super::sequences::{Part, Sequences};
+use crate::sequences::{Part, Sequences};
 use titles::Titles;
 use verdict::Verdict;
 
 /// Who answers what a program asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answers {
+pub enum Answers {
     /// The terminal that is shown the bytes, where that harms nobody.
     Terminal,
     /// Somebody else.
@@ -22,7 +22,7 @@ pub(super) enum Answers {
 
 /// Takes questions out of a stream. How it is cut never matters.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub struct Questions {
     sequences: Sequences,
     judge: Judge,
 }
@@ -36,7 +36,7 @@ struct Judge {
 
 impl Questions {
     /// What is left of these bytes, with what was held before them.
-    pub(super) fn take_out(&mut self, bytes: &[u8], answers: Answers) -> Vec<u8> {
+    pub fn take_out(&mut self, bytes: &[u8], answers: Answers) -> Vec<u8> {
         let (mut left, judge) = (Vec::with_capacity(bytes.len()), &mut self.judge);
         self.sequences.feed(bytes, |part| match part {
             Part::Text(text) => left.extend(text),
