@@ -12,6 +12,19 @@ use crate::tape::Writer;
 /// reader costs the same for a byte as for all of this.
 const GATHER: usize = 64 << 10;
 
+/// Less than this is told before anybody looks for more: most of what is so short is the echo of a key. To find out that
+/// there is nothing more, one waits for the part of the kernel that moved it here, and that takes as long as all the rest.
+const LITTLE: usize = 256;
+
+/// When to stop reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// When there is nothing more.
+    Empty,
+    /// The same, or with a little that is there.
+    Little,
+}
+
 /// What the pty had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pty {
@@ -49,21 +62,26 @@ impl Drain {
         &mut self,
         pty: BorrowedFd<'_>,
         tape: &mut Writer,
-        room: u64,
+        (room, until): (u64, Until),
         now: Time,
     ) -> io::Result<Pty> {
         let limit = GATHER.min(usize::try_from(room).unwrap_or(usize::MAX));
-        let state = self.gather(pty, limit);
+        let state = self.gather(pty, limit, until);
         self.store(tape, now)?;
         Ok(state)
     }
 
-    fn gather(&mut self, pty: BorrowedFd<'_>, limit: usize) -> Pty {
+    fn gather(&mut self, pty: BorrowedFd<'_>, limit: usize, until: Until) -> Pty {
         while self.held < limit {
             match read(pty, &mut self.buffer[self.held..limit]) {
                 // Linux says EIO, others say zero bytes: the program's side is closed, and all was read.
                 Ok(0) => return Pty::Hung,
-                Ok(got) => self.held += got,
+                Ok(got) => {
+                    self.held += got;
+                    if until == Until::Little && self.held < LITTLE {
+                        return Pty::More;
+                    }
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Pty::Empty,
                 Err(_) => return Pty::Hung,
@@ -99,7 +117,7 @@ mod tests {
 
     /// How much is on the tape, and what is said of the pty, after one run over one that gives these, each in a read.
     #[track_caller]
-    fn check(reads: &[&str], expect: (usize, Pty)) {
+    fn check(until: Until, reads: &[&str], expect: (usize, Pty)) {
         let folder = tempfile::tempdir().unwrap();
         let mut tape = Writer::create(&folder.path().join("tape"), MIN_CAPACITY, Time(1)).unwrap();
         let (ours, theirs) = UnixDatagram::pair().unwrap();
@@ -108,14 +126,21 @@ mod tests {
             theirs.send(text.as_bytes()).unwrap();
         }
         let mut drain = Drain::new();
-        let state = drain.run(ours.as_fd(), &mut tape, u64::MAX, Time(1)).unwrap();
+        let state = drain.run(ours.as_fd(), &mut tape, (u64::MAX, until), Time(1)).unwrap();
         assert_eq!((tape.end(), state), (expect.0 as u64, expect.1));
     }
 
     #[test]
     fn only_who_has_found_nothing_says_that_it_was_all() {
-        check(&[], (0, Pty::Empty));
-        check(&["a", "b", "c"], (3, Pty::Empty));
-        check(&[&"x".repeat(GATHER), "b"], (GATHER, Pty::More));
+        check(Until::Empty, &[], (0, Pty::Empty));
+        check(Until::Empty, &["a", "b", "c"], (3, Pty::Empty));
+        check(Until::Empty, &[&"x".repeat(GATHER), "b"], (GATHER, Pty::More));
+    }
+
+    #[test]
+    fn a_little_does_not_wait_for_more() {
+        check(Until::Little, &[], (0, Pty::Empty));
+        check(Until::Little, &["a", "b", "c"], (1, Pty::More));
+        check(Until::Little, &[&"x".repeat(LITTLE), "b", "c"], (LITTLE + 2, Pty::Empty));
     }
 }

@@ -9,11 +9,14 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use paned_model::Size;
-use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, Role, ToKeeper};
+use paned_model::frame::{
+    Done, FromKeeper, Held, Refused, RequestId, Resize, Returned, Role, ToKeeper,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
 
+use crate::drain::Until;
 use crate::lease::Lease;
 use crate::pane::Pane;
 use crate::peer::{Peer, PeerId};
@@ -140,7 +143,7 @@ impl Keeper {
             self.pane.type_on(now);
         }
         if ready.pty_in {
-            self.pane.drain(now);
+            self.pane.drain_until(Until::Little, now);
         }
         self.pane.tick(now);
         if ready.listener {
@@ -195,12 +198,17 @@ impl Keeper {
     }
 
     fn obey_all(&mut self, id: PeerId, messages: Vec<ToKeeper>, now: Instant) {
+        let mut answered = false;
         for message in messages {
-            self.obey(id, message, now);
+            answered |= self.obey(id, message, now);
             // Who was let go for what they said is not heard on.
             if !self.peers.iter().any(|peer| peer.id == id) {
                 return;
             }
+        }
+        // Not before all was done that they have said by now.
+        if answered {
+            self.lend(id);
         }
     }
 
@@ -218,17 +226,20 @@ impl Keeper {
         }
     }
 
-    fn obey(&mut self, id: PeerId, message: ToKeeper, now: Instant) {
+    /// Does as a client says; whether that was a request, and is answered.
+    fn obey(&mut self, id: PeerId, message: ToKeeper, now: Instant) -> bool {
         let answer = match message {
             ToKeeper::Hello(hello) if !door::is_welcome(&self.peers, id, hello.role) => {
-                return self.let_go(id, now);
+                self.let_go(id, now);
+                None
             }
             ToKeeper::Hello(hello) => {
-                self.introduce(id, hello.role);
-                return self.greet(id);
+                self.introduce(id, hello.role, now);
+                self.greet(id);
+                None
             }
             // A pane is born once, and has one keeper.
-            ToKeeper::Birth(_) | ToKeeper::Adopt(_) => return,
+            ToKeeper::Birth(_) | ToKeeper::Adopt(_) => None,
             ToKeeper::Input(request, bytes) => Some(self.type_in(id, request, &[&bytes], now)),
             ToKeeper::Parts(request, parts) => {
                 let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
@@ -256,6 +267,14 @@ impl Keeper {
                 self.pane.give_breaks(Duration::from_millis(millis), now);
                 None
             }
+            ToKeeper::Borrow => {
+                self.borrows(id);
+                None
+            }
+            ToKeeper::Return(returned, rest) => {
+                self.take_back(id, returned, &rest, now);
+                None
+            }
             ToKeeper::Release(release) => {
                 if self.lease.release(id, &release.holder) {
                     self.tell_holder();
@@ -263,8 +282,33 @@ impl Keeper {
                 None
             }
         };
+        let is_answered = answer.is_some();
         if let Some(done) = answer {
             self.tell(id, &FromKeeper::Done(done));
+        }
+        is_answered
+    }
+
+    fn borrows(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
+            peer.borrows = true;
+        }
+    }
+
+    /// Lends the terminal to a client that would have it and is alone here.
+    fn lend(&mut self, id: PeerId) {
+        if let [peer] = self.peers.as_mut_slice()
+            && peer.id == id
+            && peer.borrows
+        {
+            self.pane.lend(peer);
+        }
+    }
+
+    /// A client returns the terminal. Others may have typed since that was wanted, so it is told how often in all.
+    fn take_back(&mut self, id: PeerId, returned: Returned, rest: &[u8], now: Instant) {
+        if self.pane.returned(id, (returned, rest), now) && 1 < self.peers.len() {
+            self.tell(id, &FromKeeper::Typed(self.pane.typed()));
         }
     }
 
@@ -328,13 +372,14 @@ impl Keeper {
     }
 
     /// One server at a time: a new one means that the old one is dead, whatever its socket says.
-    fn introduce(&mut self, id: PeerId, role: Role) {
+    fn introduce(&mut self, id: PeerId, role: Role, now: Instant) {
         if role == Role::Server {
             let old = |peer: &Peer| peer.id != id && peer.role == Some(Role::Server);
             let gone: Vec<_> = self.peers.extract_if(.., |peer| old(peer)).collect();
             if gone.iter().any(|peer| self.lease.lost(peer.id)) {
                 self.tell_holder();
             }
+            gone.iter().for_each(|peer| self.pane.lost_borrower(peer.id, now));
             self.pane.found_server();
             self.tell_served(true);
         }
@@ -383,6 +428,9 @@ impl Keeper {
                 let _ = peer.send(&FromKeeper::Exited(ending));
             });
         }
+        if let Some(id) = self.pane.recall(1 < self.peers.len(), Instant::now()) {
+            self.tell(id, &FromKeeper::Recall);
+        }
         for (id, done) in self.pane.answers() {
             self.tell(id, &FromKeeper::Done(done));
         }
@@ -410,126 +458,4 @@ pub(crate) fn is_ours(_: &UnixStream) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{ErrorKind, Read as _, Write as _};
-    use std::path::Path;
-
-    use paned_model::frame::{Birth, Follow, Hello, Message as _, VERSION};
-
-    use super::*;
-    use crate::tape::MIN_CAPACITY;
-
-    /// A keeper of a program that prints without end, and what keeps its signals from ending.
-    fn flooded(folder: &Path) -> (Keeper, UnixStream) {
-        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-        let birth = Birth {
-            id: "a".parse().unwrap(),
-            tape: path("tape"),
-            socket: path("socket"),
-            program: "/bin/sh".into(),
-            argv: ["sh", "-c", "exec yes"].map(str::to_owned).to_vec(),
-            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            cwd: "/".into(),
-            size: Size::default(),
-            capacity: MIN_CAPACITY,
-            timeout_ms: None,
-            grace_ms: 0,
-            followed: false,
-        };
-        let newborn = birth::bear(&birth, Pty::open(birth.size)).unwrap();
-        let (signals, silent) = UnixStream::pair().unwrap();
-        let (mut pane, peers, lease) = (Pane::new(&birth, newborn), Vec::new(), Lease::default());
-        // With no server, nothing is held for one.
-        pane.lost_peer(0, Some(Role::Server), Instant::now());
-        (Keeper { pane, peers, lease, born: 0, signals: signals.into(), goodbye: None }, silent)
-    }
-
-    /// Whether the keeper leaves the terminal alone at some point within the next bytes.
-    fn rests(keeper: &mut Keeper, bytes: u64) -> bool {
-        let until = keeper.pane.end() + bytes;
-        while keeper.pane.end() < until {
-            let ready = keeper.wait().unwrap();
-            keeper.handle(&ready);
-            if keeper.pane.interest().is_empty() {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Comes to the keeper and says this.
-    fn come(folder: &Path, says: &[ToKeeper]) -> UnixStream {
-        let mut stream = UnixStream::connect(folder.join("socket")).unwrap();
-        let mut words = Vec::new();
-        says.iter().for_each(|message| message.encode(&mut words));
-        stream.write_all(&words).unwrap();
-        stream.set_nonblocking(true).unwrap();
-        stream
-    }
-
-    fn hello(role: Role) -> ToKeeper {
-        ToKeeper::Hello(Hello { version: VERSION, role })
-    }
-
-    /// Runs the keeper until somebody was answered; whether they were welcome.
-    fn is_let_in(keeper: &mut Keeper, who: &mut UnixStream) -> bool {
-        let until = Instant::now() + Duration::from_secs(60);
-        while Instant::now() < until {
-            let ready = keeper.wait().unwrap();
-            keeper.handle(&ready);
-            keeper.settle();
-            match who.read(&mut [0; 4096]) {
-                Ok(got) => return 0 < got,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => panic!("{error}"),
-            }
-        }
-        panic!("nobody was answered within a minute");
-    }
-
-    #[test]
-    fn a_server_finds_a_place_among_many_who_look_on_and_many_who_say_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut keeper, _silent) = flooded(folder.path());
-        let mut viewers = Vec::new();
-        for _ in 0..door::MAX_VIEWERS {
-            let mut viewer = come(folder.path(), &[hello(Role::Viewer)]);
-            assert!(is_let_in(&mut keeper, &mut viewer));
-            viewers.push(viewer);
-        }
-        let follow = ToKeeper::Follow(Follow { from: 0, owns: true });
-        let mut late = come(folder.path(), &[hello(Role::Viewer), follow]);
-        assert!(!is_let_in(&mut keeper, &mut late), "there is no room for one more");
-        let before: Vec<_> = (0..20).map(|_| come(folder.path(), &[])).collect();
-        let mut server = come(folder.path(), &[hello(Role::Server)]);
-        let after: Vec<_> = (0..20).map(|_| come(folder.path(), &[])).collect();
-        assert!(is_let_in(&mut keeper, &mut server));
-        let most = door::MAX_VIEWERS + 1 + door::MAX_STRANGERS;
-        assert!(keeper.peers.len() <= most, "{} are there", keeper.peers.len());
-        assert!(keeper.is_served() && keeper.pane.ending().is_none());
-        drop((viewers, before, after));
-    }
-
-    #[test]
-    fn a_server_whose_words_come_late_does_not_replace_the_one_after_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut keeper, _silent) = flooded(folder.path());
-        let (mut old, mut new) = (come(folder.path(), &[]), come(folder.path(), &[]));
-        let mut word = Vec::new();
-        hello(Role::Server).encode(&mut word);
-        new.write_all(&word).unwrap();
-        assert!(is_let_in(&mut keeper, &mut new));
-        old.write_all(&word).unwrap();
-        assert!(!is_let_in(&mut keeper, &mut old));
-        assert!(keeper.is_served());
-    }
-
-    #[test]
-    fn a_flood_has_breaks_once_the_server_says_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut keeper, _silent) = flooded(folder.path());
-        assert!(!rests(&mut keeper, 16 << 20), "nobody has said so");
-        keeper.obey(0, ToKeeper::Breaks(60_000), Instant::now());
-        assert!(rests(&mut keeper, 64 << 20));
-    }
-}
+mod tests;

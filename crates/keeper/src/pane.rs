@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use paned_model::frame::{
-    self, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Role, VERSION, Welcome,
+    self, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Returned, Role, VERSION, Welcome,
 };
 use paned_model::{Exit, Size, Time};
 use rustix::event::PollFlags;
@@ -13,17 +13,16 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 
 use crate::birth::Newborn;
-use crate::drain::{self, Drain};
+use crate::drain::{self, Drain, Until};
 use crate::flow::Flow;
+use crate::input::Input;
 use crate::killing::{Killed, Killing, Step};
-use crate::line::Line;
 use crate::own::Own;
 use crate::pace::{BREAK, Pace};
-use crate::peer::PeerId;
+use crate::peer::{Peer, PeerId};
 use crate::procs::{self, Push};
 use crate::tape::Writer;
-use crate::typing::{self, Typing};
-use crate::{clock, hands, pty};
+use crate::{clock, pty};
 
 /// How often a full disk is tried again.
 const STALL: Duration = Duration::from_millis(250);
@@ -43,14 +42,9 @@ pub(crate) struct Pane {
     drain: Drain,
     flow: Flow,
     pace: Pace,
-    typing: Typing,
-    /// When something was last written into the pty, and where the output ended then.
-    wrote: Option<(Instant, u64)>,
-    line: Line,
+    input: Input,
     /// Whose the program is: it ends when they leave.
     owner: Option<PeerId>,
-    /// How often somebody has typed.
-    typed: u64,
     /// Do not look at the pty before this.
     rest_until: Option<Instant>,
     times_out_at: Option<Instant>,
@@ -87,11 +81,8 @@ impl Pane {
             drain: Drain::new(),
             flow: Flow::new(birth.followed, Instant::now()),
             pace: Pace::new(Instant::now()),
-            typing: Typing::default(),
-            wrote: None,
-            line: Line::default(),
+            input: Input::default(),
             owner: None,
-            typed: 0,
             rest_until: None,
             times_out_at: timeout.map(|timeout| Instant::now() + timeout),
             timed_out: false,
@@ -108,7 +99,7 @@ impl Pane {
             keeper: std::process::id(),
             pid: self.child.as_raw_nonzero().get().unsigned_abs(),
             started: self.started,
-            typed: Some(self.typed),
+            typed: Some(self.typed()),
             served: Some(served),
             ahead: true,
         }
@@ -116,7 +107,7 @@ impl Pane {
 
     /// How often somebody has typed.
     pub(crate) fn typed(&self) -> u64 {
-        self.typed
+        self.input.typed()
     }
 
     /// The offset after the last byte.
@@ -138,7 +129,7 @@ impl Pane {
         }
         let mut interest = PollFlags::empty();
         interest.set(PollFlags::IN, self.flow.room(&self.tape) != 0);
-        interest.set(PollFlags::OUT, self.typing.is_due());
+        interest.set(PollFlags::OUT, self.input.is_due());
         interest
     }
 
@@ -147,16 +138,14 @@ impl Pane {
         let looking = self.killing.as_ref().map(Killing::deadline);
         let holding = self.flow.deadline(&self.tape);
         let deadlines =
-            [looking, holding, self.typing.deadline(), self.rest_until, self.times_out_at];
+            [looking, holding, self.input.deadline(), self.rest_until, self.times_out_at];
         deadlines.into_iter().flatten().min()
     }
 
     /// Time passed.
     pub(crate) fn tick(&mut self, now: Instant) {
         self.flow.tick(&self.tape, now);
-        if self.typing.deadline().is_some_and(|at| at <= now) {
-            self.type_on(now);
-        }
+        self.input.tick(&self.master, self.tape.end(), now);
         if self.rest_until.is_some_and(|until| until <= now) {
             self.rest_until = None;
             self.drain(now);
@@ -185,10 +174,16 @@ impl Pane {
         }
     }
 
-    /// Moves what was printed to the tape.
+    /// Moves what was printed to the tape: all of it, so far.
     pub(crate) fn drain(&mut self, now: Instant) {
+        self.drain_until(Until::Empty, now);
+    }
+
+    /// Moves what was printed to the tape.
+    pub(crate) fn drain_until(&mut self, until: Until, now: Instant) {
         let (room, before) = (self.room(now), self.tape.end());
-        let drained = self.drain.run(self.master.as_fd(), &mut self.tape, room, clock::now());
+        let (pty, until) = (self.master.as_fd(), (room, until));
+        let drained = self.drain.run(pty, &mut self.tape, until, clock::now());
         match (drained, &self.end) {
             // The disk is full: the program waits, and nothing is lost.
             (Err(_), _) => {
@@ -213,11 +208,10 @@ impl Pane {
     /// Takes what somebody typed, all or none; each part is read by itself.
     pub(crate) fn accept(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
         let done = self.take_in(id, parts, now);
-        // What a terminal says by itself is nobody's typing.
-        if done.refused.is_none() && parts.iter().any(|part| hands::typed(part)) {
-            self.typed += 1;
+        if done.refused.is_none() {
+            self.input.count(parts);
         }
-        Done { typed: Some(self.typed), ..done }
+        Done { typed: Some(self.typed()), ..done }
     }
 
     /// The same behind a guard: what has happened up to now is known before it is judged.
@@ -233,58 +227,80 @@ impl Pane {
             None => self.take_in(id, &[bytes], now),
             refused => Done { refused, ..Done::well(id) },
         };
-        Done { typed: Some(self.typed), ..done }
+        Done { typed: Some(self.typed()), ..done }
     }
 
     fn check(&self, guard: Guard, now: Instant) -> Option<Refused> {
         let stands = guard.end.is_none_or(|end| end == self.end());
-        if !stands || guard.typed.is_some_and(|typed| typed != self.typed) {
+        if !stands || guard.typed.is_some_and(|typed| typed != self.typed()) {
             return Some(Refused::Moved);
         }
-        // A program that has not read all that was typed has not shown what it makes of it.
-        let waits = || !self.typing.is_empty() || self.is_on_its_way(now);
-        let unread = || waits() || pty::has_unread(&self.master);
-        (guard.end.is_some() && unread()).then_some(Refused::Unread)
-    }
-
-    /// Whether what was written may not be there yet for the program to read, or for anybody to see that it is. Once
-    /// something was printed, it is.
-    fn is_on_its_way(&self, now: Instant) -> bool {
-        self.wrote.is_some_and(|(at, end)| now < at + typing::ARRIVAL && end == self.end())
+        let is_unread = || self.input.is_unread(&self.master, self.end(), now);
+        (guard.end.is_some() && is_unread()).then_some(Refused::Unread)
     }
 
     fn take_in(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
-        let refused = match self.end {
-            End::Running if self.typing.accept(parts) => None,
-            End::Running => Some(Refused::Full),
-            End::Reaped(_) | End::Drained(_) | End::Ended(_) => Some(Refused::Gone),
+        let accepted = match self.is_running() {
+            true => self.input.accept(&self.master, parts).ok_or(Refused::Full),
+            false => Err(Refused::Gone),
         };
-        let long_line = refused.is_none() && self.line.typed(&self.master, parts);
         self.type_on(now);
-        Done { refused, long_line, ..Done::well(id) }
+        let long_line = accepted.as_ref().is_ok_and(|accepted| accepted.long_line);
+        Done { refused: accepted.err(), long_line, ..Done::well(id) }
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self.end, End::Running)
     }
 
     /// Gives the program what it takes of what was typed.
     pub(crate) fn type_on(&mut self, now: Instant) {
-        let before = self.typing.written();
-        self.typing.write(&self.master, now);
-        if before != self.typing.written() {
-            self.wrote = Some((now, self.end()));
+        self.input.type_on(&self.master, self.tape.end(), now);
+    }
+
+    /// Whether somebody else types.
+    #[cfg(test)]
+    pub(crate) fn is_lent(&self) -> bool {
+        self.input.is_lent()
+    }
+
+    /// Lends the terminal to a client, if it is free.
+    pub(crate) fn lend(&mut self, to: &mut Peer) {
+        if self.is_running() {
+            self.input.lend(&self.master, to);
         }
+    }
+
+    /// Whom to ask for the terminal: others may type, something is to be typed here, or the program has ended.
+    pub(crate) fn recall(&mut self, others: bool, now: Instant) -> Option<PeerId> {
+        let is_wanted = others || !self.is_running();
+        self.input.recall(is_wanted, now)
+    }
+
+    /// A client returns the terminal, and what is to be typed before all else; whether it had it.
+    pub(crate) fn returned(
+        &mut self,
+        by: PeerId,
+        returned: (Returned, &[u8]),
+        now: Instant,
+    ) -> bool {
+        let was_lent = self.input.returned(by, returned, now);
+        self.type_on(now);
+        was_lent
     }
 
     /// Has the program get a signal.
     pub(crate) fn signal(&mut self, request: &frame::Signal, now: Instant) -> Done {
         let id = request.id;
         let refuse = |refused| Done { refused: Some(refused), ..Done::well(id) };
-        if !matches!(self.end, End::Running) {
+        if !self.is_running() {
             return refuse(Refused::Gone);
         }
         let Some(signal) = Signal::from_named_raw(request.signal.into()) else {
             return refuse(Refused::Failed);
         };
         // Behind what is typed ahead, a key would come too late.
-        match pty::key_for(&self.master, signal).filter(|_| self.typing.is_empty()) {
+        match pty::key_for(&self.master, signal).filter(|_| self.input.is_empty()) {
             Some(key) => self.take_in(id, &[&[key]], now),
             None => {
                 procs::signal(&self.master, self.child, signal);
@@ -332,8 +348,16 @@ impl Pane {
             self.flow.detach();
         }
         self.flow.lost(peer);
+        self.lost_borrower(peer, now);
         if self.owner.take_if(|owner| *owner == peer).is_some() {
             self.kill(now, None, None);
+        }
+    }
+
+    /// What somebody has who is gone is ours again.
+    pub(crate) fn lost_borrower(&mut self, peer: PeerId, now: Instant) {
+        if self.input.lost(peer) {
+            self.type_on(now);
         }
     }
 

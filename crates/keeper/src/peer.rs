@@ -1,11 +1,12 @@
 //! One connection of a keeper: frames in, frames out, never waiting.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use paned_model::frame::{AHEAD, Ahead, Frames, FromKeeper, HEARD, Message, Role, ToKeeper};
 
+use crate::fds;
 use crate::hands::Hands;
 
 /// A client that asks for so much without listening to the answers is let go.
@@ -17,6 +18,10 @@ pub(crate) type PeerId = u64;
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
     pub(crate) role: Option<Role>,
+    /// Whether it would type into the terminal itself.
+    pub(crate) borrows: bool,
+    /// Whether it was passed the terminal.
+    has_terminal: bool,
     /// What it types.
     pub(crate) hands: Hands,
     stream: UnixStream,
@@ -32,8 +37,9 @@ impl Peer {
     pub(crate) fn new(id: PeerId, stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let (frames, unsent) = (Frames::default(), Vec::new());
-        let (role, hands) = (None, Hands::default());
-        Ok(Self { id, role, hands, stream, frames, unsent, told: 0, unheard: HEARD })
+        let (role, borrows, has_terminal) = (None, false, false);
+        let (hands, told, unheard) = (Hands::default(), 0, HEARD);
+        Ok(Self { id, role, borrows, has_terminal, hands, stream, frames, unsent, told, unheard })
     }
 
     /// Says on what is unsaid, and hears. One that takes nothing any more may have said something before it went.
@@ -76,6 +82,25 @@ impl Peer {
             return Err(ErrorKind::OutOfMemory.into());
         }
         self.flush()
+    }
+
+    /// Lends it the terminal, if it hears that at once; whether it does.
+    pub(crate) fn lend(&mut self, terminal: &OwnedFd, line: u64) -> bool {
+        if !self.unsent.is_empty() {
+            return false;
+        }
+        FromKeeper::Lent(line).encode(&mut self.unsent);
+        let sent = match self.has_terminal {
+            true => self.stream.write(&self.unsent),
+            false => fds::send_along(&self.stream, &self.unsent, terminal.as_fd()),
+        };
+        let sent = sent.unwrap_or(0);
+        self.has_terminal |= 0 < sent;
+        match sent {
+            0 => self.unsent.clear(),
+            sent => drop(self.unsent.drain(..sent)),
+        }
+        0 < sent
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {

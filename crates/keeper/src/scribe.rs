@@ -21,7 +21,7 @@ use rustix::process::setsid;
 use rustix::stdio::stdin;
 
 use crate::birth::listen;
-use crate::drain::{Drain, Pty};
+use crate::drain::{Drain, Pty, Until};
 use crate::keep::{AT_ONCE, GOODBYE, is_ours};
 use crate::peer::{Peer, PeerId};
 use crate::tape::Writer;
@@ -220,7 +220,7 @@ impl Scribe {
     /// Moves what came to the tape.
     fn write(&mut self, now: Instant) {
         self.stirred = now;
-        match self.drain.run(stdin(), &mut self.tape, u64::MAX, clock::now()) {
+        match self.drain.run(stdin(), &mut self.tape, (u64::MAX, Until::Empty), clock::now()) {
             Ok(Pty::More | Pty::Empty) => {}
             Ok(Pty::Hung) => self.open = false,
             Err(_) => {
@@ -288,7 +288,9 @@ impl Scribe {
             | ToKeeper::Adopt(_)
             | ToKeeper::Release(_)
             | ToKeeper::Follow(_)
-            | ToKeeper::Breaks(_) => return,
+            | ToKeeper::Breaks(_)
+            | ToKeeper::Borrow
+            | ToKeeper::Return(..) => return,
             // tmux types, and only for the server.
             ToKeeper::Input(request, _)
             | ToKeeper::Guarded(request, ..)

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
     Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Later, Link, Mark, News, NotResized,
-    Order, Output, Resizing, Silent, SizeMark, Stamp, State, Typed,
+    Order, Output, Resizing, Shortcut, Silent, SizeMark, Stamp, State, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -266,6 +266,7 @@ impl FakePane {
             facts,
             typed,
             news,
+            shortcut: Shortcut::default(),
             carrier,
         }
     }

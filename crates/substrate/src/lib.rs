@@ -13,6 +13,7 @@ pub mod foreign;
 pub mod native;
 mod output;
 pub mod sessions;
+mod shortcut;
 mod socket;
 pub mod tmux;
 
@@ -32,6 +33,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub use drawn::Drawn;
 pub use output::{Gap, Mark, Output, SizeMark, Stamp};
 pub use sessions::Substrate;
+pub use shortcut::{Shortcut, Taken};
 pub use socket::Socket;
 
 /// A future that can be sent anywhere.
@@ -95,6 +97,8 @@ pub struct Link {
     /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
     /// too old to.
     pub typed: watch::Receiver<Option<u64>>,
+    /// The short way to type into it.
+    pub shortcut: Shortcut,
     /// What the keeper waits for, and what waits to be heard.
     pub news: Arc<News>,
     /// What carries all of this. Whoever has the link runs it, best in one task with what hears the facts.

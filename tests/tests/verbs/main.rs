@@ -8,6 +8,7 @@ mod lost;
 mod run;
 mod sizes;
 mod term;
+mod together;
 mod types;
 
 use paned_e2e::Server;

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use paned_model::frame::Refused;
 use paned_model::{Code, PaneId, Refusal, Scope};
-use paned_substrate::{Command, Typed};
+use paned_substrate::Typed;
 use paned_term::keys::Key;
 use paned_term::screen::view::Modes;
 use schemars::JsonSchema;
@@ -121,7 +121,7 @@ pub(super) async fn write(
         let end = pane.output().map_or(0, |output| output.end());
         (agent, agents::Typed { bytes: parts.concat(), at: kernel.now(), end })
     });
-    match pane.ask(|reply| Command::Input(parts, reply)).await? {
+    match pane.type_in(parts).await? {
         Some(Ok(typed)) => {
             if let Some((agent, typed)) = heard {
                 agent.typed(typed);

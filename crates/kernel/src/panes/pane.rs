@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
+use paned_model::frame::Refused;
 use paned_model::{
     Adopted, AgentInfo, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size,
     Status, Substrate, Time,
 };
-use paned_substrate::{Command, Link, Output};
+use paned_substrate::{Command, Link, Output, Shortcut, Taken, Typed};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -72,6 +73,7 @@ pub(crate) enum Reach {
         output: Arc<dyn Output>,
         commands: mpsc::Sender<Command>,
         typed: watch::Receiver<Option<u64>>,
+        shortcut: Shortcut,
     },
     /// Its keeper lives and does not answer; what it printed is there, unless that is damaged.
     Silent { output: Option<Arc<dyn Output>>, keeper: Option<u32> },
@@ -177,10 +179,10 @@ impl Pane {
 
     pub(crate) fn link(&self, link: &Link) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
-        let typed = link.typed.clone();
+        let (typed, shortcut) = (link.typed.clone(), link.shortcut.clone());
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands, typed };
+        state.reach = Reach::Linked { output, commands, typed, shortcut };
         drop(state);
         self.stir();
     }
@@ -281,6 +283,32 @@ impl Pane {
         match &self.lock().reach {
             Reach::Silent { keeper, .. } => Err(silent(&self.id, *keeper)),
             Reach::Starting | Reach::Linked { .. } | Reach::Unlinked { .. } => Ok(()),
+        }
+    }
+
+    /// Types, the short way if there is one. What a terminal has no room for goes the long way.
+    pub(crate) async fn type_in(
+        &self,
+        parts: Vec<Vec<u8>>,
+    ) -> Result<Option<Result<Typed, Refused>>, Refusal> {
+        let taken = match parts.as_slice() {
+            [text] => self.shortcut().and_then(|shortcut| shortcut.type_in(text)),
+            _ => None,
+        };
+        match taken {
+            Some(Taken { typed, is_whole: true }) => Ok(Some(Ok(typed))),
+            Some(Taken { typed, is_whole: false }) => {
+                let rest = self.ask(|reply| Command::Input(Vec::new(), reply)).await?;
+                Ok(rest.map(|rest| rest.map(|_| typed)))
+            }
+            None => self.ask(|reply| Command::Input(parts, reply)).await,
+        }
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        match &self.lock().reach {
+            Reach::Linked { shortcut, .. } => Some(shortcut.clone()),
+            Reach::Starting | Reach::Silent { .. } | Reach::Unlinked { .. } => None,
         }
     }
 

@@ -21,7 +21,7 @@ use self::servers::Servers;
 use crate::native::Places;
 use crate::native::scribe::{Desk, Task};
 use crate::tmux::foreign::Known;
-use crate::{Carrier, Link};
+use crate::{Carrier, Link, Shortcut};
 
 /// Facts on their way: one wake-up, one ending and one loss always fit.
 const FACTS: usize = 16;
@@ -154,7 +154,7 @@ impl Foreign {
         tokio::spawn(ear.run(scribe.facts, server));
         let (pid, started, output, news) = (scribe.pid, scribe.started, scribe.output, scribe.news);
         // Hand and ear carry, in tasks of their own.
-        let carrier = Carrier::default();
-        Link { pid, started, output, commands, facts, typed, news, carrier }
+        let (carrier, shortcut) = (Carrier::default(), Shortcut::default());
+        Link { pid, started, output, commands, facts, typed, news, carrier, shortcut }
     }
 }

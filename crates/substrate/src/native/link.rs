@@ -8,12 +8,12 @@ use std::time::Duration;
 use paned_model::Size;
 use paned_model::frame::{
     AHEAD, Ahead, Done, FromKeeper, Guard, HEARD, Kill, Refused, Release, RequestId, Resize,
-    Survivor, ToKeeper, Welcome,
+    Returned, Survivor, ToKeeper, Welcome,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::wire::Wire;
-use crate::{Carrier, Command, Fact, Link, News, NotResized, Output, Resizing, Typed};
+use crate::{Carrier, Command, Fact, Link, News, NotResized, Output, Resizing, Shortcut, Typed};
 
 /// One wake-up, one ending and one loss always fit; of sizes, holders and keys that come faster than they are heard, some
 /// go unheard, but never the last size and the last holder.
@@ -26,13 +26,17 @@ const COMMANDS: usize = 64;
 pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Link {
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (outbox, facts) = mpsc::channel(FACTS);
-    let (counter, typed) = watch::channel(welcome.typed);
+    let (count, typed) = watch::channel(welcome.typed);
+    let count = Arc::new(count);
+    let shortcut = Shortcut::new(output.clone(), count.clone());
     let news = Arc::new(News::new(!welcome.ahead));
     let task = Task {
         wire,
         output: output.clone(),
         outbox,
-        typed: counter,
+        typed: count,
+        shortcut: shortcut.clone(),
+        borrows: false,
         knows_parts: welcome.served.is_some(),
         waiting: HashMap::new(),
         requests: 0,
@@ -51,6 +55,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         commands,
         facts,
         typed,
+        shortcut,
         news,
         carrier,
     }
@@ -61,7 +66,10 @@ struct Task {
     output: Arc<dyn Output>,
     outbox: mpsc::Sender<Fact>,
     /// How often somebody has typed; nothing if the keeper does not count, and knows no guards.
-    typed: watch::Sender<Option<u64>>,
+    typed: Arc<watch::Sender<Option<u64>>>,
+    shortcut: Shortcut,
+    /// Whether the keeper knows that we would type past it.
+    borrows: bool,
     /// Whether the keeper is new enough to type in parts.
     knows_parts: bool,
     waiting: HashMap<RequestId, Waiting>,
@@ -134,6 +142,8 @@ impl Task {
             FromKeeper::Done(done) => self.answer(done),
             FromKeeper::Typed(count) => self.count(Some(count)),
             FromKeeper::Pressed(keys) => self.tell(Fact::Pressed(keys)),
+            FromKeeper::Lent(line) => self.lent(line),
+            FromKeeper::Recall => self.give_back(),
             FromKeeper::Exited(_)
             | FromKeeper::Welcome(_)
             | FromKeeper::Stillborn(_)
@@ -185,7 +195,35 @@ impl Task {
         late.for_each(|fact| drop(self.outbox.try_send(fact)));
     }
 
+    /// Types past the keeper from now on, if it can be. What it was asked to type and has not answered comes first.
+    fn lent(&mut self, line: u64) {
+        let terminal = self.wire.take_along();
+        let is_asked = self.waiting.values().any(|waiting| matches!(waiting, Waiting::Typing(_)));
+        if !self.shortcut.lend(line, terminal) || self.exited || is_asked {
+            self.shortcut.give_back();
+            let returned = Returned { line, ..Returned::default() };
+            self.wire.say(&ToKeeper::Return(returned, Vec::new()));
+        }
+    }
+
+    fn give_back(&mut self) {
+        if let Some((returned, rest)) = self.shortcut.give_back() {
+            self.wire.say(&ToKeeper::Return(returned, rest));
+        }
+    }
+
+    /// The keeper is to type: it has the terminal before that, and may lend it afterwards.
+    fn go_the_long_way(&mut self) {
+        self.give_back();
+        if !std::mem::replace(&mut self.borrows, true) {
+            self.wire.say(&ToKeeper::Borrow);
+        }
+    }
+
     fn ask(&mut self, command: Command) {
+        if let Some((returned, rest)) = self.shortcut.overdue() {
+            self.wire.say(&ToKeeper::Return(returned, rest));
+        }
         self.requests += 1;
         let id = self.requests;
         let message = match command {
@@ -196,6 +234,7 @@ impl Task {
             }
             Command::Breaks(time) => ToKeeper::Breaks(millis(time)),
             Command::Input(parts, reply) => {
+                self.go_the_long_way();
                 self.waiting.insert(id, Waiting::Typing(reply));
                 self.typing(id, parts)
             }
@@ -204,6 +243,7 @@ impl Task {
                     let _ = reply.send(Err(Refused::Moved));
                     return;
                 };
+                self.go_the_long_way();
                 self.waiting.insert(id, Waiting::Typing(reply));
                 message
             }
@@ -272,12 +312,21 @@ impl Task {
     }
 }
 
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.shortcut.close();
+    }
+}
+
 fn millis(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
+    use paned_keeper::fds;
     use paned_keeper::tape::{MIN_CAPACITY, Reader, Writer};
     use paned_model::Time;
     use paned_model::frame::{Ending, Frames, Held, Message, VERSION};
@@ -285,6 +334,7 @@ mod tests {
     use tokio::net::UnixStream;
 
     use super::*;
+    use crate::Taken;
 
     /// A link to a keeper that is played by hand, over a tape with five bytes.
     struct Played {
@@ -327,7 +377,7 @@ mod tests {
                 answer = &mut answer => (None, answer.unwrap()),
                 got = self.keeper.read(&mut bytes) => {
                     frames.push(&bytes[..got.unwrap()]);
-                    let heard = frames.take().unwrap();
+                    let heard = request(&mut frames);
                     let mut said = Vec::new();
                     FromKeeper::Done(done).encode(&mut said);
                     self.keeper.write_all(&said).await.unwrap();
@@ -335,6 +385,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What a keeper is asked for; that we would type past it comes before the first.
+    fn request(frames: &mut Frames) -> Option<ToKeeper> {
+        let mut said = std::iter::from_fn(|| frames.take().unwrap());
+        said.find(|said| *said != ToKeeper::Borrow)
     }
 
     #[tokio::test]
@@ -374,8 +430,124 @@ mod tests {
             let (mut frames, mut bytes) = (Frames::default(), [0; 256]);
             let got = played.keeper.read(&mut bytes).await.unwrap();
             frames.push(&bytes[..got]);
-            assert_eq!(frames.take(), Ok(Some(heard)));
+            assert_eq!(request(&mut frames), Some(heard));
         }
+    }
+
+    impl Played {
+        /// The next that the keeper hears.
+        async fn hears(&mut self, frames: &mut Frames) -> ToKeeper {
+            loop {
+                if let Some(said) = frames.take().unwrap() {
+                    return said;
+                }
+                let mut bytes = [0; 256];
+                let got = self.keeper.read(&mut bytes).await.unwrap();
+                frames.push(&bytes[..got]);
+            }
+        }
+
+        async fn says(&mut self, message: FromKeeper) {
+            let mut said = Vec::new();
+            message.encode(&mut said);
+            self.keeper.write_all(&said).await.unwrap();
+        }
+
+        /// The keeper lends a terminal; answers the program's side of it.
+        async fn lends(&mut self) -> std::fs::File {
+            let pty = paned_keeper::pty::Pty::open(Size::default()).unwrap();
+            let slave = std::fs::File::open(pty.slave.to_str().unwrap()).unwrap();
+            let keeper = self.keeper.as_fd().try_clone_to_owned().unwrap();
+            let mut said = Vec::new();
+            FromKeeper::Lent(0).encode(&mut said);
+            let sent = fds::send_along(&keeper.into(), &said, pty.master.as_fd()).unwrap();
+            assert_eq!(sent, said.len());
+            slave
+        }
+
+        async fn asks(&self, parts: &[&str]) -> oneshot::Receiver<Result<Typed, Refused>> {
+            let (reply, answer) = oneshot::channel();
+            let parts = parts.iter().map(|part| part.as_bytes().to_vec()).collect();
+            self.link.commands.send(Command::Input(parts, reply)).await.unwrap();
+            answer
+        }
+
+        /// Types the short way as soon as that is there.
+        async fn types(&self, text: &str) -> Taken {
+            loop {
+                match self.link.shortcut.type_in(text.as_bytes()) {
+                    Some(taken) => return taken,
+                    None => tokio::task::yield_now().await,
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_typed_past_the_keeper_is_told_before_it_is_asked_to_type() {
+        let (mut played, mut frames) = (play(Some(3)), Frames::default());
+        let answer = played.asks(&["a"]).await;
+        assert_eq!(played.hears(&mut frames).await, ToKeeper::Borrow);
+        assert_eq!(played.hears(&mut frames).await, ToKeeper::Input(1, b"a".to_vec()));
+        played.says(FromKeeper::Done(Done { typed: Some(4), ..Done::well(1) })).await;
+        let mut slave = played.lends().await;
+        assert!(answer.await.unwrap().is_ok());
+        let typed = Typed { long_line: false, refereed: true };
+        assert_eq!(played.types("bc\n").await, Taken { typed, is_whole: true });
+        assert_eq!(*played.link.typed.borrow(), Some(5));
+        let mut line = [0; 3];
+        std::io::Read::read_exact(&mut slave, &mut line).unwrap();
+        assert_eq!(&line, b"bc\n");
+        let long = [b'x'; paned_keeper::pen::MOST + 1];
+        assert_eq!(played.link.shortcut.type_in(&long), None, "that is for the keeper's queue");
+        let _answer = played.asks(&["d", "e"]).await;
+        let ToKeeper::Return(returned, rest) = played.hears(&mut frames).await else { panic!() };
+        assert_eq!((returned.typed, returned.line, rest.as_slice()), (1, 0, b"".as_slice()));
+        assert!(matches!(played.hears(&mut frames).await, ToKeeper::Parts(2, _)));
+        assert_eq!(played.link.shortcut.type_in(b"f"), None);
+    }
+
+    #[tokio::test]
+    async fn a_terminal_is_returned_when_it_is_wanted_and_when_the_keeper_has_yet_to_type() {
+        let (mut played, mut frames) = (play(Some(3)), Frames::default());
+        let _answers = (played.asks(&["a"]).await, played.asks(&["b"]).await);
+        for expect in [ToKeeper::Borrow, input(1, "a"), input(2, "b")] {
+            assert_eq!(played.hears(&mut frames).await, expect);
+        }
+        // It has done the first, and not heard the second.
+        played.says(FromKeeper::Done(Done::well(1))).await;
+        let _slave = played.lends().await;
+        assert!(matches!(played.hears(&mut frames).await, ToKeeper::Return(..)));
+        assert_eq!(played.link.shortcut.type_in(b"c"), None);
+        played.says(FromKeeper::Done(Done::well(2))).await;
+        played.says(FromKeeper::Lent(7)).await;
+        assert!(played.types("c").await.is_whole);
+        played.says(FromKeeper::Recall).await;
+        let ToKeeper::Return(returned, _) = played.hears(&mut frames).await else { panic!() };
+        assert_eq!((returned.typed, returned.line), (1, 8));
+        assert_eq!(played.link.shortcut.type_in(b"d"), None);
+    }
+
+    #[tokio::test]
+    async fn what_the_terminal_has_no_room_for_is_the_first_that_the_keeper_types() {
+        let (mut played, mut frames) = (play(Some(3)), Frames::default());
+        let _answer = played.asks(&[]).await;
+        played.hears(&mut frames).await;
+        played.hears(&mut frames).await;
+        played.says(FromKeeper::Done(Done::well(1))).await;
+        let _slave = played.lends().await;
+        let text = "x".repeat(paned_keeper::pen::MOST);
+        while played.types(&text).await.is_whole {}
+        assert_eq!(played.link.shortcut.type_in(b"y"), None);
+        let _answers = (played.asks(&["z"]).await, played.asks(&[]).await);
+        let ToKeeper::Return(_, rest) = played.hears(&mut frames).await else { panic!() };
+        assert!(!rest.is_empty() && rest.len() <= text.len());
+        assert_eq!(played.hears(&mut frames).await, input(2, "z"));
+        assert_eq!(played.hears(&mut frames).await, input(3, ""), "it is told once");
+    }
+
+    fn input(id: RequestId, text: &str) -> ToKeeper {
+        ToKeeper::Input(id, text.into())
     }
 
     impl Played {

@@ -2,15 +2,15 @@
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use paned_keeper::fds::Along;
 use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION, Welcome};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::unix::AsyncFd;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -22,15 +22,17 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// A connection to a keeper: frames over its socket.
 #[derive(Debug)]
 pub struct Wire {
-    socket: Socket,
+    socket: Socket<AsyncFd<OwnedFd>>,
     frames: Frames,
     unsent: Vec<u8>,
+    /// What came with the last of what was heard.
+    along: Option<OwnedFd>,
 }
 
 impl Wire {
     pub(super) fn new(stream: StdStream) -> io::Result<Self> {
-        let (frames, unsent) = (Frames::default(), Vec::new());
-        Ok(Self { socket: Socket::new(stream)?, frames, unsent })
+        let (frames, unsent, along) = (Frames::default(), Vec::new(), None);
+        Ok(Self { socket: Socket::for_more(stream)?, frames, unsent, along })
     }
 
     /// Comes to a keeper as somebody who looks on, and waits for its welcome.
@@ -129,35 +131,34 @@ impl Wire {
         timeout(ANSWER, sent).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
     }
 
+    /// The descriptor that has come, if it was not taken yet.
+    pub(super) fn take_along(&mut self) -> Option<OwnedFd> {
+        self.along.take()
+    }
+
     /// Waits until there is something to hear, or until what is unsent may be sent.
     async fn receive(&mut self) -> io::Result<()> {
-        let Self { socket, frames, unsent } = self;
-        let is_full = !unsent.is_empty();
         poll_fn(|cx| {
-            if is_full && socket.poll_room(cx).is_ready() {
+            if !self.unsent.is_empty() && self.socket.poll_room(cx).is_ready() {
                 return Poll::Ready(Ok(()));
             }
-            poll_hear(socket, frames, cx)
+            self.poll_hear(cx)
         })
         .await
     }
-}
 
-/// Reads what is there. A read that does not fill its room is known to be the last: there is no second one to find out.
-fn poll_hear(
-    socket: &mut Socket,
-    frames: &mut Frames,
-    cx: &mut Context<'_>,
-) -> Poll<io::Result<()>> {
-    // It is asked far more often than there is something, so it is not cleared first.
-    let mut bytes = [MaybeUninit::uninit(); 4096];
-    let mut bytes = ReadBuf::uninit(&mut bytes);
-    ready!(Pin::new(socket).poll_read(cx, &mut bytes))?;
-    if bytes.filled().is_empty() {
-        return Poll::Ready(Err(ErrorKind::UnexpectedEof.into()));
+    /// Reads what is there.
+    fn poll_hear(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { socket, frames, along, .. } = self;
+        let got = ready!(socket.poll_receive(cx, |bytes, came| {
+            if let Along::Descriptor(fd) = came {
+                *along = Some(fd);
+            }
+            frames.push(bytes);
+            bytes.len()
+        }))?;
+        Poll::Ready(if got == 0 { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) })
     }
-    frames.push(bytes.filled());
-    Poll::Ready(Ok(()))
 }
 
 #[cfg(test)]

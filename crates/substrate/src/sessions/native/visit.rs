@@ -136,7 +136,9 @@ impl Visit {
             | FromKeeper::Done(_)
             | FromKeeper::Typed(_)
             | FromKeeper::Pressed(_)
-            | FromKeeper::Served(_) => {}
+            | FromKeeper::Served(_)
+            | FromKeeper::Lent(_)
+            | FromKeeper::Recall => {}
         }
     }
 

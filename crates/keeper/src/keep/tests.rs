@@ -1,0 +1,294 @@
+//! A keeper and its guests, one step at a time.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
+
+use paned_model::frame::{Birth, Follow, Frames, Guard, Hello, Message as _, VERSION};
+
+use super::*;
+use crate::fds;
+use crate::tape::MIN_CAPACITY;
+
+/// A keeper of a program that prints without end, and what keeps its signals from ending.
+fn flooded(folder: &Path) -> (Keeper, UnixStream) {
+    keeping(folder, "exec yes")
+}
+
+fn keeping(folder: &Path, script: &str) -> (Keeper, UnixStream) {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let birth = Birth {
+        id: "a".parse().unwrap(),
+        tape: path("tape"),
+        socket: path("socket"),
+        program: "/bin/sh".into(),
+        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        cwd: "/".into(),
+        size: Size::default(),
+        capacity: MIN_CAPACITY,
+        timeout_ms: None,
+        grace_ms: 0,
+        followed: false,
+    };
+    let newborn = birth::bear(&birth, Pty::open(birth.size)).unwrap();
+    let (signals, silent) = UnixStream::pair().unwrap();
+    let (mut pane, peers, lease) = (Pane::new(&birth, newborn), Vec::new(), Lease::default());
+    // With no server, nothing is held for one.
+    pane.lost_peer(0, Some(Role::Server), Instant::now());
+    (Keeper { pane, peers, lease, born: 0, signals: signals.into(), goodbye: None }, silent)
+}
+
+/// Whether the keeper leaves the terminal alone at some point within the next bytes.
+fn rests(keeper: &mut Keeper, bytes: u64) -> bool {
+    let until = keeper.pane.end() + bytes;
+    while keeper.pane.end() < until {
+        let ready = keeper.wait().unwrap();
+        keeper.handle(&ready);
+        if keeper.pane.interest().is_empty() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Comes to the keeper and says this.
+fn come(folder: &Path, says: &[ToKeeper]) -> UnixStream {
+    let mut stream = UnixStream::connect(folder.join("socket")).unwrap();
+    let mut words = Vec::new();
+    says.iter().for_each(|message| message.encode(&mut words));
+    stream.write_all(&words).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    stream
+}
+
+fn hello(role: Role) -> ToKeeper {
+    ToKeeper::Hello(Hello { version: VERSION, role })
+}
+
+/// Runs the keeper until somebody was answered; whether they were welcome.
+fn is_let_in(keeper: &mut Keeper, who: &mut UnixStream) -> bool {
+    let until = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < until {
+        let ready = keeper.wait().unwrap();
+        keeper.handle(&ready);
+        keeper.settle();
+        match who.read(&mut [0; 4096]) {
+            Ok(got) => return 0 < got,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("nobody was answered within a minute");
+}
+
+#[test]
+fn a_server_finds_a_place_among_many_who_look_on_and_many_who_say_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent) = flooded(folder.path());
+    let mut viewers = Vec::new();
+    for _ in 0..door::MAX_VIEWERS {
+        let mut viewer = come(folder.path(), &[hello(Role::Viewer)]);
+        assert!(is_let_in(&mut keeper, &mut viewer));
+        viewers.push(viewer);
+    }
+    let follow = ToKeeper::Follow(Follow { from: 0, owns: true });
+    let mut late = come(folder.path(), &[hello(Role::Viewer), follow]);
+    assert!(!is_let_in(&mut keeper, &mut late), "there is no room for one more");
+    let before: Vec<_> = (0..20).map(|_| come(folder.path(), &[])).collect();
+    let mut server = come(folder.path(), &[hello(Role::Server)]);
+    let after: Vec<_> = (0..20).map(|_| come(folder.path(), &[])).collect();
+    assert!(is_let_in(&mut keeper, &mut server));
+    let most = door::MAX_VIEWERS + 1 + door::MAX_STRANGERS;
+    assert!(keeper.peers.len() <= most, "{} are there", keeper.peers.len());
+    assert!(keeper.is_served() && keeper.pane.ending().is_none());
+    drop((viewers, before, after));
+}
+
+#[test]
+fn a_server_whose_words_come_late_does_not_replace_the_one_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent) = flooded(folder.path());
+    let (mut old, mut new) = (come(folder.path(), &[]), come(folder.path(), &[]));
+    let mut word = Vec::new();
+    hello(Role::Server).encode(&mut word);
+    new.write_all(&word).unwrap();
+    assert!(is_let_in(&mut keeper, &mut new));
+    old.write_all(&word).unwrap();
+    assert!(!is_let_in(&mut keeper, &mut old));
+    assert!(keeper.is_served());
+}
+
+/// Somebody at a keeper, and what they have heard.
+struct Guest {
+    stream: UnixStream,
+    frames: Frames,
+    terminal: Option<OwnedFd>,
+}
+
+impl Guest {
+    fn come(folder: &Path, says: &[ToKeeper]) -> Self {
+        let (stream, frames) = (come(folder, says), Frames::default());
+        Self { stream, frames, terminal: None }
+    }
+
+    fn say(&mut self, message: &ToKeeper) {
+        let mut words = Vec::new();
+        message.encode(&mut words);
+        self.stream.write_all(&words).unwrap();
+    }
+
+    /// Runs the keeper until it has said this.
+    #[track_caller]
+    fn hears(&mut self, keeper: &mut Keeper, is_it: impl Fn(&FromKeeper) -> bool) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < until {
+            while let Some(said) = self.frames.take().unwrap() {
+                if is_it(&said) {
+                    return;
+                }
+            }
+            let mut bytes = [0; 4096];
+            match fds::receive_along(&self.stream, &mut bytes) {
+                Ok((got, along)) => {
+                    self.frames.push(&bytes[..got]);
+                    if let fds::Along::Descriptor(fd) = along {
+                        self.terminal = Some(fd);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => step(keeper),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("it was not said within a minute");
+    }
+}
+
+fn step(keeper: &mut Keeper) {
+    let ready = keeper.wait().unwrap();
+    keeper.handle(&ready);
+    keeper.settle();
+}
+
+fn is_done(said: &FromKeeper) -> bool {
+    matches!(said, FromKeeper::Done(_))
+}
+
+fn is_lent(said: &FromKeeper) -> bool {
+    matches!(said, FromKeeper::Lent(_))
+}
+
+fn input(id: RequestId, text: &str) -> ToKeeper {
+    ToKeeper::Input(id, text.into())
+}
+
+/// A program that gives back what it reads, and a server to which its terminal is lent.
+fn lent(folder: &Path) -> (Keeper, UnixStream, Guest) {
+    let (mut keeper, silent) = keeping(folder, "stty raw -echo; echo ready; exec cat");
+    let mut server = Guest::come(folder, &[hello(Role::Server)]);
+    while keeper.pane.end() == 0 {
+        step(&mut keeper);
+    }
+    server.say(&ToKeeper::Borrow);
+    server.say(&input(1, "a"));
+    server.hears(&mut keeper, is_lent);
+    assert!(server.terminal.is_some());
+    (keeper, silent, server)
+}
+
+/// Runs the keeper until the program has printed this.
+#[track_caller]
+fn prints(keeper: &mut Keeper, folder: &Path, text: &str) {
+    let tape = crate::tape::Reader::open(&folder.join("tape")).unwrap();
+    let mut printed = String::new();
+    while printed.len() < text.len() {
+        let mut bytes = vec![0; usize::try_from(tape.end()).unwrap()];
+        tape.read(0, &mut bytes).unwrap().unwrap();
+        printed = String::from_utf8(bytes).unwrap();
+        if printed.len() < text.len() {
+            step(keeper);
+        }
+    }
+    assert_eq!(printed, text);
+}
+
+#[test]
+fn a_server_that_is_alone_types_by_itself_until_somebody_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent, mut server) = lent(folder.path());
+    let terminal = server.terminal.take().unwrap();
+    rustix::io::write(&terminal, b"b").unwrap();
+    let mut viewer = Guest::come(folder.path(), &[hello(Role::Viewer), input(1, "d")]);
+    server.hears(&mut keeper, |said| *said == FromKeeper::Recall);
+    viewer.hears(&mut keeper, is_done);
+    // What it has typed by then comes first, and so does what the terminal had no room for.
+    let returned = Returned { typed: 1, line: 0, last: Some((0, 7)) };
+    server.say(&ToKeeper::Return(returned, b"c".to_vec()));
+    server.hears(&mut keeper, |said| *said == FromKeeper::Typed(3));
+    prints(&mut keeper, folder.path(), "ready\nabcd");
+    server.say(&input(2, "e"));
+    server.hears(&mut keeper, is_done);
+    prints(&mut keeper, folder.path(), "ready\nabcde");
+    assert!(!keeper.pane.is_lent(), "somebody else is here");
+    drop(viewer);
+    while 1 < keeper.peers.len() {
+        step(&mut keeper);
+    }
+    server.say(&input(3, "f"));
+    server.hears(&mut keeper, is_lent);
+    assert!(server.terminal.is_none(), "it has it");
+}
+
+#[test]
+fn a_server_that_does_not_hear_keeps_nobody_from_typing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent, _server) = lent(folder.path());
+    let mut viewer = Guest::come(folder.path(), &[hello(Role::Viewer), input(1, "b")]);
+    viewer.hears(&mut keeper, is_done);
+    assert!(keeper.pane.is_lent(), "it may still be returned");
+    prints(&mut keeper, folder.path(), "ready\nab");
+}
+
+#[test]
+fn a_server_that_is_gone_has_nothing_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent, server) = lent(folder.path());
+    drop(server);
+    let mut next = Guest::come(folder.path(), &[hello(Role::Server), input(1, "b")]);
+    next.hears(&mut keeper, is_done);
+    prints(&mut keeper, folder.path(), "ready\nab");
+}
+
+#[test]
+fn the_next_server_takes_it_from_one_that_hangs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent, _hangs) = lent(folder.path());
+    let mut next = Guest::come(folder.path(), &[hello(Role::Server), input(1, "b")]);
+    next.hears(&mut keeper, is_done);
+    assert!(!keeper.pane.is_lent());
+    prints(&mut keeper, folder.path(), "ready\nab");
+}
+
+#[test]
+fn what_was_typed_past_us_counts_for_guards() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent, mut server) = lent(folder.path());
+    prints(&mut keeper, folder.path(), "ready\na");
+    let guard = |typed| Guard { end: None, typed: Some(typed) };
+    let returned = Returned { typed: 2, ..Returned::default() };
+    server.say(&ToKeeper::Return(returned, Vec::new()));
+    server.say(&ToKeeper::Guarded(2, guard(1), b"x".to_vec()));
+    server.say(&ToKeeper::Guarded(3, guard(3), b"b".to_vec()));
+    let refused = |said: &FromKeeper, id, refused| matches!(said, FromKeeper::Done(done) if done.id == id && done.refused == refused);
+    server.hears(&mut keeper, |said| refused(said, 2, Some(Refused::Moved)));
+    server.hears(&mut keeper, |said| refused(said, 3, None));
+    prints(&mut keeper, folder.path(), "ready\nab");
+}
+
+#[test]
+fn a_flood_has_breaks_once_the_server_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent) = flooded(folder.path());
+    assert!(!rests(&mut keeper, 16 << 20), "nobody has said so");
+    keeper.obey(0, ToKeeper::Breaks(60_000), Instant::now());
+    assert!(rests(&mut keeper, 64 << 20));
+}
