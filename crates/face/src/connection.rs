@@ -29,6 +29,7 @@ use crate::patient::Patient;
 use crate::ration::{Ration, Rationed};
 use crate::seats::Seat;
 use crate::shared::Shared;
+use crate::when_woken::WhenWoken;
 use crate::worded::Worded;
 use crate::ws::Hand;
 
@@ -53,9 +54,11 @@ pub(crate) struct Talk {
 /// Whoever was never let in may have to give it to somebody else before that.
 pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
     let shared = talk.shared.clone();
+    let claimed = pin!(seat.claimed());
     tokio::select! {
+        biased;
+        () = WhenWoken::new(claimed) => shared.metrics.turned_away(),
         () = converse(talk, stream, seat.clone()) => {}
-        () = seat.claimed() => shared.metrics.turned_away(),
     }
 }
 

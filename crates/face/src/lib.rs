@@ -31,6 +31,7 @@ mod seats;
 mod serve;
 mod shared;
 mod sse;
+mod when_woken;
 mod who;
 mod worded;
 mod ws;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message, close_code};
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use paned_kernel::Caller;
 use paned_model::Refusal;
 use serde_json::value::RawValue;
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 use super::say::Say;
 use super::wire::{Heard, Wire};
 use crate::shared::Shared;
+use crate::when_woken::WhenWoken;
 
 /// Whoever opened the socket is not let in, or no more. (Codes from 4000 on are for applications.)
 const UNAUTHORIZED: u16 = 4401;
@@ -70,12 +72,17 @@ impl Farewell {
     }
 }
 
+/// When somebody may no longer be talked to, because their grant is over or the server stops.
+pub(crate) type Over = WhenWoken<BoxFuture<'static, Farewell>>;
+
 /// Waits until somebody may no longer be talked to.
-pub(crate) async fn over(shared: Arc<Shared>, caller: Caller) -> Farewell {
-    tokio::select! {
-        () = shared.kernel.shut_out(&caller) => Farewell::ShutOut,
-        () = shared.closed() => Farewell::Stopping,
-    }
+pub(crate) fn over(shared: Arc<Shared>, caller: Caller) -> Over {
+    WhenWoken::new(Box::pin(async move {
+        tokio::select! {
+            () = shared.kernel.shut_out(&caller) => Farewell::ShutOut,
+            () = shared.closed() => Farewell::Stopping,
+        }
+    }))
 }
 
 fn cut(mut reason: String) -> String {

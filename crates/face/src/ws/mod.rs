@@ -43,6 +43,7 @@ use crate::ration::Ration;
 use crate::reply::{Outcome, Rejection, json};
 use crate::seats::Seat;
 use crate::shared::Shared;
+use crate::when_woken::WhenWoken;
 use crate::who;
 use session::Session;
 use wire::{Heard, Wire};
@@ -148,7 +149,7 @@ pub(crate) fn hand_over(
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
         let (sink, heard) = socket.split();
         // The connection may have been cut meanwhile.
-        let _ = visit.send(talk(Wire::new(sink, lane), heard)).await;
+        let _ = visit.send(talk(Wire::new(sink, lane), WhenWoken::new(heard))).await;
     }))
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use axum::Error;
 use axum::extract::ws::Message;
 use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
 use paned_kernel::Caller;
 use paned_model::{Code, EventId, Include, Offset, Refusal};
 use serde_json::value::RawValue;
@@ -18,7 +17,7 @@ use super::PROTOCOL;
 use super::ask::{Act, Asked, Id, Request, Subscribe};
 use super::channels::{Channels, News};
 use super::facts::{Fact, Facts};
-use super::farewell::{Farewell, over};
+use super::farewell::{Farewell, Over, over};
 use super::opening::{self, Opened};
 use super::say::{Ending, Kind, Say, binary, events};
 use super::wire::{Heard, Wire};
@@ -34,8 +33,7 @@ pub(super) struct Session {
     channels: Channels,
     work: Work,
     facts: Facts,
-    /// Done when the caller's grant is over or the server stops.
-    over: BoxFuture<'static, Farewell>,
+    over: Over,
 }
 
 enum Event {
@@ -52,7 +50,7 @@ type Flow = ControlFlow<Farewell>;
 
 impl Session {
     pub(super) fn new(shared: Arc<Shared>, caller: Caller, wire: Wire, heard: Heard) -> Self {
-        let over = Box::pin(over(shared.clone(), caller.clone()));
+        let over = over(shared.clone(), caller.clone());
         let (channels, work, facts) = (Channels::default(), Work::default(), Facts::default());
         Self { shared, caller, wire, heard, channels, work, facts, over }
     }

@@ -13,6 +13,7 @@ use futures_util::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream};
 
 use crate::lane::Lane;
+use crate::when_woken::WhenWoken;
 
 /// How many bytes are gathered for one flush.
 const BURST: usize = 64 << 10;
@@ -20,7 +21,7 @@ const BURST: usize = 64 << 10;
 const STUFFED: usize = 1 << 20;
 
 /// The hearing half of a socket.
-pub(crate) type Heard = SplitStream<WebSocket>;
+pub(crate) type Heard = WhenWoken<SplitStream<WebSocket>>;
 
 /// The sending half of a socket.
 pub(crate) struct Wire {

@@ -24,7 +24,7 @@ use crate::doors::opencode_pty::NAME;
 use crate::doors::opencode_pty::info::Info;
 use crate::doors::opencode_pty::sessions::Sessions;
 use crate::doors::opencode_pty::sockets::{Mark, Registered};
-use crate::ws::farewell::{Farewell, over};
+use crate::ws::farewell::{Farewell, Over, over};
 use crate::ws::wire::{Heard, Wire};
 
 /// What every socket hears of: sessions that begin, end and are forgotten.
@@ -54,7 +54,7 @@ pub(super) struct Session {
     registered: Registered,
     /// Those who wait until what was said so far is sent.
     marks: Vec<Mark>,
-    over: BoxFuture<'static, Farewell>,
+    over: Over,
 }
 
 enum Event {
@@ -71,7 +71,7 @@ type Flow = ControlFlow<Farewell>;
 
 impl Session {
     pub(super) fn new(sessions: Sessions, wire: Wire, heard: Heard) -> Self {
-        let over = Box::pin(over(sessions.shared.clone(), sessions.caller.clone()));
+        let over = over(sessions.shared.clone(), sessions.caller.clone());
         let told = TOLD.parse().unwrap_or_default();
         // Whoever may not read hears nothing unasked.
         let feed = sessions.shared.kernel.events(None, told, &sessions.caller).ok();
