@@ -3,10 +3,12 @@
 //! `input`, `keys` and `resize` are actions under shorter names. They are translated here, and what they
 //! mean and who may do them the kernel says.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fmt;
 
 use paned_model::{EventId, Include, Offset, PaneId, Refusal, Time};
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{MAX_WINDOW, WINDOW};
@@ -76,7 +78,7 @@ pub(super) enum From {
 /// An action and its parameters.
 #[derive(Debug)]
 pub(super) struct Act {
-    pub(super) name: String,
+    pub(super) name: Cow<'static, str>,
     pub(super) params: Vec<u8>,
 }
 
@@ -95,18 +97,46 @@ impl Asked {
 }
 
 /// The fields of a message that were not read yet.
-struct Fields<'a>(BTreeMap<String, &'a RawValue>);
+struct Fields<'a>(Vec<(Text<'a>, &'a RawValue)>);
+
+/// A text where it was sent, unless it has escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_map(InOrder)
+    }
+}
+
+/// Reads fields in the order in which they come.
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Fields(fields))
+    }
+}
 
 impl<'a> Fields<'a> {
     fn read(text: &'a str) -> Result<Self, Refusal> {
-        let fields = serde_json::from_str(text);
-        fields.map(Self).map_err(|error| {
+        serde_json::from_str(text).map_err(|error| {
             Refusal::invalid(format!("a message is a JSON object with a `type`: {error}"))
         })
     }
 
     fn id(&mut self) -> Result<Option<Id>, Refusal> {
-        let Some(id) = self.0.remove("id") else { return Ok(None) };
+        let Some(id) = self.remove("id") else { return Ok(None) };
         if length(id).is_none_or(|length| MAX_ID < length) {
             let sentence = format!("`id` is a string or a number of at most {MAX_ID} characters");
             return Err(Refusal::invalid(sentence));
@@ -115,8 +145,8 @@ impl<'a> Fields<'a> {
     }
 
     fn request(mut self) -> Result<Request, Refusal> {
-        let kind: String = self.need("type")?;
-        let request = match kind.as_str() {
+        let Text(kind) = self.need("type")?;
+        let request = match &*kind {
             "auth" => Request::Auth(self.need("token")?),
             "subscribe" => Request::Subscribe(self.subscribe()?),
             "unsubscribe" => Request::Unsubscribe(self.need("channel")?),
@@ -156,8 +186,8 @@ impl<'a> Fields<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             base64: Option<&'a RawValue>,
         }
-        let (text, base64) = (self.take("text")?, self.take("base64")?);
-        act("pane:write", &Params { pane: self.need("pane")?, text, base64 })
+        let (text, base64) = (self.take_raw("text"), self.take_raw("base64"));
+        act("pane:write", &Params { pane: self.need_raw("pane")?, text, base64 })
     }
 
     fn keys(&mut self) -> Result<Act, Refusal> {
@@ -167,7 +197,7 @@ impl<'a> Fields<'a> {
             pane: &'a RawValue,
             keys: &'a RawValue,
         }
-        act("pane:keys", &Params { pane: self.need("pane")?, keys: self.need("keys")? })
+        act("pane:keys", &Params { pane: self.need_raw("pane")?, keys: self.need_raw("keys")? })
     }
 
     fn resize(&mut self) -> Result<Act, Refusal> {
@@ -184,15 +214,15 @@ impl<'a> Fields<'a> {
             cols: &'a RawValue,
             rows: &'a RawValue,
         }
-        let size = Size { cols: self.need("cols")?, rows: self.need("rows")? };
-        let force = self.take("force")?;
-        act("pane:resize", &Params { pane: self.need("pane")?, size, force })
+        let size = Size { cols: self.need_raw("cols")?, rows: self.need_raw("rows")? };
+        let force = self.take_raw("force");
+        act("pane:resize", &Params { pane: self.need_raw("pane")?, size, force })
     }
 
     fn action(&mut self) -> Result<Act, Refusal> {
-        let params: Option<&RawValue> = self.take("params")?;
+        let params = self.take_raw("params");
         let params = params.map_or("{}", RawValue::get).as_bytes().to_vec();
-        Ok(Act { name: self.need("name")?, params })
+        Ok(Act { name: Cow::Owned(self.need("name")?), params })
     }
 
     fn events(&mut self) -> Result<Request, Refusal> {
@@ -202,23 +232,44 @@ impl<'a> Fields<'a> {
         Ok(Request::Events(include, self.take("after")?))
     }
 
+    /// A field as it was written. Of several of one name the last one counts.
+    fn remove(&mut self, name: &str) -> Option<&'a RawValue> {
+        let mut last = None;
+        self.0.retain(|(Text(field), value)| {
+            let is_it = field == name;
+            if is_it {
+                last = Some(*value);
+            }
+            !is_it
+        });
+        last
+    }
+
+    /// A field that may be left out, or be `null`, as it was written.
+    fn take_raw(&mut self, name: &str) -> Option<&'a RawValue> {
+        self.remove(name).filter(|value| value.get() != "null")
+    }
+
+    /// A field that must be there, as it was written.
+    fn need_raw(&mut self, name: &str) -> Result<&'a RawValue, Refusal> {
+        self.take_raw(name).ok_or_else(|| missing(name))
+    }
+
     /// A field that may be left out, or be `null`.
     fn take<T: Deserialize<'a>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
-        let Some(value) = self.0.remove(name).filter(|value| value.get() != "null") else {
-            return Ok(None);
-        };
+        let Some(value) = self.take_raw(name) else { return Ok(None) };
         let value = serde_json::from_str(value.get());
         value.map(Some).map_err(|error| Refusal::invalid(format!("`{name}` is wrong: {error}")))
     }
 
     /// A field that must be there.
     fn need<T: Deserialize<'a>>(&mut self, name: &str) -> Result<T, Refusal> {
-        self.take(name)?.ok_or_else(|| Refusal::invalid(format!("`{name}` is missing")))
+        self.take(name)?.ok_or_else(|| missing(name))
     }
 
     /// Nothing may be left over: it would be something the client means and we do not do.
     fn finish(&self, kind: &str) -> Result<(), Refusal> {
-        let Some(name) = self.0.keys().next() else { return Ok(()) };
+        let Some(name) = self.0.iter().map(|(Text(name), _)| name).min() else { return Ok(()) };
         Err(Refusal::invalid(format!("`{kind}` has no field `{}`", name.escape_debug())))
     }
 }
@@ -232,13 +283,17 @@ fn length(id: &RawValue) -> Option<usize> {
     }
 }
 
+fn missing(name: &str) -> Refusal {
+    Refusal::invalid(format!("`{name}` is missing"))
+}
+
 fn unknown(kind: &str) -> Refusal {
     Refusal::invalid(format!("no message `{}`; there are {TYPES}", kind.escape_debug()))
 }
 
-fn act(name: &str, params: &impl Serialize) -> Result<Act, Refusal> {
+fn act(name: &'static str, params: &impl Serialize) -> Result<Act, Refusal> {
     let params = serde_json::to_vec(params).map_err(Refusal::internal)?;
-    Ok(Act { name: name.to_owned(), params })
+    Ok(Act { name: Cow::Borrowed(name), params })
 }
 
 #[cfg(test)]
@@ -360,6 +415,20 @@ mod tests {
         let asked = Asked::read(r#"{"id":"x","type":"ping","more":1}"#);
         assert_eq!(asked.id.as_deref().map(RawValue::get), Some("\"x\""));
         assert_eq!(asked.request.unwrap_err().code, Code::Invalid);
+    }
+
+    #[test]
+    fn of_several_fields_of_one_name_the_last_one_counts() {
+        check(
+            r#"{"text":"x","type":"ping","pane":"a","t\u0065xt":"y","type":"input","text":null,"text":"z"}"#,
+            r#"do pane:write {"paneId":"a","text":"z"}"#,
+        );
+    }
+
+    #[test]
+    fn what_is_left_over_is_named_the_first_by_name_first() {
+        let asked = Asked::read(r#"{"type":"ping","z":1,"b":null,"c":1,"b":2}"#);
+        assert_eq!(asked.request.unwrap_err().sentence, "`ping` has no field `b`");
     }
 
     proptest! {
