@@ -19,10 +19,12 @@ use super::{MAX_CHANNELS, PIECE};
 #[derive(Default)]
 pub(super) struct Channels {
     open: BTreeMap<u32, Channel>,
-    pulls: FuturesUnordered<Abortable<BoxFuture<'static, Pulled>>>,
+    pulls: Pulls,
     /// Numbers are never given twice, so that nothing late can be taken for something else.
     last: u32,
 }
+
+type Pulls = FuturesUnordered<Abortable<BoxFuture<'static, Pulled>>>;
 
 struct Channel {
     window: Window,
@@ -67,7 +69,8 @@ impl Channels {
             return Err(Refusal::new(Code::Limit, sentence));
         }
         self.last += 1;
-        self.go_on(self.last, window, reader);
+        let reader = go_on(&mut self.pulls, self.last, &window, reader);
+        self.open.insert(self.last, Channel { window, reader });
         Ok(self.last)
     }
 
@@ -90,12 +93,15 @@ impl Channels {
     /// When there never was such a channel, or less was sent.
     pub(super) fn acknowledge(&mut self, channel: u32, offset: Offset) -> Result<(), Refusal> {
         self.check_known(channel)?;
-        let Some(mut open) = self.open.remove(&channel) else { return Ok(()) };
-        let acknowledged = open.window.acknowledge(offset);
-        match open.reader {
-            Reader::Waiting(reader) => self.go_on(channel, open.window, reader),
-            Reader::Pulling(_) => drop(self.open.insert(channel, open)),
-        }
+        let Some(Channel { mut window, reader }) = self.open.remove(&channel) else {
+            return Ok(());
+        };
+        let acknowledged = window.acknowledge(offset);
+        let reader = match reader {
+            Reader::Waiting(reader) => go_on(&mut self.pulls, channel, &window, reader),
+            Reader::Pulling(_) => reader,
+        };
+        self.open.insert(channel, Channel { window, reader });
         acknowledged.map_err(|sent| {
             Refusal::invalid(format!("channel {channel} has sent only the bytes before {sent}"))
         })
@@ -118,41 +124,27 @@ impl Channels {
 
     /// Takes what a pull brought and has the channel go on; nothing when it was closed meanwhile.
     fn settle(&mut self, Pulled { channel, reader, piece }: Pulled) -> Option<News> {
-        let Channel { mut window, .. } = self.open.remove(&channel)?;
+        let open = self.open.get_mut(&channel)?;
         let news = match piece {
             Ok(Piece::Bytes(offset, bytes)) => {
-                window.send(bytes.len());
+                open.window.send(bytes.len());
                 News::Bytes(channel, offset, bytes)
             }
             Ok(Piece::Gap(from, to)) => {
-                window.skip(to);
+                open.window.skip(to);
                 News::Gap(channel, from, to)
             }
-            Ok(Piece::End) => return Some(News::End(channel, Box::new(reader.info()))),
-            Err(refusal) => return Some(News::Failed(channel, refusal)),
+            Ok(Piece::End) => {
+                self.open.remove(&channel);
+                return Some(News::End(channel, Box::new(reader.info())));
+            }
+            Err(refusal) => {
+                self.open.remove(&channel);
+                return Some(News::Failed(channel, refusal));
+            }
         };
-        self.go_on(channel, window, reader);
+        open.reader = go_on(&mut self.pulls, channel, &open.window, reader);
         Some(news)
-    }
-
-    /// Has a channel pull its next piece, or wait until there is room for one.
-    fn go_on(&mut self, channel: u32, window: Window, reader: Printed) {
-        let room = usize::try_from(window.room()).unwrap_or(PIECE).min(PIECE);
-        let reader = match room {
-            0 => Reader::Waiting(reader),
-            room => Reader::Pulling(self.pull(channel, reader, room)),
-        };
-        self.open.insert(channel, Channel { window, reader });
-    }
-
-    fn pull(&mut self, channel: u32, mut reader: Printed, room: usize) -> AbortHandle {
-        let pull: BoxFuture<'static, Pulled> = Box::pin(async move {
-            let piece = reader.next(room).await;
-            Pulled { channel, reader, piece }
-        });
-        let (handle, registration) = AbortHandle::new_pair();
-        self.pulls.push(Abortable::new(pull, registration));
-        handle
     }
 
     fn check_known(&self, channel: u32) -> Result<(), Refusal> {
@@ -161,4 +153,23 @@ impl Channels {
         }
         Err(Refusal::not_found(format!("no channel {channel}; `subscribed` says which there are")))
     }
+}
+
+/// Has a channel pull its next piece, or wait until there is room for one.
+fn go_on(pulls: &mut Pulls, channel: u32, window: &Window, reader: Printed) -> Reader {
+    let room = usize::try_from(window.room()).unwrap_or(PIECE).min(PIECE);
+    match room {
+        0 => Reader::Waiting(reader),
+        room => Reader::Pulling(pull(pulls, channel, reader, room)),
+    }
+}
+
+fn pull(pulls: &mut Pulls, channel: u32, mut reader: Printed, room: usize) -> AbortHandle {
+    let pull: BoxFuture<'static, Pulled> = Box::pin(async move {
+        let piece = reader.next(room).await;
+        Pulled { channel, reader, piece }
+    });
+    let (handle, registration) = AbortHandle::new_pair();
+    pulls.push(Abortable::new(pull, registration));
+    handle
 }

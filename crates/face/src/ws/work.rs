@@ -109,7 +109,10 @@ impl Work {
                 None => pending().await,
             }
         };
+        let patience = async { sleep_until(self.moved_at + PATIENCE).await };
+        // Nothing waits for ever behind the first: the client is read again when nothing here is ready.
         tokio::select! {
+            biased;
             done = first => {
                 self.queue.pop_front();
                 done
@@ -120,7 +123,7 @@ impl Work {
                 self.fill();
                 done
             }
-            () = sleep_until(self.moved_at + PATIENCE), if !self.held.is_empty() => self.give_up(),
+            () = patience, if !self.held.is_empty() => self.give_up(),
         }
     }
 
