@@ -98,7 +98,8 @@ impl Kernel {
         }
         tokio::select! {
             biased;
-            () = self.shut_out(caller) => Err(too_late(kind)),
+            // Apart, because its place is large and nearly always empty.
+            () = Box::pin(self.shut_out(caller)) => Err(too_late(kind)),
             outcome = asked => Ok(outcome),
         }
     }
