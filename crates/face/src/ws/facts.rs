@@ -3,9 +3,13 @@
 use std::future::pending;
 use std::sync::Arc;
 
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use paned_kernel::Feed;
 use paned_kernel::journal::{Batch, Portion};
 use paned_model::EventId;
+
+use crate::when_woken::WhenWoken;
 
 /// The most events pulled at once.
 const BATCH: usize = 512;
@@ -13,7 +17,7 @@ const BATCH: usize = 512;
 /// The events that a socket follows, if it follows any.
 #[derive(Default)]
 pub(super) struct Facts {
-    feed: Option<Feed>,
+    batches: Option<WhenWoken<BoxStream<'static, Batch>>>,
     /// Pulled and not told yet.
     next: Option<Fact>,
 }
@@ -29,18 +33,19 @@ pub(super) enum Fact {
 impl Facts {
     /// Follows these from now on, or none.
     pub(super) fn follow(&mut self, feed: Option<Feed>) {
-        *self = Self { feed, next: None };
+        let batches = feed.map(|feed| WhenWoken::new(batches(feed)));
+        *self = Self { batches, next: None };
     }
 
     /// Waits until there is something to tell. Dropping the future loses nothing.
     pub(super) async fn ready(&mut self) {
         while self.next.is_none() {
-            let Some(feed) = &mut self.feed else { return pending().await };
-            match feed.next(BATCH).await {
-                Batch::Entries(portion) => self.next = Some(Fact::Events(portion)),
-                Batch::Gap { first, last } => self.next = Some(Fact::Missed { first, last }),
+            let Some(batches) = &mut self.batches else { return pending().await };
+            match batches.next().await {
+                Some(Batch::Entries(portion)) => self.next = Some(Fact::Events(portion)),
+                Some(Batch::Gap { first, last }) => self.next = Some(Fact::Missed { first, last }),
                 // The server stops, and the socket will hear of it.
-                Batch::Closed => self.feed = None,
+                Some(Batch::Closed) | None => self.batches = None,
             }
         }
     }
@@ -49,4 +54,10 @@ impl Facts {
     pub(super) fn take(&mut self) -> Option<Fact> {
         self.next.take()
     }
+}
+
+/// Pulls one batch after the other.
+fn batches(feed: Feed) -> BoxStream<'static, Batch> {
+    let pull = |mut feed: Feed| async move { Some((feed.next(BATCH).await, feed)) };
+    stream::unfold(feed, pull).boxed()
 }
