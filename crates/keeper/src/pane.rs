@@ -5,7 +5,8 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use paned_model::frame::{
-    self, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Returned, Role, VERSION, Welcome,
+    self, AHEAD, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Returned, Role, VERSION,
+    Welcome,
 };
 use paned_model::{Exit, Size, Time};
 use rustix::event::PollFlags;
@@ -102,6 +103,7 @@ impl Pane {
             typed: Some(self.typed()),
             served: Some(served),
             ahead: true,
+            frames: Some(AHEAD.frames),
         }
     }
 

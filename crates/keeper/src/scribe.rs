@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use paned_model::Time;
 use paned_model::frame::{
-    Adopt, Done, Ending, FromKeeper, Refused, Resize, Role, ToKeeper, VERSION, Welcome,
+    AHEAD, Adopt, Done, Ending, FromKeeper, Refused, Resize, Role, ToKeeper, VERSION, Welcome,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -329,8 +329,8 @@ impl Scribe {
     fn greet(&mut self, id: PeerId) {
         let keeper = std::process::id();
         let (version, pid, started) = (VERSION, self.pid, self.started);
-        let (typed, served, ahead) = (None, None, true);
-        let welcome = Welcome { version, keeper, pid, started, typed, served, ahead };
+        let (typed, served, ahead, frames) = (None, None, true, Some(AHEAD.frames));
+        let welcome = Welcome { version, keeper, pid, started, typed, served, ahead, frames };
         self.tell(id, &FromKeeper::Welcome(welcome));
     }
 

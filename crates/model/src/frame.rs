@@ -20,7 +20,10 @@ pub const MAX_FRAME: usize = 4 << 20;
 
 /// How far a keeper tells ahead of a client: so many bytes in so many frames of [`FromKeeper::Wrote`], then it waits for
 /// [`ToKeeper::Took`]. A client says so at the latest when it has heard half of either.
-pub const AHEAD: Ahead = Ahead { bytes: 4 << 10, frames: 8 };
+pub const AHEAD: Ahead = Ahead { bytes: 4 << 10, frames: 64 };
+
+/// So many frames a keeper tells ahead that does not say how many: see [`Welcome::frames`].
+pub const FRAMES: u32 = 8;
 
 /// Nothing that was not heard.
 pub const HEARD: Ahead = Ahead { bytes: 0, frames: 0 };
@@ -281,6 +284,9 @@ pub struct Welcome {
     /// Whether it tells of a little that was printed without waiting for [`ToKeeper::Took`]: see [`AHEAD`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ahead: bool,
+    /// How many frames of that; [`FRAMES`] if it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<u32>,
 }
 
 /// See [`FromKeeper::Stillborn`].

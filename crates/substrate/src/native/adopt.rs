@@ -204,9 +204,10 @@ mod tests {
                 drop(listener.accept().await.unwrap());
             }
             let (mut server, _) = listener.accept().await.unwrap();
-            let (typed, served, ahead) = (None, None, false);
+            let (typed, served, ahead, frames) = (None, None, false, None);
             let (version, started) = (VERSION, Time(1));
-            let welcome = Welcome { version, keeper: 1, pid: 2, started, typed, served, ahead };
+            let welcome =
+                Welcome { version, keeper: 1, pid: 2, started, typed, served, ahead, frames };
             let mut word = Vec::new();
             FromKeeper::Welcome(welcome).encode(&mut word);
             server.write_all(&word).await.unwrap();

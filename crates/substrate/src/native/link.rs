@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use paned_model::Size;
 use paned_model::frame::{
-    AHEAD, Ahead, Done, FromKeeper, Guard, HEARD, Kill, Refused, Release, RequestId, Resize,
-    Returned, Survivor, ToKeeper, Welcome,
+    AHEAD, Ahead, Done, FRAMES, FromKeeper, Guard, HEARD, Kill, Refused, Release, RequestId,
+    Resize, Returned, Survivor, ToKeeper, Welcome,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -42,6 +42,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
         requests: 0,
         exited: false,
         ahead: welcome.ahead,
+        frames: welcome.frames.unwrap_or(FRAMES),
         unsaid: HEARD,
         told: 0,
         news: news.clone(),
@@ -77,6 +78,8 @@ struct Task {
     exited: bool,
     /// Whether the keeper tells ahead of what it heard that we took.
     ahead: bool,
+    /// In how many frames.
+    frames: u32,
     /// What it has told since then, and up to where.
     unsaid: Ahead,
     told: u64,
@@ -156,7 +159,7 @@ impl Task {
     fn wrote(&mut self, end: u64) {
         let Ahead { bytes, frames } = &mut self.unsaid;
         (*bytes, *frames) = (*bytes + end.saturating_sub(self.told), *frames + 1);
-        if AHEAD.bytes / 2 <= *bytes || AHEAD.frames / 2 <= *frames {
+        if AHEAD.bytes / 2 <= *bytes || self.frames / 2 <= *frames {
             self.news.set_due(true);
         }
         self.told = end;
@@ -346,14 +349,18 @@ mod tests {
     }
 
     fn play(typed: Option<u64>) -> Played {
+        play_ahead(typed, None)
+    }
+
+    fn play_ahead(typed: Option<u64>, frames: Option<u32>) -> Played {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape");
         let mut tape = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
         tape.append(b"hello", Time(1)).unwrap();
         let (ours, keeper) = UnixStream::pair().unwrap();
         let (served, ahead) = (typed.map(|_| true), typed.is_some());
-        let welcome =
-            Welcome { version: VERSION, keeper: 1, pid: 2, started: Time(1), typed, served, ahead };
+        let (version, started) = (VERSION, Time(1));
+        let welcome = Welcome { version, keeper: 1, pid: 2, started, typed, served, ahead, frames };
         let output = Arc::new(Reader::open(&path).unwrap());
         let mut link = start(Wire::over(ours).unwrap(), welcome, output);
         tokio::spawn(std::mem::take(&mut link.carrier));
@@ -569,6 +576,7 @@ mod tests {
     #[tokio::test]
     async fn a_keeper_that_tells_ahead_is_to_hear_now_and_then_what_was_taken() {
         assert_eq!(play(Some(0)).due(1, 5).await, [false, false, false, true, true]);
+        assert_eq!(play_ahead(Some(0), Some(4)).due(1, 3).await, [false, true, true]);
         assert_eq!(play(Some(0)).due(AHEAD.bytes / 2, 1).await, [true]);
         assert_eq!(play(None).due(1, 1).await, [true], "an old one");
         let mut played = play(Some(0));

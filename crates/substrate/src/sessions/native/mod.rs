@@ -352,6 +352,7 @@ mod tests {
             typed: None,
             served: None,
             ahead: false,
+            frames: None,
         };
         match message {
             ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
