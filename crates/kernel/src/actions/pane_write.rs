@@ -64,7 +64,8 @@ impl Action for PaneWrite {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let mut parts = vec![bytes(params.text, params.base64)?];
         if params.enter {
-            parts.push(enter(&context.kernel, &pane).await?);
+            // Apart: it needs much room, and most of what is typed comes without.
+            parts.push(Box::pin(enter(&context.kernel, &pane)).await?);
         }
         let count = parts.iter().map(Vec::len).sum();
         let typed = write(&context.kernel, &pane, parts).await?;
