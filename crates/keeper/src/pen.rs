@@ -46,7 +46,6 @@ impl Pen {
 
     /// Types a text, as far as the terminal has room. Its output ends here.
     pub fn write(&mut self, text: &[u8], end: u64) -> Written {
-        let long_line = self.line.typed(&self.terminal, &[text]);
         let taken = loop {
             match write(&self.terminal, text) {
                 Ok(taken) => break taken,
@@ -56,6 +55,8 @@ impl Pen {
                 Err(_) => break text.len(),
             }
         };
+        // All that nobody waits for comes after the write.
+        let long_line = self.line.typed(&self.terminal, &[text]);
         let counts = hands::typed(text);
         self.typed += u64::from(counts);
         self.last = Some((Instant::now(), end));
