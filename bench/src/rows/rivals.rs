@@ -1,6 +1,5 @@
 //! D4, D8, D19: floods, typing and new programs, beside two rivals that do the same in JavaScript.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -29,9 +28,6 @@ const ECHOES: u64 = 800;
 const PROGRAMS: u64 = 40;
 /// How long a rival may take for one flood; its rate is then that of what came.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Whoever has just been idle is faster for a while on a machine that is shared, so each one begins after the same rest.
-const REST: Duration = Duration::from_millis(300);
 
 /// How good each figure has to be.
 struct Bars {
@@ -79,9 +75,9 @@ fn beside(plan: &Plan, kind: Kind, bars: &Bars) -> Result<[Figure; 4], Error> {
         || rival_echo(&rival, &echo, count),
         || {
             let mut relay = Relay::start(&echo)?;
-            let bare = rested(count, || relay.echo())?;
+            let bare = times(count, || relay.echo())?;
             let mut watch = open(&server, &echo)?;
-            Ok((bare, rested(count, || watch.echo())?))
+            Ok((bare, times(count, || watch.echo())?))
         },
     )?;
     let (bare, ours): (_, Vec<_>) = ours.into_iter().unzip();
@@ -151,16 +147,10 @@ fn rival_echo(rival: &Rival, argv: &[String], count: u64) -> Result<Vec<Duration
         other => Err(Error::Odd { what: "a rival's echo", found: format!("{other:?}") }),
     };
     hear(&mut socket, READY)?;
-    rested(count, || {
+    times(count, || {
         socket.say("x")?;
         hear(&mut socket, b"x")
     })
-}
-
-/// How long each of so many takes, after a rest.
-fn rested(count: u64, act: impl FnMut() -> Result<(), Error>) -> Result<Vec<Duration>, Error> {
-    thread::sleep(REST);
-    times(count, act)
 }
 
 /// What a rival's program printed next; nothing at its end.
