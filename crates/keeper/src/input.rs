@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use paned_model::frame::Returned;
+use paned_model::frame::{Refused, Returned};
 
 use crate::line::Line;
 use crate::loan::Loan;
@@ -21,12 +21,6 @@ pub(crate) struct Input {
     typed: u64,
     /// When something was last written into the pty, and where the output ended then.
     wrote: Option<(Instant, u64)>,
-}
-
-/// A text that was taken.
-pub(crate) struct Accepted {
-    /// Whether a line is longer than the terminal's line editor takes.
-    pub(crate) long_line: bool,
 }
 
 impl Input {
@@ -63,10 +57,10 @@ impl Input {
         }
     }
 
-    /// Takes a text, all of its parts or none.
-    pub(crate) fn accept(&mut self, pty: &OwnedFd, parts: &[&[u8]]) -> Option<Accepted> {
+    /// Takes a text, all of its parts or none; whether a line is longer than the terminal's line editor takes.
+    pub(crate) fn accept(&mut self, pty: &OwnedFd, parts: &[&[u8]]) -> Result<bool, Refused> {
         let is_taken = self.typing.accept(parts);
-        is_taken.then(|| Accepted { long_line: self.line.typed(pty, parts) })
+        is_taken.then(|| self.line.typed(pty, parts)).ok_or(Refused::Full)
     }
 
     /// Gives the program what it takes of what was typed, unless somebody else types.

@@ -242,13 +242,12 @@ impl Pane {
     }
 
     fn take_in(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> Done {
-        let accepted = match self.is_running() {
-            true => self.input.accept(&self.master, parts).ok_or(Refused::Full),
+        let is_long = match self.is_running() {
+            true => self.input.accept(&self.master, parts),
             false => Err(Refused::Gone),
         };
         self.type_on(now);
-        let long_line = accepted.as_ref().is_ok_and(|accepted| accepted.long_line);
-        Done { refused: accepted.err(), long_line, ..Done::well(id) }
+        Done { refused: is_long.err(), long_line: is_long == Ok(true), ..Done::well(id) }
     }
 
     fn is_running(&self) -> bool {

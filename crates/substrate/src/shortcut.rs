@@ -70,13 +70,17 @@ impl Shortcut {
         Some(Taken { typed, is_whole })
     }
 
-    /// The terminal is lent to us; it comes along the first time. Whether that is of use.
-    pub(crate) fn lend(&self, line: u64, terminal: Option<OwnedFd>) -> bool {
+    /// This is the terminal, for when it is lent to us.
+    pub(crate) fn open(&self, terminal: OwnedFd) {
+        if let Some(way) = &self.0 {
+            way.loan().pen = Some(Pen::new(terminal));
+        }
+    }
+
+    /// The terminal is lent to us; whether that is of use. From now on others type.
+    pub(crate) fn lend(&self, line: u64) -> bool {
         let Some(way) = &self.0 else { return false };
         let mut loan = way.loan();
-        if let Some(terminal) = terminal {
-            loan.pen = Some(Pen::new(terminal));
-        }
         let Some(pen) = &mut loan.pen else { return false };
         pen.lent(line);
         loan.is_lent = true;

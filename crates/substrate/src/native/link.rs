@@ -201,18 +201,24 @@ impl Task {
     /// Types past the keeper from now on, if it can be. What it was asked to type and has not answered comes first.
     fn lent(&mut self, line: u64) {
         let terminal = self.wire.take_along();
+        if let Some(terminal) = terminal {
+            self.shortcut.open(terminal);
+        }
         let is_asked = self.waiting.values().any(|waiting| matches!(waiting, Waiting::Typing(_)));
-        if !self.shortcut.lend(line, terminal) || self.exited || is_asked {
-            self.shortcut.give_back();
-            let returned = Returned { line, ..Returned::default() };
-            self.wire.say(&ToKeeper::Return(returned, Vec::new()));
+        // Others type as soon as it is lent, so there is no way back from that without a word of what they typed.
+        if self.exited || is_asked || !self.shortcut.lend(line) {
+            self.say_returned((Returned { line, ..Returned::default() }, Vec::new()));
         }
     }
 
     fn give_back(&mut self) {
-        if let Some((returned, rest)) = self.shortcut.give_back() {
-            self.wire.say(&ToKeeper::Return(returned, rest));
+        if let Some(returned) = self.shortcut.give_back() {
+            self.say_returned(returned);
         }
+    }
+
+    fn say_returned(&mut self, (returned, rest): (Returned, Vec<u8>)) {
+        self.wire.say(&ToKeeper::Return(returned, rest));
     }
 
     /// The keeper is to type: it has the terminal before that, and may lend it afterwards.
@@ -224,8 +230,8 @@ impl Task {
     }
 
     fn ask(&mut self, command: Command) {
-        if let Some((returned, rest)) = self.shortcut.overdue() {
-            self.wire.say(&ToKeeper::Return(returned, rest));
+        if let Some(returned) = self.shortcut.overdue() {
+            self.say_returned(returned);
         }
         self.requests += 1;
         let id = self.requests;
