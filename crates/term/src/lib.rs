@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod afterwards;
 mod colours;
 pub mod keys;
 pub mod lines;

@@ -2,7 +2,6 @@
 
 pub(crate) mod action;
 pub(crate) mod activate;
-mod afterwards;
 pub(crate) mod agent;
 pub(crate) mod agentmux;
 pub(crate) mod attach;

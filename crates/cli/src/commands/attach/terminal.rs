@@ -19,8 +19,8 @@ use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, ttyname};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::super::afterwards::Afterwards;
 use super::super::window;
+use paned_term::afterwards::Afterwards;
 
 /// The last row, below all that was drawn; rows are counted from the top again.
 const BELOW: &[u8] = b"\x1b[?6l\x1b[999;1H\r\n";

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
-use super::super::afterwards::Afterwards;
 use super::super::ending::Ended;
 use super::super::follow::{self, Follower};
 use super::super::is_unavailable;
@@ -18,6 +17,7 @@ use super::direct::{self, Direct};
 use super::press::{Job, Press};
 use crate::client::Client;
 use crate::out::is_closed;
+use paned_term::afterwards::Afterwards;
 use paned_term::questions::{Answers, Questions};
 
 /// How often the keeper hears that we are still there while whoever reads our output is slow.

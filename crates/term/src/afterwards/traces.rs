@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paned_term::sequences::{Csi, Part, Sequences, osc};
+use crate::sequences::{Csi, Part, Sequences, osc};
 
 /// Private modes that are off in a fresh terminal: reverse video, backspace, margins at the sides, wrapping backwards,
 /// highlighting, arrows for the wheel, updates, clusters, colour schemes, sizes, pastes, Esc as a key, and Windows' keys.

@@ -2,7 +2,7 @@
 
 mod traces;
 
-use paned_term::Signals;
+use crate::Signals;
 
 use traces::Traces;
 
@@ -19,26 +19,28 @@ const LEAVE_ALTERNATE: &str = "\x1b[?1049l";
 
 /// Remembers what a terminal was told.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Afterwards {
+pub struct Afterwards {
     signals: Signals,
     traces: Traces,
 }
 
 impl Afterwards {
     /// The terminal was told this.
-    pub(super) fn saw(&mut self, bytes: &[u8]) {
+    pub fn saw(&mut self, bytes: &[u8]) {
         self.signals.feed(bytes, |_| {});
         self.traces.saw(bytes);
     }
 
     /// Whether nothing is to be put back, as far as that can be told.
-    pub(super) fn is_plain(&self) -> bool {
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
         let is_whole = self.signals.preamble().is_empty() && self.signals.pending() == 0;
         is_whole && self.traces.undo().is_empty()
     }
 
     /// What puts the terminal back. The keyboard of each screen is put back while that screen is shown.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
         let modes = String::from_utf8_lossy(&self.signals.preamble()).into_owned();
         let alternate = ALTERNATE.iter().find_map(|enter| modes.split_once(enter));
         let undo = match alternate {
@@ -59,8 +61,8 @@ fn pop(modes: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::Screen;
     use paned_model::Size;
-    use paned_term::Screen;
 
     use super::*;
 
