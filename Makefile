@@ -18,10 +18,14 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # A shell that is not a login shell may not know where rustup puts cargo.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
+# For `chaos`: how long, and which choices; a seed is made up and printed when left out.
+MINUTES ?= 2
+SEED ?=
+
 # For `record`: which program, what, how large and where to.
 RECORD ?= codex all 80x24 target/recordings
 
-.PHONY: help run test test-agents record check fuzz accuracy bench fmt install clean
+.PHONY: help run test quick attack chaos test-agents record check fuzz accuracy bench fmt install clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,19 +35,29 @@ run: ## build paned, get what is missing, and serve in the foreground (ARGS="…
 	cargo build --release -p paned
 	@exec "$(TARGET)/release/paned" serve $(ARGS)
 
-test: ## everything that proves it: check, then every test
+test: ## everything that proves it, stage by stage; says at its start what and how long (ARGS="tests fuzz" for some)
 	@scripts/ensure $(TEST_NEEDS)
-	@$(MAKE) --no-print-directory check
+	@scripts/test $(ARGS)
+
+quick: ## the inner loop: check and unit tests, under a minute when most is built
+	@scripts/ensure $(CHECK_NEEDS) nextest
+	@scripts/check
+	cargo nextest run --workspace --no-fail-fast --lib --bins
+
+attack: ## what must not be possible from outside, as tests; part of `make test`
+	@scripts/ensure $(TEST_NEEDS)
 	cargo build --workspace
-	cargo nextest run --workspace --no-fail-fast
-	@scripts/test-agents codex opencode aider
-	@scripts/doctests
-	@scripts/fuzz 15
+	cargo nextest run --workspace --no-fail-fast --test attack
 
 test-agents: ## every real agent program against a fake model (ARGS="codex pi" for some)
 	@scripts/ensure $(TEST_NEEDS)
 	cargo build --workspace
 	@scripts/test-agents $(ARGS)
+
+chaos: ## kill, stop and break things around fifty panes, and check every promise (MINUTES=2 SEED=…)
+	@scripts/ensure $(BUILD_NEEDS) tmux
+	cargo build -p paned -p paned-e2e
+	@exec "$(TARGET)/debug/chaos" --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 record: ## record a real agent program with the truth beside it (RECORD="codex answer 80x24 FOLDER")
 	@scripts/ensure $(BUILD_NEEDS) git node
@@ -51,11 +65,9 @@ record: ## record a real agent program with the truth beside it (RECORD="codex a
 	cargo build --workspace
 	@exec "$(TARGET)/debug/record" $(RECORD)
 
-check: ## what every commit passes: formatting, lints, rules of the house
+check: ## what every commit passes: formatting, lints, rules of the house, dependencies
 	@scripts/ensure $(CHECK_NEEDS)
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	cargo run -q -p xtask -- tidy
+	@scripts/check
 
 fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="600" for ten)
 	@scripts/ensure $(TEST_NEEDS)

@@ -17,6 +17,14 @@ impl Dice {
         Self(seed)
     }
 
+    /// Dice that fall the same way for the same seed.
+    #[must_use]
+    pub fn seeded(seed: u64) -> Self {
+        // Mixed, so that neighbouring seeds differ at once; never zero, where it would stay.
+        let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        Self((mixed ^ (mixed >> 27)) | 1)
+    }
+
     /// A number below `sides`.
     pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;

@@ -13,6 +13,8 @@ use crate::http::{self, Incoming, Request};
 pub struct Events {
     read: Incoming,
     text: String,
+    /// How much of the text was taken already. It is cut off once for many events: a catch-up comes in long pieces.
+    taken: usize,
 }
 
 /// One event as it came.
@@ -28,14 +30,22 @@ pub struct Told {
 
 impl Events {
     pub(crate) fn open(socket: &Path, include: &str, after: Option<u64>) -> io::Result<Self> {
+        let events = Self::try_open(socket, include, after);
+        events.map_err(|error| panic!("no events: {error}"))
+    }
+
+    /// The same, for a server that may be gone or refuse.
+    pub(crate) fn try_open(socket: &Path, include: &str, after: Option<u64>) -> io::Result<Self> {
         let path = format!("/events?include={include}");
         let mut request = Request::new("GET", &path).header("host", "paned");
         if let Some(after) = after {
             request = request.header("last-event-id", &after.to_string());
         }
         let (head, read) = request.open_unix(socket)?;
-        assert_eq!(head.status, 200, "{head:?}");
-        Ok(Self { read, text: String::new() })
+        if head.status != 200 {
+            return Err(io::Error::other(format!("{head:?}")));
+        }
+        Ok(Self { read, text: String::new(), taken: 0 })
     }
 
     /// The next event.
@@ -45,13 +55,15 @@ impl Events {
     pub fn try_next(&mut self) -> io::Result<Told> {
         let end = Instant::now() + PATIENCE;
         loop {
-            while let Some((frame, rest)) = self.text.split_once("\n\n") {
-                let (told, rest) = (parse(frame), rest.to_owned());
-                self.text = rest;
+            while let Some((frame, _)) = self.text[self.taken..].split_once("\n\n") {
+                let told = parse(frame);
+                self.taken += frame.len() + 2;
                 if let Some(told) = told {
                     return Ok(told);
                 }
             }
+            self.text.drain(..self.taken);
+            self.taken = 0;
             // A comment is a sign of life, and nothing more.
             if end < Instant::now() {
                 return Err(io::ErrorKind::TimedOut.into());

@@ -10,6 +10,7 @@
 )]
 
 pub mod accuracy;
+pub mod chaos;
 mod dice;
 mod events;
 mod fake;
@@ -22,6 +23,7 @@ pub mod record;
 mod server;
 mod socket;
 mod tmux;
+mod user;
 mod visitor;
 mod wait;
 
@@ -38,6 +40,7 @@ pub use real::{Cli, Real};
 pub use server::{Server, binary, said};
 pub use socket::{Frame, Socket};
 pub use tmux::{Tile, Tmux};
+pub use user::{STRANGER, as_user, become_user, can_play_users};
 pub use visitor::Visitor;
 pub use wait::{wait_for, wait_within};
 

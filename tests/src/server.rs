@@ -30,6 +30,9 @@ pub fn binary() -> PathBuf {
     binary
 }
 
+/// How much of its log is shown for a server that does not start.
+const LOG_SHOWN: usize = 40;
+
 /// A real server. Dropping it ends the server, every keeper in its folder, and the tmux server there.
 pub struct Server {
     dir: TempDir,
@@ -38,6 +41,8 @@ pub struct Server {
     args: Vec<String>,
     env: Vec<(String, String)>,
     bare: bool,
+    /// What the server is started by.
+    before: Vec<String>,
 }
 
 impl Server {
@@ -83,14 +88,27 @@ impl Server {
     pub fn start_bare() -> Self {
         let dir = tempfile::Builder::new().prefix("paned-e2e-").tempdir().unwrap();
         let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
-        let (child, ready) = launch(dir.path(), &[], &env, true);
-        Self { dir, child, ready, args: Vec::new(), env, bare: true }
+        let (child, ready) = launch(dir.path(), &[], &env, true, &[]);
+        let before = Vec::new();
+        Self { dir, child, ready, args: Vec::new(), env, bare: true, before }
     }
 
     #[track_caller]
     fn launch(dir: TempDir, args: Vec<String>, env: Vec<(String, String)>) -> Self {
-        let (child, ready) = launch(dir.path(), &args, &env, false);
-        Self { dir, child, ready, args, env, bare: false }
+        let (child, ready) = launch(dir.path(), &args, &env, false, &[]);
+        Self { dir, child, ready, args, env, bare: false, before: Vec::new() }
+    }
+
+    /// A fresh server that a shell becomes after these commands, such as `ulimit`; the shell itself is started by more words.
+    #[must_use]
+    #[track_caller]
+    pub fn start_after(words: &[&str], commands: &str) -> Self {
+        let dir = tempfile::Builder::new().prefix("paned-e2e-").tempdir().unwrap();
+        let shell = ["sh", "-c", &format!("{commands}; exec \"$0\" \"$@\"")].map(str::to_owned);
+        let before: Vec<String> =
+            words.iter().map(|word| (*word).to_owned()).chain(shell).collect();
+        let (child, ready) = launch(dir.path(), &[], &[], false, &before);
+        Self { dir, child, ready, args: Vec::new(), env: Vec::new(), bare: false, before }
     }
 
     /// Kills the server the hard way.
@@ -102,7 +120,24 @@ impl Server {
     /// Starts it again over the same folder.
     #[track_caller]
     pub fn start_again(&mut self) {
-        (self.child, self.ready) = launch(self.dir.path(), &self.args, &self.env, self.bare);
+        (self.child, self.ready) =
+            launch(self.dir.path(), &self.args, &self.env, self.bare, &self.before);
+    }
+
+    /// The same, for a start that may fail.
+    ///
+    /// # Errors
+    /// With what the server said instead.
+    pub fn try_start_again(&mut self) -> Result<(), String> {
+        let started = try_launch(self.dir.path(), &self.args, &self.env, self.bare, &self.before);
+        (self.child, self.ready) = started?;
+        Ok(())
+    }
+
+    /// The folder that is its home.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        self.dir.path()
     }
 
     /// The server's process.
@@ -284,9 +319,32 @@ impl Server {
 }
 
 #[track_caller]
-fn launch(dir: &Path, args: &[String], env: &[(String, String)], bare: bool) -> (Child, Value) {
+fn launch(
+    dir: &Path,
+    args: &[String],
+    env: &[(String, String)],
+    bare: bool,
+    before: &[String],
+) -> (Child, Value) {
+    try_launch(dir, args, env, bare, before).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn try_launch(
+    dir: &Path,
+    args: &[String],
+    env: &[(String, String)],
+    bare: bool,
+    before: &[String],
+) -> Result<(Child, Value), String> {
     let log = File::options().create(true).append(true).open(dir.join("log")).unwrap();
-    let mut command = Command::new(binary());
+    let mut command = match before {
+        [] => Command::new(binary()),
+        [first, words @ ..] => {
+            let mut command = Command::new(first);
+            command.args(words).arg(binary());
+            command
+        }
+    };
     if bare {
         command.env_clear();
     }
@@ -297,11 +355,17 @@ fn launch(dir: &Path, args: &[String], env: &[(String, String)], bare: bool) -> 
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let ready = serde_json::from_str(&line).unwrap_or_else(|_| {
-        let log = fs::read_to_string(dir.join("log")).unwrap_or_default();
-        panic!("the server did not start: {line:?}\n{log}")
-    });
-    (child, ready)
+    match serde_json::from_str(&line) {
+        Ok(ready) => Ok((child, ready)),
+        Err(_) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            let log = fs::read_to_string(dir.join("log")).unwrap_or_default();
+            let tail = log.lines().count().saturating_sub(LOG_SHOWN);
+            let log: Vec<&str> = log.lines().skip(tail).collect();
+            Err(format!("the server did not start: {line:?}\n{}", log.join("\n")))
+        }
+    }
 }
 
 impl Drop for Server {

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -26,8 +27,13 @@ pub enum Frame {
 
 impl Socket {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Self::open_within(path, PATIENCE)
+    }
+
+    /// The same, where a read waits only so long.
+    pub(crate) fn open_within(path: &Path, within: Duration) -> io::Result<Self> {
         let mut stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(within))?;
         stream.write_all(
             b"GET /ws HTTP/1.1\r\nhost: paned\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
               sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n\r\n",
@@ -38,7 +44,9 @@ impl Socket {
             stream.read_exact(&mut byte)?;
             head.extend(byte);
         }
-        assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
+        if !head.starts_with(b"HTTP/1.1 101") {
+            return Err(io::Error::other(String::from_utf8_lossy(&head).into_owned()));
+        }
         Ok(Self { stream })
     }
 
@@ -77,7 +85,11 @@ impl Socket {
         self.try_next().expect("another frame")
     }
 
-    fn try_next(&mut self) -> io::Result<Frame> {
+    /// The next frame.
+    ///
+    /// # Errors
+    /// When the socket ends, or nothing comes for too long.
+    pub fn try_next(&mut self) -> io::Result<Frame> {
         let mut head = [0; 2];
         self.stream.read_exact(&mut head)?;
         let length = match head[1] & 0x7f {

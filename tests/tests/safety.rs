@@ -108,10 +108,15 @@ print(ask("pane:get", {"paneId": me}), ask("pane:get", {"paneId": "victim"}), as
       ask("pane:get", {"paneId": me}, me), ask("pane:get", {"paneId": me}, "victim"),
       ask("pane:new", {"id": "child", "argv": ["cat"]}), ask("pane:close", {"paneId": "child"}), ask("server:stop", {}))
 "#;
-    server.act("pane:new", json!({ "id": "a", "argv": ["python3", "-c", ask] }));
-    events.until_exit("a");
-    let printed = server.text("a");
-    assert_eq!(printed.trim(), "200 403 403 200 403 200 200 403");
+    for (id, can, expect) in [
+        ("a", json!(["spawn"]), "200 403 403 200 403 200 200 403"),
+        ("b", json!([]), "200 403 403 200 403 403 403 403"),
+    ] {
+        let argv = json!(["python3", "-c", ask]);
+        server.act("pane:new", json!({ "id": id, "argv": argv, "can": can }));
+        events.until_exit(id);
+        assert_eq!(server.text(id).trim(), expect);
+    }
 }
 
 #[test]

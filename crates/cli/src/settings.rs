@@ -41,7 +41,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 37] = [
+const TABLE: [Row; 41] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -57,6 +57,9 @@ const TABLE: [Row; 37] = [
         "5000",
     ),
     row("limits.events_kept", &["PANED_EVENTS_KEPT"], "200000"),
+    row("limits.events_per_second", &["PANED_EVENTS_PER_SECOND"], "200"),
+    row("limits.streams_per_grant", &["PANED_STREAMS_PER_GRANT"], "64"),
+    row("limits.journal_bytes", &["PANED_JOURNAL_BYTES"], "268435456"),
     row("layout.kind", &["PANED_LAYOUT"], "vertical"),
     row("layout.main_pane_size", &["PANED_MAIN_PANE_SIZE"], "60"),
     row("layout.main_pane_min_width", &["PANED_MAIN_PANE_MIN_WIDTH"], "100"),
@@ -68,6 +71,7 @@ const TABLE: [Row; 37] = [
     row("interactive.visible", &[], ""),
     row("interactive.plain", &[], ""),
     row("doors.opencode_pty", &["PANED_DOOR_OPENCODE_PTY"], ""),
+    row("doors.opencode_pty_serve", &[], "false"),
     row("doors.opencode_pty_host", &["PTY_WEB_HOSTNAME"], "::1"),
     row("doors.opencode_pty_port", &["PTY_WEB_PORT"], ""),
     row("doors.agentapi", &["PANED_DOOR_AGENTAPI"], ""),
@@ -106,6 +110,9 @@ pub(crate) struct Settings {
     pub(crate) grace_ms: u64,
     pub(crate) hook_ms: u64,
     pub(crate) events_kept: u64,
+    pub(crate) journal_bytes: u64,
+    pub(crate) events_per_second: u64,
+    pub(crate) streams_per_grant: u64,
     /// How tmux windows are divided.
     pub(crate) layout: Limits,
     /// How many panes may wait for room there, and for how long.
@@ -181,6 +188,9 @@ impl Sources<'_> {
             grace_ms: self.number("limits.grace_ms", 0..=600_000)?,
             hook_ms: self.number("limits.hook_ms", 1..=600_000)?,
             events_kept: self.number("limits.events_kept", 1000..=1 << 40)?,
+            journal_bytes: self.number("limits.journal_bytes", 1 << 20..=1 << 40)?,
+            events_per_second: self.number("limits.events_per_second", 1..=1_000_000)?,
+            streams_per_grant: self.number("limits.streams_per_grant", 1..=512)?,
             layout: self.layout()?,
             waiting: self.number("layout.waiting", 0..=1000)?,
             patience_seconds: self.number("layout.patience_seconds", 1..=86_400)?,

@@ -1,13 +1,14 @@
 //! The state folder: everything that must survive, and where the server of it can be found.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use paned_model::{Code, PaneId, Refusal, Time};
-use paned_substrate::native::{Places, short_folder};
+use paned_substrate::native::{Places, SocketFolder};
+use paned_substrate::trusted_path::{self, Folder};
 use serde::{Deserialize, Serialize};
 
 /// A socket's path fits in 104 bytes on every system.
@@ -91,7 +92,7 @@ impl State {
     /// # Errors
     /// When it cannot be made, or others could enter it.
     pub(crate) fn make(&self) -> Result<(), Refusal> {
-        make_private(&self.folder)
+        Folder::make_private(&self.folder).map(drop).map_err(refused)
     }
 
     /// Where the server of this folder listens: in it, or in a short folder when its path is too long.
@@ -114,20 +115,21 @@ impl State {
 
     /// A short folder of this user's for the sockets of one state folder. Keepers' sockets go there too.
     fn short(&self) -> PathBuf {
-        short_folder(&self.folder)
+        SocketFolder::of(&self.folder).path().to_owned()
     }
 
-    /// Makes the folder of the socket, where that is not the state folder. The folders it lies in may be where
-    /// others can write, so each of ours is checked.
+    /// Makes the folder of the sockets, where that is not the state folder. One that is there is checked, because
+    /// keepers may listen in it.
     ///
     /// # Errors
     /// As [`State::make`].
     pub(crate) fn make_socket_folder(&self) -> Result<(), Refusal> {
-        let short = self.short();
-        match (self.socket().starts_with(&short), short.parent()) {
-            (true, Some(root)) => make_private(root).and_then(|()| make_private(&short)),
-            (_, _) => Ok(()),
+        let short = SocketFolder::of(&self.folder);
+        let is_needed = [self.socket(), self.stage()].iter().any(|it| it.starts_with(short.path()));
+        if is_needed || short.path().exists() {
+            short.make().map_err(refused)?;
         }
+        Ok(())
     }
 
     /// A pane's folder, which is there as long as the pane is.
@@ -165,41 +167,33 @@ impl State {
         fs::rename(fresh, self.served_file())
     }
 
+    /// Whether a server has been at work in this folder: then there must be a journal.
+    pub(crate) fn is_used(&self) -> bool {
+        let has_panes =
+            fs::read_dir(self.folder.join("panes")).is_ok_and(|mut panes| panes.next().is_some());
+        has_panes || self.token().exists()
+    }
+
     /// Nobody serves the folder any more.
     pub(crate) fn forget_served(&self) {
         let _ = fs::remove_file(self.served_file());
     }
 }
 
-/// Makes a folder that only its user can enter, or checks that it is one.
-pub(crate) fn make_private(folder: &Path) -> Result<(), Refusal> {
-    let shown = folder.display();
-    let made = DirBuilder::new().mode(0o700).recursive(true).create(folder);
-    made.map_err(|error| Refusal::internal(format!("cannot make the folder {shown}: {error}")))?;
-    check_private(folder)
-}
-
-/// Whether a folder is its user's alone.
+/// Whether a folder is its user's alone, and no other user can replace it.
 ///
 /// # Errors
 /// With the sentence that says what to do.
 pub(crate) fn check_private(folder: &Path) -> Result<(), Refusal> {
-    let shown = folder.display();
-    let found = fs::metadata(folder)
-        .map_err(|error| Refusal::internal(format!("cannot look at {shown}: {error}")))?;
-    let refuse = |what: String| Err(Refusal::new(Code::Forbidden, what));
-    if !found.is_dir() {
-        return refuse(format!("{shown} is no folder"));
-    }
-    if found.uid() != rustix::process::getuid().as_raw() {
-        return refuse(format!(
-            "the folder {shown} belongs to another user; choose one of your own"
-        ));
-    }
-    if found.mode() & 0o077 != 0 {
-        return refuse(format!("others can enter {shown}; close it with `chmod 700 {shown}`"));
-    }
-    Ok(())
+    Folder::open_private(folder).map(drop).map_err(refused)
+}
+
+fn refused(error: trusted_path::Error) -> Refusal {
+    let code = match error {
+        trusted_path::Error::Io { .. } => Code::Internal,
+        trusted_path::Error::Untrusted(_) => Code::Forbidden,
+    };
+    Refusal::new(code, error.to_string())
 }
 
 #[cfg(test)]
@@ -214,9 +208,9 @@ mod tests {
         let open = dir.path().join("open");
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, fs::Permissions::from_mode(0o750)).unwrap();
-        let refusal = make_private(&open).unwrap_err();
+        let refusal = State::at(open).make().unwrap_err();
         assert!(refusal.sentence.contains("chmod 700"), "{refusal}");
-        make_private(&dir.path().join("a/b")).unwrap();
+        State::at(dir.path().join("a/b")).make().unwrap();
     }
 
     #[test]
@@ -259,7 +253,7 @@ mod tests {
         };
         state.write_served(&served).unwrap();
         assert_eq!(state.served(), Some(served));
-        let mode = fs::metadata(state.served_file()).unwrap().mode();
+        let mode = fs::metadata(state.served_file()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

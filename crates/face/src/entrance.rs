@@ -7,6 +7,7 @@ use axum::http::header::{CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use paned_kernel::Caller;
+use paned_kernel::proof::{CHALLENGE, PROOF};
 use paned_model::{Code, PaneId, Refusal};
 use paned_policy::guard::{self, Brought, Head, Refused, Takes, Way};
 
@@ -24,14 +25,28 @@ const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Answers one request.
 pub(crate) async fn enter(talk: &Talk, seat: &Seat, request: Request) -> Response {
     let Talk { shared, map, threshold } = talk;
+    let mut proof = None;
     let (route, outcome) = match admit(shared, threshold, seat, &request) {
-        Ok(guest) => map.answer(shared, guest, request).await,
+        Ok(guest) => {
+            proof = prove(shared, threshold, &request);
+            map.answer(shared, guest, request).await
+        }
         Err(rejection) => (None, Err(rejection)),
     };
     let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
+    if let Some(proof) = proof {
+        response.headers_mut().insert(PROOF, proof);
+    }
     shared.metrics.answered(route, response.status());
     reply::stamp(response.headers_mut());
     response
+}
+
+/// The answer to a client that wants to know who we are before it shows its token.
+fn prove(shared: &Shared, threshold: &Threshold, request: &Request) -> Option<HeaderValue> {
+    let challenge = request.headers().get(CHALLENGE).filter(|_| request.uri().path() == "/health");
+    let proof = shared.kernel.prove(challenge?.to_str().ok()?, &threshold.address?.to_string())?;
+    HeaderValue::try_from(proof).ok()
 }
 
 /// Who sends a request that was let in, and what is known of it.
@@ -72,7 +87,11 @@ fn admit(
     let head = head(request);
     guard::judge(way, &head).map_err(|refused| rejection(refused, way))?;
     let brought = Brought::of(&head);
-    let caller = who::identify(&shared.kernel, threshold, request.headers())?;
+    let caller = who::identify(&shared.kernel, threshold, request.headers());
+    let caller = caller.map_err(|rejection| match way {
+        Way::Tcp(_) => shared.logins.reject(rejection),
+        Way::Unix => rejection,
+    })?;
     if caller.is_some() {
         seat.let_in();
     }

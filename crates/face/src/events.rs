@@ -14,8 +14,8 @@ use axum::response::IntoResponse;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
-use paned_kernel::Feed;
 use paned_kernel::journal::Batch;
+use paned_kernel::{Feed, StreamSlot};
 use paned_model::{EventId, Include, Refusal};
 use serde::Deserialize;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -48,7 +48,8 @@ pub(crate) async fn follow(mut call: Call) -> Outcome {
     }
     let is_silent = include.is_empty();
     let feed = call.shared.kernel.events(after, include, &call.caller)?;
-    let live = Live::new(&call, (!is_silent).then_some(feed));
+    let slot = call.shared.kernel.stream(&call.caller)?;
+    let live = Live::new(&call, (!is_silent).then_some(feed), slot);
     let greeting = stream::once(ready(Bytes::from_static(sse::GREETING.as_bytes())));
     let chunks = greeting.chain(stream::unfold(live, async |mut live| {
         let chunk = live.next().await?;
@@ -80,6 +81,7 @@ struct Live {
     /// Done when the caller's grant is over or the server stops.
     over: BoxFuture<'static, ()>,
     _counted: Streaming,
+    _slot: StreamSlot,
 }
 
 enum Next {
@@ -89,7 +91,7 @@ enum Next {
 }
 
 impl Live {
-    fn new(call: &Call, feed: Option<Feed>) -> Self {
+    fn new(call: &Call, feed: Option<Feed>, slot: StreamSlot) -> Self {
         let (shared, caller) = (call.shared.clone(), call.caller.clone());
         let period = shared.limits.heartbeat;
         let mut heartbeat = interval_at(Instant::now() + period, period);
@@ -102,7 +104,7 @@ impl Live {
             }
         };
         let source = Source(feed);
-        Self { source, heartbeat, over: Box::pin(over), _counted: counted }
+        Self { source, heartbeat, over: Box::pin(over), _counted: counted, _slot: slot }
     }
 
     /// What to send next; nothing at the end.

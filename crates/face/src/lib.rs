@@ -18,6 +18,7 @@ mod lane;
 mod lent;
 mod limits;
 mod listener;
+mod login_limit;
 mod map;
 mod metrics;
 mod openapi;

@@ -23,6 +23,20 @@ pub struct Limits {
     pub farewell: Duration,
 }
 
+/// How many descriptors are left for what is no connection: files, panes' sockets and tapes, programs that are started.
+const RESERVE: u64 = 96;
+
+impl Limits {
+    /// The same where the process can have so many files open: each of the three kinds of connections (the owner's, those
+    /// with a token, those by an open listener) has a share of its own, and what else the server does has the rest.
+    #[must_use]
+    pub fn with_files(self, files: Option<u64>) -> Self {
+        let Some(files) = files else { return self };
+        let share = usize::try_from(files.saturating_sub(RESERVE) / 4).unwrap_or(usize::MAX);
+        Self { connections: self.connections.min(share).max(8), ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -35,5 +49,21 @@ impl Default for Limits {
             heartbeat: Duration::from_secs(15),
             farewell: Duration::from_secs(2),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_open_files_leave_room_for_what_is_no_connection() {
+        let check = |files, connections| {
+            assert_eq!(Limits::default().with_files(files).connections, connections, "{files:?}");
+        };
+        check(None, 1024);
+        check(Some(1 << 20), 1024);
+        check(Some(256), 40);
+        check(Some(64), 8);
     }
 }

@@ -62,6 +62,8 @@ impl fmt::Debug for Secret {
 /// What is known of everybody who comes by one listener.
 pub(crate) struct Threshold {
     pub(crate) way: Way,
+    /// Where it listens over TCP.
+    pub(crate) address: Option<SocketAddr>,
     pub(crate) door: Option<Door>,
     pub(crate) admits: Admits,
     pub(crate) pane: Option<PaneId>,
@@ -79,7 +81,11 @@ impl Threshold {
         if let (Way::Tcp(names), Admits::Anyone) = (&way, &admits) {
             tracing::warn!(%names, "an open door: every program on this machine may use it");
         }
-        Ok(Self { way, door, admits, pane })
+        let address = match listener {
+            Listener::Tcp(listener) => Some(listener.local_addr().map_err(Error::Listener)?),
+            Listener::Unix(_) => None,
+        };
+        Ok(Self { way, address, door, admits, pane })
     }
 }
 

@@ -93,10 +93,11 @@ impl Drop for Streaming {
 /// Shows all of it.
 pub(crate) async fn show(call: Call) -> Outcome {
     let status = health::status(&call.shared, &call.caller).await?;
-    Ok(text(MEDIA, render(&call.shared, &status)))
+    Ok(text(MEDIA, render(&call.shared, &status, call.caller.reaches_all())))
 }
 
-fn render(shared: &Shared, status: &Status) -> String {
+/// The page. What is counted over all panes and all callers is for grants over all panes.
+fn render(shared: &Shared, status: &Status, is_wide: bool) -> String {
     let mut page = Page(String::new());
     let build = [(format!("{{version=\"{}\"}}", status.version), 1)];
     page.family("paned_build_info gauge The version that runs.", build);
@@ -104,6 +105,13 @@ fn render(shared: &Shared, status: &Status) -> String {
     page.one("paned_uptime_seconds gauge How long the server has run.", Some(uptime));
     let panes = status.panes.iter().map(|(word, count)| (format!("{{status=\"{word}\"}}"), count));
     page.family("paned_panes gauge Panes by status.", panes);
+    if is_wide {
+        render_all(&mut page, shared, status);
+    }
+    page.0
+}
+
+fn render_all(page: &mut Page, shared: &Shared, status: &Status) {
     page.one("paned_events_total counter Events ever recorded.", Some(status.last_event));
     page.one("paned_connections gauge Open connections.", Some(shared.connections()));
     let turned_away = shared.metrics.turned_away.load(Relaxed);
@@ -116,7 +124,6 @@ fn render(shared: &Shared, status: &Status) -> String {
     let resident = process::resident_bytes();
     page.one("process_resident_memory_bytes gauge Memory in use.", resident);
     page.one("process_open_fds gauge Open descriptors.", process::open_descriptors());
-    page.0
 }
 
 /// A page of metrics. A family is told by its name, its type and a sentence.

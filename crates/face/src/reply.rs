@@ -1,7 +1,7 @@
 //! Answers: JSON, refusals, and the headers that every one of them carries.
 
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -80,6 +80,11 @@ impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         let (media, body) = self.body();
         let mut response = (self.status, text(media, body)).into_response();
+        let wait =
+            self.refusal.details.as_ref().and_then(|details| details["retryAfterMs"].as_u64());
+        if let Some(wait) = wait {
+            response.headers_mut().insert(RETRY_AFTER, wait.div_ceil(1000).into());
+        }
         if self.status == StatusCode::UNAUTHORIZED {
             let bearer = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(WWW_AUTHENTICATE, bearer);

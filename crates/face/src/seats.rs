@@ -54,6 +54,15 @@ impl Seats {
         Some(Arc::new(Seat { seats: self.clone(), number, is_known, claimed }))
     }
 
+    /// Has the stranger who has sat longest give way, because the system has no descriptor left; whether there is one.
+    pub(crate) fn evict(&self) -> bool {
+        let mut table = self.lock();
+        let Some((_, claimed)) = table.strangers.pop_first() else { return false };
+        claimed.notify_one();
+        table.taken -= 1;
+        true
+    }
+
     /// How many are taken.
     pub(crate) fn taken(&self) -> usize {
         self.lock().taken
@@ -115,6 +124,16 @@ mod tests {
         assert_eq!(seats.taken(), 2);
         drop((second, third));
         assert_eq!(seats.taken(), 0);
+    }
+
+    #[test]
+    fn a_stranger_gives_way_where_there_is_no_descriptor_and_no_other_does() {
+        let seats = Seats::new(4);
+        let (known, stranger) = (seats.take().unwrap(), seats.take().unwrap());
+        known.let_in();
+        assert_eq!([seats.evict(), seats.evict()], [true, false]);
+        assert!(is_claimed(&stranger) && !is_claimed(&known));
+        assert_eq!(seats.taken(), 1);
     }
 
     #[test]

@@ -22,7 +22,9 @@ use crate::{Limits, Listener};
 const CROWD: usize = 256;
 /// How many may knock before they are let in.
 const QUEUE: i32 = 1024;
-/// How long to wait when the system has no descriptor left for whoever knocks.
+/// How long to wait for the descriptor of a connection that is closed for whoever knocks.
+const SOON: Duration = Duration::from_millis(1);
+/// How long to wait when the system has no descriptor left, and all who are connected are known.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// Why nothing can be served.
@@ -108,7 +110,7 @@ impl Gate {
             };
             match event {
                 Event::Came(Ok(arrival)) => self.welcome(arrival),
-                Event::Came(Err(error)) => complain(error).await,
+                Event::Came(Err(error)) => self.complain(error).await,
                 Event::Left => {}
                 Event::Closing => break,
             }
@@ -135,6 +137,15 @@ impl Gate {
         }
     }
 
+    /// The one who knocked may be gone, or there is no descriptor for them: neither is the end. Strangers who only sit there
+    /// give theirs.
+    async fn complain(&mut self, error: io::Error) {
+        tracing::warn!(%error, "a connection could not be accepted");
+        let pause = if self.shared.evict() { SOON } else { BREATH };
+        sleep(pause).await;
+        while self.talks.try_join_next().is_some() {}
+    }
+
     fn turn_away(&mut self, stream: Box<dyn crate::listener::Stream>, refusal: Refusal) {
         self.shared.metrics.turned_away();
         if self.talks.len() < self.shared.limits.connections + CROWD {
@@ -149,10 +160,4 @@ fn full(limits: &Limits) -> Refusal {
         Code::Unavailable,
         format!("all {most} connections are taken; close some and try again"),
     )
-}
-
-/// The one who knocked may be gone, or there is no descriptor for them: neither is the end.
-async fn complain(error: io::Error) {
-    tracing::warn!(%error, "somebody could not be let in");
-    sleep(BREATH).await;
 }

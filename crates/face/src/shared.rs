@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::doors::agentmux::Agentmux;
 use crate::doors::opencode_pty::Sockets;
 use crate::listener::{Admits, Threshold};
+use crate::login_limit::LoginLimit;
 use crate::metrics::Metrics;
 use crate::seats::Seats;
 use crate::{Limits, Rules};
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     /// The sockets of opencode-pty's clients.
     pub(crate) opencode_pty: Arc<Sockets>,
     pub(crate) metrics: Metrics,
+    /// Wrong tokens over TCP.
+    pub(crate) logins: LoginLimit,
     rooms: Rooms,
     /// The list of actions, once somebody asked for it.
     pub(crate) actions: OnceLock<Bytes>,
@@ -58,6 +61,7 @@ impl Shared {
             agentmux_turn: Semaphore::new(1),
             opencode_pty: Arc::default(),
             metrics: Metrics::new(),
+            logins: LoginLimit::default(),
             rooms: Rooms::new(limits.connections),
             actions: OnceLock::new(),
             openapi: OnceLock::new(),
@@ -83,6 +87,11 @@ impl Shared {
     pub(crate) fn connections(&self) -> usize {
         let Rooms { owner, guests, anyone } = &self.rooms;
         [owner, guests, anyone].iter().map(|seats| seats.taken()).sum()
+    }
+
+    /// Has a stranger give way to whoever knocks; whether there is one.
+    pub(crate) fn evict(&self) -> bool {
+        self.rooms.anyone.evict() || self.rooms.guests.evict()
     }
 
     /// The seats for whoever comes over this threshold.

@@ -103,7 +103,7 @@ fn offered(headers: &HeaderMap) -> impl Iterator<Item = Option<&str>> {
 }
 
 fn check_claims(headers: &HeaderMap, caller: &Caller) -> Result<(), Refusal> {
-    let pane = caller.pane.as_ref().map(|pane| pane.as_str());
+    let pane = caller.pane.as_ref().map(|pane| pane.id.as_str());
     let mut claims = CLAIMS.iter().flat_map(|name| headers.get_all(*name));
     match claims.find(|claim| text(claim) != pane) {
         None => Ok(()),

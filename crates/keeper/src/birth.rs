@@ -7,14 +7,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use paned_model::Time;
 use paned_model::frame::{Birth, Stillborn};
+use paned_model::{Time, machine_limit};
 use rustix::process::{Pid, chdir};
 
-use crate::clock;
 use crate::own::Own;
 use crate::pty::{self, Program, Pty};
 use crate::tape::Writer;
+use crate::{clock, core_limit};
 
 /// What a new pane consists of.
 pub(crate) struct Newborn {
@@ -44,9 +44,9 @@ fn try_bear(
     let started = clock::now();
     let machine = |what: &str| {
         let what = what.to_owned();
-        move |error: io::Error| Stillborn { reason: format!("{what}: {error}"), invalid: false }
+        move |error: io::Error| Stillborn { reason: reason(&what, &error), invalid: false }
     };
-    let pty = pty.map_err(machine("cannot open a pty"))?;
+    let pty = pty.map_err(no_pty)?;
     pty::resize(&pty.master, birth.size).map_err(machine("cannot size the pty"))?;
     let mut tape =
         Writer::create(tape, birth.capacity, started).map_err(machine("cannot make the tape"))?;
@@ -56,6 +56,27 @@ fn try_bear(
     tape.set_pid(pid);
     let child = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has a number");
     Ok(Newborn { master: pty.master, child, tape, listener, socket, started })
+}
+
+/// What went wrong, and what to change where it is a limit of the machine.
+pub(crate) fn reason(what: &str, error: &io::Error) -> String {
+    match machine_limit(error) {
+        Some((_, hint)) => format!("{what}: {error}; {hint}"),
+        None => format!("{what}: {error}"),
+    }
+}
+
+/// There are as many ptys as the machine allows: Linux says that there is no space, others that one should try again.
+fn no_pty(error: io::Error) -> Stillborn {
+    let errno = error.raw_os_error().unwrap_or_default();
+    let reason = if [libc::ENOSPC, libc::EAGAIN, libc::ENXIO].contains(&errno) {
+        "cannot open a pty: all that this machine allows are in use; close some, or raise the limit with \
+         `sysctl kernel.pty.max=4096`"
+            .to_owned()
+    } else {
+        reason("cannot open a pty", &error)
+    };
+    Stillborn { reason, invalid: false }
 }
 
 /// Listens for clients, and owns the socket's file.
@@ -73,11 +94,10 @@ fn start(birth: &Birth, pty: &Pty) -> Result<u32, Stillborn> {
         invalid: true,
     })?;
     let program = Program { file: &birth.program, argv: &birth.argv, env: &birth.env };
-    let started = pty::start(pty, program);
+    let started = core_limit::with_original(|| pty::start(pty, program));
     let _ = chdir("/");
     started.map_err(|error| Stillborn {
-        reason: format!("cannot run `{}`: {error}", birth.program),
-        invalid: error.raw_os_error() != Some(libc::EAGAIN)
-            && error.raw_os_error() != Some(libc::ENOMEM),
+        reason: reason(&format!("cannot run `{}`", birth.program), &error),
+        invalid: machine_limit(&error).is_none(),
     })
 }

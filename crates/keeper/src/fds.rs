@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use rustix::io::{Errno, FdFlags, fcntl_getfd, fcntl_setfd, retry_on_intr};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
@@ -22,21 +22,14 @@ const CLOSED_ON_EXEC: RecvFlags = RecvFlags::empty();
 /// # Errors
 /// When nobody is at the other end.
 pub fn send(to: &UnixStream, fd: BorrowedFd<'_>) -> io::Result<()> {
-    // A descriptor needs a byte to travel with.
-    send_along(to, &[0], fd).map(drop)
-}
-
-/// Sends bytes and one descriptor with the first of them; answers how many bytes were taken.
-///
-/// # Errors
-/// When nobody is at the other end, or takes nothing now.
-pub fn send_along(to: &UnixStream, bytes: &[u8], fd: BorrowedFd<'_>) -> io::Result<usize> {
     let fds = [fd];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&fds));
-    let bytes = [IoSlice::new(bytes)];
-    Ok(retry_on_intr(|| sendmsg(to, &bytes, &mut control, SendFlags::empty()))?)
+    // A descriptor needs a byte to travel with.
+    let byte = [IoSlice::new(&[0])];
+    retry_on_intr(|| sendmsg(to, &byte, &mut control, SendFlags::empty()))?;
+    Ok(())
 }
 
 /// Waits for one descriptor; `None` when the other end is closed.
@@ -44,53 +37,26 @@ pub fn send_along(to: &UnixStream, bytes: &[u8], fd: BorrowedFd<'_>) -> io::Resu
 /// # Errors
 /// When the connection fails.
 pub fn receive(from: &UnixStream) -> io::Result<Option<OwnedFd>> {
-    match receive_along(from, &mut [0])? {
-        (0, _) => Ok(None),
-        (_, Along::Descriptor(fd)) => Ok(Some(fd)),
-        (_, Along::Nothing | Along::Lost) => {
-            Err(io::Error::other("a byte came without its descriptor"))
-        }
-    }
-}
-
-/// What came along with bytes.
-#[derive(Debug)]
-pub enum Along {
-    /// Nothing.
-    Nothing,
-    /// A descriptor. There may be more bytes after those that it came with.
-    Descriptor(OwnedFd),
-    /// The same, but there is no room for more open files.
-    Lost,
-}
-
-/// Receives bytes, as many as there are or fit, and what came along with them.
-///
-/// # Errors
-/// When the connection fails, or has nothing now.
-pub fn receive_along(from: impl AsFd, bytes: &mut [u8]) -> io::Result<(usize, Along)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut parts = [IoSliceMut::new(bytes)];
+    let mut byte = [0];
+    let mut parts = [IoSliceMut::new(&mut byte)];
     let got = loop {
-        match recvmsg(&from, &mut parts, &mut control, CLOSED_ON_EXEC) {
+        match recvmsg(from, &mut parts, &mut control, CLOSED_ON_EXEC) {
             Err(Errno::INTR) => {}
             other => break other?,
         }
     };
+    if got.bytes == 0 {
+        return Ok(None);
+    }
     let fd = control.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
         _ => None,
     });
-    let along = match fd {
-        Some(fd) => {
-            fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
-            Along::Descriptor(fd)
-        }
-        None if got.flags.contains(ReturnFlags::CTRUNC) => Along::Lost,
-        None => Along::Nothing,
-    };
-    Ok((got.bytes, along))
+    let fd = fd.ok_or_else(|| io::Error::other("a byte came without its descriptor"))?;
+    fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
+    Ok(Some(fd))
 }
 
 /// Lets a descriptor live through `exec`, for the program that follows this one.

@@ -1,21 +1,18 @@
 //! What is typed into one terminal: in which order, how often, and whether it has arrived.
 
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use paned_model::frame::{Refused, Returned};
+use paned_model::frame::Refused;
 
 use crate::line::Line;
-use crate::loan::Loan;
-use crate::peer::{Peer, PeerId};
 use crate::typing::{self, Typing};
 use crate::{hands, pty};
 
-/// Everything typed into a terminal comes through here, or is told here by whom the terminal is lent to.
+/// Everything typed into a terminal comes through here: one queue, one order.
 #[derive(Default)]
 pub(crate) struct Input {
     typing: Typing,
-    loan: Loan,
     line: Line,
     /// How often somebody has typed.
     typed: u64,
@@ -36,7 +33,7 @@ impl Input {
 
     /// Whether it waits for nothing but room in the pty.
     pub(crate) fn is_due(&self) -> bool {
-        self.typing.is_due() && !self.loan.is_away()
+        self.typing.is_due()
     }
 
     /// Whether nothing waits to be typed.
@@ -46,13 +43,12 @@ impl Input {
 
     /// When [`Input::tick`] wants to be called.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let typing = self.typing.deadline().filter(|_| !self.loan.is_away());
-        [typing, self.loan.deadline()].into_iter().flatten().min()
+        self.typing.deadline()
     }
 
     /// Time passed.
     pub(crate) fn tick(&mut self, pty: &OwnedFd, end: u64, now: Instant) {
-        if self.loan.tick(now) || self.typing.deadline().is_some_and(|at| at <= now) {
+        if self.typing.deadline().is_some_and(|at| at <= now) {
             self.type_on(pty, end, now);
         }
     }
@@ -63,11 +59,8 @@ impl Input {
         is_taken.then(|| self.line.typed(pty, parts)).ok_or(Refused::Full)
     }
 
-    /// Gives the program what it takes of what was typed, unless somebody else types.
+    /// Gives the program what it takes of what was typed.
     pub(crate) fn type_on(&mut self, pty: &OwnedFd, end: u64, now: Instant) {
-        if self.loan.is_away() {
-            return;
-        }
         let before = self.typing.written();
         self.typing.write(pty, now);
         if before != self.typing.written() {
@@ -84,47 +77,5 @@ impl Input {
     /// something was printed, it is.
     fn is_on_its_way(&self, end: u64, now: Instant) -> bool {
         self.wrote.is_some_and(|(at, then)| now < at + typing::ARRIVAL && then == end)
-    }
-
-    /// Whether somebody else types.
-    #[cfg(test)]
-    pub(crate) fn is_lent(&self) -> bool {
-        self.loan.is_away()
-    }
-
-    /// Lends the terminal to a client, if nothing is to be typed here and they hear it.
-    pub(crate) fn lend(&mut self, pty: &OwnedFd, to: &mut Peer) {
-        let is_free = self.loan.is_here() && self.typing.is_empty();
-        if is_free && to.lend(pty, self.line.length()) {
-            self.loan = Loan::Lent(to.id);
-        }
-    }
-
-    /// Whom to ask for the terminal, if it is wanted back or something is to be typed here.
-    pub(crate) fn recall(&mut self, is_wanted: bool, now: Instant) -> Option<PeerId> {
-        (is_wanted || !self.typing.is_empty()).then(|| self.loan.recall(now)).flatten()
-    }
-
-    /// A client returns the terminal, and what of its text is to be typed before all else; whether it had it.
-    pub(crate) fn returned(
-        &mut self,
-        by: PeerId,
-        (returned, rest): (Returned, &[u8]),
-        now: Instant,
-    ) -> bool {
-        let was_lent = self.loan.returned(by);
-        if was_lent {
-            let Returned { typed, line, last } = returned;
-            (self.typed, self.line) = (self.typed + typed, Line::of(line));
-            let at = |ago| now.checked_sub(Duration::from_micros(ago)).unwrap_or(now);
-            self.wrote = last.map(|(ago, end)| (at(ago), end)).or(self.wrote);
-            self.typing.go_on_with(rest);
-        }
-        was_lent
-    }
-
-    /// What somebody has who is gone is ours again; whether they had it.
-    pub(crate) fn lost(&mut self, peer: PeerId) -> bool {
-        self.loan.returned(peer)
     }
 }

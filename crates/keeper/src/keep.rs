@@ -9,9 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use paned_model::Size;
-use paned_model::frame::{
-    Done, FromKeeper, Held, Refused, RequestId, Resize, Returned, Role, ToKeeper,
-};
+use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, Role, ToKeeper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
@@ -20,6 +18,7 @@ use crate::drain::Until;
 use crate::lease::Lease;
 use crate::pane::Pane;
 use crate::peer::{Peer, PeerId};
+use crate::peer_uid::is_ours;
 use crate::pty::Pty;
 use crate::{birth, door, pace, procs, signals};
 
@@ -41,6 +40,7 @@ pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
     let (peers, lease) = (vec![first], Lease::default());
     let mut keeper = Keeper { pane, peers, lease, born: 1, signals, goodbye: None };
     keeper.greet(0);
+    keeper.settle();
     while !keeper.is_done() {
         let ready = keeper.wait()?;
         keeper.handle(&ready);
@@ -64,7 +64,10 @@ fn await_birth(first: &mut Peer) -> io::Result<Option<Pane>> {
         first.role = Some(Role::Server);
         return match birth::bear(&birth, pty) {
             Ok(newborn) => Ok(Some(Pane::new(&birth, newborn))),
-            Err(stillborn) => first.send(&FromKeeper::Stillborn(stillborn)).map(|()| None),
+            Err(stillborn) => {
+                first.send(&FromKeeper::Stillborn(stillborn));
+                first.flush().map(|()| None)
+            }
         };
     }
 }
@@ -169,7 +172,7 @@ impl Keeper {
     fn welcome_peers(&mut self, now: Instant) {
         for _ in 0..AT_ONCE {
             let Ok((stream, _)) = self.pane.listener.accept() else { return };
-            if is_ours(&stream) {
+            if is_ours(stream.as_fd()) {
                 self.make_room(now);
                 self.peers.extend(Peer::new(self.born, stream));
                 self.born += 1;
@@ -198,17 +201,12 @@ impl Keeper {
     }
 
     fn obey_all(&mut self, id: PeerId, messages: Vec<ToKeeper>, now: Instant) {
-        let mut answered = false;
         for message in messages {
-            answered |= self.obey(id, message, now);
+            self.obey(id, message, now);
             // Who was let go for what they said is not heard on.
             if !self.peers.iter().any(|peer| peer.id == id) {
                 return;
             }
-        }
-        // Not before all was done that they have said by now.
-        if answered {
-            self.lend(id);
         }
     }
 
@@ -222,19 +220,20 @@ impl Keeper {
             self.tell_holder();
         }
         if gone.role == Some(Role::Server) {
+            self.pane.lost_server();
             self.tell_served(false);
         }
     }
 
-    /// Does as a client says; whether that was a request, and is answered.
-    fn obey(&mut self, id: PeerId, message: ToKeeper, now: Instant) -> bool {
+    /// Does as a client says, and answers what is a request.
+    fn obey(&mut self, id: PeerId, message: ToKeeper, now: Instant) {
         let answer = match message {
             ToKeeper::Hello(hello) if !door::is_welcome(&self.peers, id, hello.role) => {
                 self.let_go(id, now);
                 None
             }
             ToKeeper::Hello(hello) => {
-                self.introduce(id, hello.role, now);
+                self.introduce(id, hello.role);
                 self.greet(id);
                 None
             }
@@ -267,14 +266,6 @@ impl Keeper {
                 self.pane.give_breaks(Duration::from_millis(millis), now);
                 None
             }
-            ToKeeper::Borrow => {
-                self.borrows(id);
-                None
-            }
-            ToKeeper::Return(returned, rest) => {
-                self.take_back(id, returned, &rest, now);
-                None
-            }
             ToKeeper::Release(release) => {
                 if self.lease.release(id, &release.holder) {
                     self.tell_holder();
@@ -282,33 +273,8 @@ impl Keeper {
                 None
             }
         };
-        let is_answered = answer.is_some();
         if let Some(done) = answer {
             self.tell(id, &FromKeeper::Done(done));
-        }
-        is_answered
-    }
-
-    fn borrows(&mut self, id: PeerId) {
-        if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
-            peer.borrows = true;
-        }
-    }
-
-    /// Lends the terminal to a client that would have it and is alone here.
-    fn lend(&mut self, id: PeerId) {
-        if let [peer] = self.peers.as_mut_slice()
-            && peer.id == id
-            && peer.borrows
-        {
-            self.pane.lend(peer);
-        }
-    }
-
-    /// A client returns the terminal. Others may have typed since that was wanted, so it is told how often in all.
-    fn take_back(&mut self, id: PeerId, returned: Returned, rest: &[u8], now: Instant) {
-        if self.pane.returned(id, (returned, rest), now) && 1 < self.peers.len() {
-            self.tell(id, &FromKeeper::Typed(self.pane.typed()));
         }
     }
 
@@ -323,8 +289,8 @@ impl Keeper {
             let keys = typist.map(|peer| peer.hands.pressed(&bytes)).unwrap_or_default();
             let server = |peer: &&mut Peer| peer.id != id && peer.role == Some(Role::Server);
             for peer in self.peers.iter_mut().filter(server) {
-                let _ = peer.send(&FromKeeper::Typed(typed));
-                let _ = peer.send(&FromKeeper::Pressed(keys.clone()));
+                peer.send(&FromKeeper::Typed(typed));
+                peer.send(&FromKeeper::Pressed(keys.clone()));
             }
         }
         done
@@ -339,7 +305,7 @@ impl Keeper {
         let done = self.pane.resize(resize.id, resize.size, now);
         let others = self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some());
         for peer in others.filter(|_| done.refused.is_none()) {
-            let _ = peer.send(&FromKeeper::Resized(resize.size));
+            peer.send(&FromKeeper::Resized(resize.size));
         }
         if holder_changed {
             self.tell_holder();
@@ -351,7 +317,7 @@ impl Keeper {
     fn tell_holder(&mut self) {
         let held = self.held();
         for peer in self.peers.iter_mut().filter(|peer| peer.role.is_some()) {
-            let _ = peer.send(&held);
+            peer.send(&held);
         }
     }
 
@@ -363,7 +329,7 @@ impl Keeper {
     /// Says whether a server is there to those who would answer for it.
     fn tell_served(&mut self, served: bool) {
         for peer in self.peers.iter_mut().filter(|peer| peer.role == Some(Role::Viewer)) {
-            let _ = peer.send(&FromKeeper::Served(served));
+            peer.send(&FromKeeper::Served(served));
         }
     }
 
@@ -372,14 +338,13 @@ impl Keeper {
     }
 
     /// One server at a time: a new one means that the old one is dead, whatever its socket says.
-    fn introduce(&mut self, id: PeerId, role: Role, now: Instant) {
+    fn introduce(&mut self, id: PeerId, role: Role) {
         if role == Role::Server {
             let old = |peer: &Peer| peer.id != id && peer.role == Some(Role::Server);
             let gone: Vec<_> = self.peers.extract_if(.., |peer| old(peer)).collect();
             if gone.iter().any(|peer| self.lease.lost(peer.id)) {
                 self.tell_holder();
             }
-            gone.iter().for_each(|peer| self.pane.lost_borrower(peer.id, now));
             self.pane.found_server();
             self.tell_served(true);
         }
@@ -403,8 +368,7 @@ impl Keeper {
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else {
             return;
         };
-        // A failed write shows again as a failed read, where the client is let go.
-        let _ = peer.heard(end);
+        peer.heard(end);
         if peer.role == Some(Role::Server) {
             self.pane.server_took(offset);
         }
@@ -413,7 +377,7 @@ impl Keeper {
 
     fn tell(&mut self, id: PeerId, message: &FromKeeper) {
         if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) {
-            let _ = peer.send(message);
+            peer.send(message);
         }
     }
 
@@ -421,21 +385,30 @@ impl Keeper {
     fn settle(&mut self) {
         let end = self.pane.end();
         for peer in &mut self.peers {
-            let _ = peer.tell(end);
+            peer.tell(end);
         }
         if let Some(ending) = self.pane.try_end() {
             self.peers.iter_mut().filter(|peer| peer.role.is_some()).for_each(|peer| {
-                let _ = peer.send(&FromKeeper::Exited(ending));
+                peer.send(&FromKeeper::Exited(ending));
             });
-        }
-        if let Some(id) = self.pane.recall(1 < self.peers.len(), Instant::now()) {
-            self.tell(id, &FromKeeper::Recall);
         }
         for (id, done) in self.pane.answers() {
             self.tell(id, &FromKeeper::Done(done));
         }
+        self.flush();
         if self.pane.is_over() && self.goodbye.is_none() {
             self.goodbye = Some(Instant::now() + GOODBYE);
+        }
+    }
+
+    /// Writes to each client what was said to it in this turn: an answer and what was printed wake it once.
+    fn flush(&mut self) {
+        for peer in &mut self.peers {
+            let _ = peer.flush();
+        }
+        let overdue = self.peers.iter().filter(|peer| peer.is_overdue());
+        for id in overdue.map(|peer| peer.id).collect::<Vec<_>>() {
+            self.let_go(id, Instant::now());
         }
     }
 
@@ -443,18 +416,6 @@ impl Keeper {
         let all_said = self.peers.iter().all(|peer| !peer.has_unsent());
         self.goodbye.is_some_and(|goodbye| all_said || goodbye <= Instant::now())
     }
-}
-
-/// Whether a client runs as our user. The socket's mode says so already; this holds if it was changed.
-#[cfg(target_os = "linux")]
-pub(crate) fn is_ours(stream: &UnixStream) -> bool {
-    let peer = rustix::net::sockopt::socket_peercred(stream.as_fd());
-    peer.is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root())
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn is_ours(_: &UnixStream) -> bool {
-    true
 }
 
 #[cfg(test)]

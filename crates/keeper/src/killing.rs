@@ -10,6 +10,8 @@ use crate::peer::PeerId;
 const DYING: Duration = Duration::from_secs(5);
 const FIRST_LOOK: Duration = Duration::from_millis(5);
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
+/// The same once they are made to end: what they start meanwhile does not live for long.
+const LONGEST_MAKE: Duration = Duration::from_millis(20);
 
 /// What to do to the pane's processes now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +59,8 @@ impl Killing {
 
     /// Some are still there. Looks grow rarer, but never miss the moment to act.
     pub(crate) fn look(&mut self, now: Instant) -> Step {
-        self.look_after = (self.look_after * 2).min(LONGEST_LOOK);
+        let longest = if self.give_up_at.is_some() { LONGEST_MAKE } else { LONGEST_LOOK };
+        self.look_after = (self.look_after * 2).min(longest);
         self.look_at = now + self.look_after;
         match self.give_up_at {
             Some(give_up_at) if give_up_at <= now => Step::GiveUp,

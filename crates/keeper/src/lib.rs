@@ -8,6 +8,7 @@
 
 mod birth;
 pub mod clock;
+mod core_limit;
 mod door;
 mod drain;
 pub mod fds;
@@ -19,19 +20,23 @@ mod keep;
 mod killing;
 mod lease;
 mod line;
-mod loan;
 pub mod memory;
 pub mod nursery;
 mod own;
 mod pace;
 mod pane;
 mod peer;
-pub mod pen;
+mod peer_uid;
+#[cfg(target_os = "linux")]
+pub mod process;
 mod procs;
 pub mod pty;
+mod restore;
 pub mod scribe;
 mod signals;
 pub mod stop;
 pub mod tape;
 mod typing;
 pub mod watched;
+
+pub use peer_uid::peer_uid;

@@ -17,15 +17,6 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// One of this length.
-    pub(crate) fn of(length: u64) -> Self {
-        Self { length: usize::try_from(length).unwrap_or(LONGEST).min(LONGEST) }
-    }
-
-    pub(crate) fn length(&self) -> u64 {
-        self.length as u64
-    }
-
     /// These were typed one after the other; whether any of it is more than the line editor takes.
     pub(crate) fn typed(&mut self, terminal: &impl AsFd, parts: &[&[u8]]) -> bool {
         let modes = tcgetattr(terminal).ok();

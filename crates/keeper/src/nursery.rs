@@ -5,14 +5,16 @@
 //! sends it a socket for each keeper it wants. The nursery has one thread and a few pages, so its forks are
 //! cheap, and keepers share those pages. It ends with its server; its keepers do not.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
+use paned_model::frame::{FromKeeper, Message as _, Stillborn};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
 
-use crate::{fds, keep, signals};
+use crate::birth::reason;
+use crate::{core_limit, fds, keep, signals};
 
 /// Runs a nursery on standard input, the socket of its server, until the server is gone. `files` is the
 /// limit of open files that programs are to have; the server's own is higher.
@@ -26,6 +28,7 @@ pub fn run(files: Option<u64>) -> io::Result<()> {
     signals::ignore_hangups();
     signals::ignore_children();
     lower_files(files);
+    core_limit::forbid();
     chdir("/")?;
     let server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let null = open("/dev/null", OFlags::RDWR, Mode::empty())?;
@@ -34,12 +37,26 @@ pub fn run(files: Option<u64>) -> io::Result<()> {
     drop(null);
     while let Some(birth) = fds::receive(&server)? {
         let birth = UnixStream::from(birth);
-        if fork()? == Side::Child {
-            drop(server);
-            return keep::run(birth);
+        match fork() {
+            Ok(Side::Child) => {
+                drop(server);
+                return keep::run(birth);
+            }
+            Ok(Side::Parent) => {}
+            // The next one may be born.
+            Err(error) => refuse(birth, &error),
         }
     }
     Ok(())
+}
+
+/// Says why there is no keeper.
+fn refuse(mut birth: UnixStream, error: &io::Error) {
+    let reason = reason("cannot start a keeper", error);
+    let mut word = Vec::new();
+    FromKeeper::Stillborn(Stillborn { reason, invalid: false }).encode(&mut word);
+    // The server is told by the closed socket otherwise.
+    let _ = birth.write_all(&word);
 }
 
 /// Programs that use `select` break above 1024 open files, so they get the limit their user had.

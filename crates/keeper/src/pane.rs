@@ -5,8 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use paned_model::frame::{
-    self, AHEAD, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Returned, Role, VERSION,
-    Welcome,
+    self, AHEAD, Birth, Done, Ending, Follow, Guard, Refused, RequestId, Role, VERSION, Welcome,
 };
 use paned_model::{Exit, Size, Time};
 use rustix::event::PollFlags;
@@ -20,8 +19,9 @@ use crate::input::Input;
 use crate::killing::{Killed, Killing, Step};
 use crate::own::Own;
 use crate::pace::{BREAK, Pace};
-use crate::peer::{Peer, PeerId};
+use crate::peer::PeerId;
 use crate::procs::{self, Push};
+use crate::restore::Files;
 use crate::tape::Writer;
 use crate::{clock, pty};
 
@@ -36,6 +36,7 @@ pub(crate) struct Pane {
     pub(crate) master: OwnedFd,
     pub(crate) listener: UnixListener,
     socket: Own,
+    files: Files,
     tape: Writer,
     child: Pid,
     started: Time,
@@ -75,6 +76,7 @@ impl Pane {
             master: newborn.master,
             listener: newborn.listener,
             socket: newborn.socket,
+            files: Files::new(&birth.tape, &birth.socket),
             tape: newborn.tape,
             child: newborn.child,
             started: newborn.started,
@@ -259,37 +261,6 @@ impl Pane {
         self.input.type_on(&self.master, self.tape.end(), now);
     }
 
-    /// Whether somebody else types.
-    #[cfg(test)]
-    pub(crate) fn is_lent(&self) -> bool {
-        self.input.is_lent()
-    }
-
-    /// Lends the terminal to a client, if it is free.
-    pub(crate) fn lend(&mut self, to: &mut Peer) {
-        if self.is_running() {
-            self.input.lend(&self.master, to);
-        }
-    }
-
-    /// Whom to ask for the terminal: others may type, something is to be typed here, or the program has ended.
-    pub(crate) fn recall(&mut self, others: bool, now: Instant) -> Option<PeerId> {
-        let is_wanted = others || !self.is_running();
-        self.input.recall(is_wanted, now)
-    }
-
-    /// A client returns the terminal, and what is to be typed before all else; whether it had it.
-    pub(crate) fn returned(
-        &mut self,
-        by: PeerId,
-        returned: (Returned, &[u8]),
-        now: Instant,
-    ) -> bool {
-        let was_lent = self.input.returned(by, returned, now);
-        self.type_on(now);
-        was_lent
-    }
-
     /// Has the program get a signal.
     pub(crate) fn signal(&mut self, request: &frame::Signal, now: Instant) -> Done {
         let id = request.id;
@@ -328,7 +299,19 @@ impl Pane {
         self.flow.taken();
     }
 
+    /// No server is there. The next one finds the program by its files, whatever something else has deleted.
+    pub(crate) fn lost_server(&mut self) {
+        if self.is_running()
+            && let Ok(Some((listener, socket))) = self.files.restore(&mut self.tape)
+        {
+            self.listener = listener;
+            self.socket = socket;
+        }
+    }
+
     pub(crate) fn found_server(&mut self) {
+        // It reads the header next, whatever something else has written there.
+        let _ = self.tape.refresh();
         self.flow.attach();
     }
 
@@ -349,16 +332,8 @@ impl Pane {
             self.flow.detach();
         }
         self.flow.lost(peer);
-        self.lost_borrower(peer, now);
         if self.owner.take_if(|owner| *owner == peer).is_some() {
             self.kill(now, None, None);
-        }
-    }
-
-    /// What somebody has who is gone is ours again.
-    pub(crate) fn lost_borrower(&mut self, peer: PeerId, now: Instant) {
-        if self.input.lost(peer) {
-            self.type_on(now);
         }
     }
 
@@ -391,7 +366,7 @@ impl Pane {
                 Err(_) => break true,
             }
         };
-        if self.alone && self.killing.is_some() {
+        if self.alone && procs::KEEPS_ALL {
             self.kill_is_over(Vec::new());
         }
     }
@@ -411,21 +386,30 @@ impl Pane {
         self.drain(now);
     }
 
+    /// Looks whether a kill is over, and does what is next if it is not. One empty look is no end: what forks and exits all
+    /// the time is missed by it.
     fn look(&mut self, now: Instant) {
         self.reap(now);
         let Some(killing) = &mut self.killing else {
             return;
         };
-        let left = procs::of_pane(self.child);
-        if left.is_empty() {
-            // The last one may have ended while we looked, and its end comes before the answer.
-            self.reap(now);
-            return self.kill_is_over(left);
-        }
-        match killing.look(now) {
-            Step::Wait => {}
-            Step::Make => drop(procs::push(self.child, Push::Make)),
-            Step::GiveUp => self.kill_is_over(left),
+        let step = killing.look(now);
+        let left = match step {
+            Step::GiveUp => Some(procs::of_pane(self.child)),
+            Step::Wait | Step::Make if procs::KEEPS_ALL => None,
+            Step::Wait | Step::Make => Some(procs::of_pane(self.child)).filter(Vec::is_empty),
+        };
+        match left {
+            Some(left) if !left.is_empty() || procs::is_over() => {
+                // The last one may have ended while we looked, and its end comes before the answer.
+                self.reap(now);
+                self.kill_is_over(left);
+            }
+            Some(_) | None if step == Step::Wait => {}
+            Some(_) | None => {
+                procs::push(self.child, Push::Make);
+                self.reap(now);
+            }
         }
     }
 

@@ -1,12 +1,11 @@
 //! One connection of a keeper: frames in, frames out, never waiting.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use paned_model::frame::{AHEAD, Ahead, Frames, FromKeeper, HEARD, Message, Role, ToKeeper};
 
-use crate::fds;
 use crate::hands::Hands;
 
 /// A client that asks for so much without listening to the answers is let go.
@@ -18,10 +17,6 @@ pub(crate) type PeerId = u64;
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
     pub(crate) role: Option<Role>,
-    /// Whether it would type into the terminal itself.
-    pub(crate) borrows: bool,
-    /// Whether it was passed the terminal.
-    has_terminal: bool,
     /// What it types.
     pub(crate) hands: Hands,
     stream: UnixStream,
@@ -36,10 +31,16 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn new(id: PeerId, stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let (frames, unsent) = (Frames::default(), Vec::new());
-        let (role, borrows, has_terminal) = (None, false, false);
-        let (hands, told, unheard) = (Hands::default(), 0, HEARD);
-        Ok(Self { id, role, borrows, has_terminal, hands, stream, frames, unsent, told, unheard })
+        Ok(Self {
+            id,
+            role: None,
+            hands: Hands::default(),
+            stream,
+            frames: Frames::default(),
+            unsent: Vec::new(),
+            told: 0,
+            unheard: HEARD,
+        })
     }
 
     /// Says on what is unsaid, and hears. One that takes nothing any more may have said something before it went.
@@ -75,34 +76,15 @@ impl Peer {
         Ok(messages)
     }
 
-    /// Says something, at once if the client takes it.
-    pub(crate) fn send(&mut self, message: &FromKeeper) -> io::Result<()> {
+    /// Queues a message; [`Peer::flush`] writes all that is queued at once.
+    pub(crate) fn send(&mut self, message: &FromKeeper) {
         message.encode(&mut self.unsent);
-        if MAX_UNSENT < self.unsent.len() {
-            return Err(ErrorKind::OutOfMemory.into());
-        }
-        self.flush()
     }
 
-    /// Lends it the terminal, if it hears that at once; whether it does.
-    pub(crate) fn lend(&mut self, terminal: &OwnedFd, line: u64) -> bool {
-        if !self.unsent.is_empty() {
-            return false;
-        }
-        FromKeeper::Lent(line).encode(&mut self.unsent);
-        let sent = match self.has_terminal {
-            true => self.stream.write(&self.unsent),
-            false => fds::send_along(&self.stream, &self.unsent, terminal.as_fd()),
-        };
-        let sent = sent.unwrap_or(0);
-        self.has_terminal |= 0 < sent;
-        match sent {
-            0 => self.unsent.clear(),
-            sent => drop(self.unsent.drain(..sent)),
-        }
-        0 < sent
-    }
-
+    /// Writes what is queued, as far as the client takes it.
+    ///
+    /// # Errors
+    /// When the client is gone. That shows again as a failed read, after all that it has said before.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.stream.write(&self.unsent) {
@@ -115,27 +97,32 @@ impl Peer {
         Ok(())
     }
 
+    /// Whether it asks for more than it reads: it is let go then.
+    pub(crate) fn is_overdue(&self) -> bool {
+        MAX_UNSENT < self.unsent.len()
+    }
+
     pub(crate) fn has_unsent(&self) -> bool {
         !self.unsent.is_empty()
     }
 
     /// Tells where the tape ends, unless there is much that the client has not answered to: one wake-up is on its way
     /// at most, however fast the program prints, and a few of a program that prints little.
-    pub(crate) fn tell(&mut self, end: u64) -> io::Result<()> {
+    pub(crate) fn tell(&mut self, end: u64) {
         let Ahead { bytes, frames } = self.unheard;
         let is_ahead = AHEAD.bytes <= bytes || AHEAD.frames <= frames;
         if self.role.is_none() || is_ahead || end <= self.told {
-            return Ok(());
+            return;
         }
         self.unheard = Ahead { bytes: bytes + (end - self.told), frames: frames + 1 };
         self.told = end;
-        self.send(&FromKeeper::Wrote(end))
+        self.send(&FromKeeper::Wrote(end));
     }
 
     /// The client has heard; it may be told again.
-    pub(crate) fn heard(&mut self, end: u64) -> io::Result<()> {
+    pub(crate) fn heard(&mut self, end: u64) {
         self.unheard = HEARD;
-        self.tell(end)
+        self.tell(end);
     }
 }
 
@@ -154,7 +141,8 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut peer = Peer::new(0, ours).unwrap();
         peer.role = Some(Role::Server);
-        (1..100).for_each(|n| peer.tell(n * step).unwrap());
+        (1..100).for_each(|n| peer.tell(n * step));
+        peer.flush().unwrap();
         let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
         let got = theirs.read(&mut bytes).unwrap();
         frames.push(&bytes[..got]);
@@ -172,7 +160,8 @@ mod tests {
         (0..1000).for_each(|n| ToKeeper::Took(n).encode(&mut said));
         std::io::Write::write_all(&mut theirs, &said).unwrap();
         drop(theirs);
-        assert!(peer.send(&FromKeeper::Wrote(1)).is_err(), "it is gone");
+        peer.send(&FromKeeper::Wrote(1));
+        assert!(peer.flush().is_err(), "it is gone");
         let mut heard = Vec::new();
         while let Ok(messages) = peer.hear() {
             heard.extend(messages);
@@ -194,13 +183,24 @@ mod tests {
         let mut peer = Peer::new(0, ours).unwrap();
         peer.role = Some(Role::Server);
         let much = AHEAD.bytes;
-        peer.tell(much).unwrap();
-        peer.tell(much + 1).unwrap();
-        peer.heard(much + 1).unwrap();
+        peer.tell(much);
+        peer.tell(much + 1);
+        peer.heard(much + 1);
+        peer.flush().unwrap();
         let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
         let got = theirs.read(&mut bytes).unwrap();
         frames.push(&bytes[..got]);
         let said: Vec<FromKeeper> = std::iter::from_fn(|| frames.take().unwrap()).collect();
         assert_eq!(said, [FromKeeper::Wrote(much), FromKeeper::Wrote(much + 1)]);
+    }
+
+    #[test]
+    fn who_asks_for_much_and_reads_nothing_is_overdue() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut peer = Peer::new(0, ours).unwrap();
+        while !peer.is_overdue() {
+            (0..1000).for_each(|n| peer.send(&FromKeeper::Wrote(n)));
+            peer.flush().unwrap();
+        }
     }
 }

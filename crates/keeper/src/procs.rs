@@ -2,7 +2,8 @@
 //!
 //! On Linux the keeper is a subreaper: a process whose parent dies becomes the keeper's child, whatever
 //! sessions and groups it made for itself. So the keeper's descendants are exactly the pane's processes,
-//! and none of them can leave. Elsewhere it is the processes of the pane's session.
+//! and none of them can leave; once `waitpid` says that the keeper has no child, all of them are gone. Elsewhere it is the
+//! processes of the pane's session.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -16,9 +17,6 @@ use rustix::termios::tcgetpgrp;
 pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) command: String,
-    /// Whether it is told that its terminal is gone, too: interactive shells ignore `SIGTERM` but handle
-    /// that, and whoever handles it has chosen what to do then.
-    pub(crate) hears_hangup: bool,
 }
 
 impl From<Process> for Survivor {
@@ -43,20 +41,9 @@ pub(crate) enum Push {
     Make,
 }
 
-/// Pushes every process of the pane; answers who was there.
-pub(crate) fn push(leader: Pid, how: Push) -> Vec<Process> {
-    let processes = of_pane(leader);
-    for process in &processes {
-        let hears: &[Signal] = match how {
-            Push::Ask if process.hears_hangup => &[Signal::TERM, Signal::HUP, Signal::CONT],
-            // A stopped process hears `SIGTERM` only once it goes on.
-            Push::Ask => &[Signal::TERM, Signal::CONT],
-            Push::Make => &[Signal::KILL],
-        };
-        // One that is gone by now, or is another user's, shows up in the next look.
-        hears.iter().for_each(|signal| system::signal(process.pid, *signal));
-    }
-    processes
+/// Pushes every process of the pane. One that is gone by now, or is another user's, shows up in the next look.
+pub(crate) fn push(leader: Pid, how: Push) {
+    system::push(leader, how);
 }
 
 /// Sends the pane's program a signal. Those that come from a terminal go to all who work in its foreground.
@@ -74,64 +61,66 @@ pub(crate) fn signal(terminal: &impl AsFd, leader: Pid, signal: Signal) {
     }
 }
 
-/// Every process of the pane that has not ended.
+/// Whether all descendants come to us when their parents end, so that having no child is having no descendant.
+pub(crate) const KEEPS_ALL: bool = system::KEEPS_ALL;
+
+/// Every process of the pane that has not ended, as far as one look finds them.
 pub(crate) fn of_pane(leader: Pid) -> Vec<Process> {
     system::of_pane(leader)
 }
 
+/// Whether those who are left have all ended, and are no longer ours to reap: a debugger has them.
+pub(crate) fn is_over() -> bool {
+    system::is_over()
+}
+
 #[cfg(target_os = "linux")]
 mod system {
-    use std::collections::HashMap;
     use std::fs;
 
-    use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+    use rustix::process::{Pid, Signal, getpid};
 
-    use super::Process;
+    use super::{Process, Push};
+    use crate::process::{self, Tree};
 
-    /// What `/proc/<pid>/stat` says of a process.
-    struct Stat {
-        parent: i32,
-        command: String,
-        ended: bool,
+    /// Descendants stay: see [`super::adopt_orphans`].
+    pub(super) const KEEPS_ALL: bool = true;
+
+    fn tree() -> Tree {
+        Tree::of(getpid().as_raw_nonzero().get())
     }
 
     pub(super) fn of_pane(_: Pid) -> Vec<Process> {
-        let table: HashMap<i32, Stat> = pids().filter_map(|pid| Some((pid, stat(pid)?))).collect();
-        let keeper = getpid().as_raw_nonzero().get();
-        let living = table.iter().filter(|(_, stat)| !stat.ended);
-        let ours = living.filter(|(pid, _)| descends(&table, **pid, keeper));
-        let process = |(pid, stat): (&i32, &Stat)| {
-            let hears_hangup = hears_hangup(*pid);
-            Some(Process { pid: Pid::from_raw(*pid)?, command: stat.command.clone(), hears_hangup })
+        let process = |found: process::Process| {
+            let pid = Pid::from_raw(found.pid)?;
+            Some(Process { pid, command: found.command })
         };
-        ours.filter_map(process).collect()
+        tree().living().into_iter().filter_map(process).collect()
     }
 
-    fn pids() -> impl Iterator<Item = i32> {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    pub(super) fn is_over() -> bool {
+        let before = tree();
+        before.processes.iter().all(|process| process.is_zombie) && tree().is_over(&before)
     }
 
-    /// Reads `pid (command) state ppid …`; the command may hold anything, so the last `)` counts.
-    fn stat(pid: i32) -> Option<Stat> {
-        let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        let line = String::from_utf8_lossy(&line);
-        let (head, tail) = line.rsplit_once(')')?;
-        let mut fields = tail.split_ascii_whitespace();
-        let ended = matches!(fields.next()?, "Z" | "X" | "x");
-        let parent = fields.next()?.parse().ok()?;
-        let command = head.split_once('(')?.1.to_owned();
-        Some(Stat { parent, command, ended })
+    pub(super) fn push(_: Pid, how: Push) {
+        match how {
+            Push::Ask => tree().living().iter().for_each(ask),
+            Push::Make => process::strike(|| tree().living()),
+        }
     }
 
-    fn descends(table: &HashMap<i32, Stat>, pid: i32, ancestor: i32) -> bool {
-        let parent = |pid: &i32| table.get(pid).map(|stat| stat.parent);
-        // Bounded, because the table was not read at one moment and may hold a circle.
-        let line = std::iter::successors(Some(pid), parent).skip(1).take(table.len());
-        line.into_iter().any(|pid| pid == ancestor)
+    fn ask(process: &process::Process) {
+        process.signal(Signal::TERM);
+        if hears_hangup(process.pid) {
+            process.signal(Signal::HUP);
+        }
+        // A stopped process hears `SIGTERM` only once it goes on.
+        process.signal(Signal::CONT);
     }
 
-    /// Whether it catches `SIGHUP` or ignores `SIGTERM`.
+    /// Whether it catches `SIGHUP` or ignores `SIGTERM`: interactive shells ignore the second and handle the first, and a
+    /// program that handles it has chosen what to do then.
     fn hears_hangup(pid: i32) -> bool {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let holds = |mask: &str, signal: Signal| {
@@ -141,25 +130,6 @@ mod system {
         };
         holds("SigCgt:", Signal::HUP) || holds("SigIgn:", Signal::TERM)
     }
-
-    /// Through a descriptor, so that a number given to a stranger meanwhile is not hit: the descriptor
-    /// is taken first, then the process must still be ours.
-    pub(super) fn signal(pid: Pid, signal: Signal) {
-        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
-            return;
-        };
-        let number = pid.as_raw_nonzero().get();
-        let ours = ancestors(number).any(|pid| pid == getpid().as_raw_nonzero().get());
-        if ours {
-            let _ = pidfd_send_signal(process, signal);
-        }
-    }
-
-    fn ancestors(pid: i32) -> impl Iterator<Item = i32> {
-        std::iter::successors(Some(pid), |pid| stat(*pid).map(|stat| stat.parent))
-            .skip(1)
-            .take(4096)
-    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -168,7 +138,24 @@ mod system {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::Process;
+    use super::{Process, Push};
+
+    /// A daemon leaves us; it is found by its session.
+    pub(super) const KEEPS_ALL: bool = false;
+
+    pub(super) fn is_over() -> bool {
+        true
+    }
+
+    pub(super) fn push(leader: Pid, how: Push) {
+        let signals: &[Signal] = match how {
+            Push::Ask => &[Signal::TERM, Signal::HUP, Signal::CONT],
+            Push::Make => &[Signal::KILL],
+        };
+        for process in of_pane(leader) {
+            signals.iter().for_each(|signal| drop(kill_process(process.pid, *signal)));
+        }
+    }
 
     /// `ps` is everywhere and knows sessions; a kill is rare enough for a process of its own.
     pub(super) fn of_pane(leader: Pid) -> Vec<Process> {
@@ -193,7 +180,7 @@ mod system {
         let living = rows.into_iter().filter(|row| ours.contains(&row.0) && !row.3);
         living
             .filter_map(|(pid, _, _, _, command)| {
-                Some(Process { pid: Pid::from_raw(pid)?, command, hears_hangup: true })
+                Some(Process { pid: Pid::from_raw(pid)?, command })
             })
             .collect()
     }
@@ -204,9 +191,5 @@ mod system {
         let (pid, parent, group) = (number()?, number()?, number()?);
         let ended = fields.next()?.starts_with('Z');
         Some((pid, parent, group, ended, fields.collect::<Vec<_>>().join(" ")))
-    }
-
-    pub(super) fn signal(pid: Pid, signal: Signal) {
-        let _ = kill_process(pid, signal);
     }
 }

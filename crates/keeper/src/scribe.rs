@@ -6,6 +6,7 @@
 //! what it does not take. It goes when the pane does, or when the server lets the pane go.
 
 use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,8 +23,9 @@ use rustix::stdio::stdin;
 
 use crate::birth::listen;
 use crate::drain::{Drain, Pty, Until};
-use crate::keep::{AT_ONCE, GOODBYE, is_ours};
+use crate::keep::{AT_ONCE, GOODBYE};
 use crate::peer::{Peer, PeerId};
+use crate::peer_uid::is_ours;
 use crate::tape::Writer;
 use crate::watched::Watched;
 use crate::{clock, door, signals};
@@ -49,6 +51,7 @@ pub fn run(socket: &Path) -> io::Result<()> {
     let (server, adopt, before) = await_birth(socket)?;
     let (listener, socket) = listen(socket)?;
     let mut scribe = Scribe::new(listener, server, &adopt, &before)?;
+    scribe.settle();
     while !scribe.is_done() {
         let ready = scribe.wait()?;
         scribe.handle(&ready);
@@ -246,7 +249,7 @@ impl Scribe {
     fn welcome_peers(&mut self) {
         for _ in 0..AT_ONCE {
             let Ok((stream, _)) = self.listener.accept() else { return };
-            if is_ours(&stream) {
+            if is_ours(stream.as_fd()) {
                 self.make_room();
                 self.peers.extend(Peer::new(self.born, stream));
                 self.born += 1;
@@ -288,9 +291,7 @@ impl Scribe {
             | ToKeeper::Adopt(_)
             | ToKeeper::Release(_)
             | ToKeeper::Follow(_)
-            | ToKeeper::Breaks(_)
-            | ToKeeper::Borrow
-            | ToKeeper::Return(..) => return,
+            | ToKeeper::Breaks(_) => return,
             // tmux types, and only for the server.
             ToKeeper::Input(request, _)
             | ToKeeper::Guarded(request, ..)
@@ -311,7 +312,7 @@ impl Scribe {
     fn resized(&mut self, id: PeerId, resize: &Resize) -> Done {
         self.tape.set_size(resize.size);
         for peer in self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some()) {
-            let _ = peer.send(&FromKeeper::Resized(resize.size));
+            peer.send(&FromKeeper::Resized(resize.size));
         }
         Done::well(resize.id)
     }
@@ -319,6 +320,7 @@ impl Scribe {
     /// One server at a time: a new one means that the old one is dead.
     fn introduce(&mut self, id: PeerId, role: Role) {
         if role == Role::Server {
+            let _ = self.tape.refresh();
             self.peers.retain(|peer| peer.id == id || peer.role != Some(Role::Server));
         }
         if let Some(peer) = self.peer(id) {
@@ -340,7 +342,7 @@ impl Scribe {
             self.tape.set_taken(offset);
         }
         if let Some(peer) = self.peer(id) {
-            let _ = peer.heard(end);
+            peer.heard(end);
         }
     }
 
@@ -350,7 +352,7 @@ impl Scribe {
 
     fn tell(&mut self, id: PeerId, message: &FromKeeper) {
         if let Some(peer) = self.peer(id) {
-            let _ = peer.send(message);
+            peer.send(message);
         }
     }
 
@@ -358,18 +360,25 @@ impl Scribe {
     fn settle(&mut self) {
         let end = self.tape.end();
         for peer in &mut self.peers {
-            let _ = peer.tell(end);
+            peer.tell(end);
         }
-        if self.goodbye.is_some() || matches!(self.life, Life::Running | Life::Ended) {
-            return;
+        if self.goodbye.is_none() && !matches!(self.life, Life::Running | Life::Ended) {
+            self.goodbye = Some(Instant::now() + GOODBYE);
+            self.tell_end();
         }
-        self.goodbye = Some(Instant::now() + GOODBYE);
+        for peer in &mut self.peers {
+            let _ = peer.flush();
+        }
+        self.peers.retain(|peer| !peer.is_overdue());
+    }
+
+    fn tell_end(&mut self) {
         if self.life == Life::Told {
             // Only tmux was told how it ended.
             let ending = Ending { exit: None, killed: false, timed_out: false, at: clock::now() };
             self.tape.set_ending(ending);
             for peer in self.peers.iter_mut().filter(|peer| peer.role.is_some()) {
-                let _ = peer.send(&FromKeeper::Exited(ending));
+                peer.send(&FromKeeper::Exited(ending));
             }
         }
     }

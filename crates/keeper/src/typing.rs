@@ -72,12 +72,6 @@ impl Typing {
         true
     }
 
-    /// Takes the rest of a text whose beginning is in the terminal already: before all else.
-    pub(crate) fn go_on_with(&mut self, rest: &[u8]) {
-        rest.iter().rev().for_each(|byte| self.bytes.push_front(*byte));
-        self.ends.iter_mut().for_each(|end| *end += rest.len() as u64);
-    }
-
     /// Writes as much as the pty takes now.
     pub(crate) fn write(&mut self, pty: &OwnedFd, now: Instant) {
         while !self.bytes.is_empty() && !self.is_paused(pty, now) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paned_model::{Grant, PaneId};
+use paned_model::{Grant, PaneRef};
 
 use crate::Kernel;
 use crate::presence::Presence;
@@ -13,7 +13,7 @@ pub struct Caller {
     /// What they may do.
     pub grant: Arc<Grant>,
     /// The pane they speak from, proven by its token.
-    pub pane: Option<PaneId>,
+    pub pane: Option<PaneRef>,
     /// Their connection, if it is one that stays: it may hold the sizes of panes.
     pub presence: Option<Arc<Presence>>,
 }

@@ -5,15 +5,17 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use paned_model::{Code, Refusal};
+use paned_model::{Code, EventId, Refusal, Scope};
 use paned_policy::permit;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::hooks::Start;
-use crate::journal::{Draft, Ticket};
+use crate::journal::{self, Draft, Ticket};
 use crate::registry::{Context, Definition, Kind, Run};
+use crate::shown::{shown, without_tokens};
+use crate::undo::Undo;
 use crate::{Caller, Kernel};
 
 /// What an action answered, as JSON.
@@ -34,12 +36,13 @@ struct Told<'a> {
 #[derive(Clone, Copy)]
 struct Teller {
     action: &'static str,
+    kind: Kind,
     secrets: &'static [&'static str],
 }
 
 impl Kernel {
-    /// Runs an action: find it, permit it, read its parameters, ask the hooks, run it, tell of it. A
-    /// change is answered once it is in the journal.
+    /// Runs an action: find it, permit it, read its parameters, ask the hooks, run it, tell of it. A change is answered
+    /// once it is in the journal; one that cannot be written there is undone and refused.
     ///
     /// # Errors
     /// With the refusal that every face shows as it is.
@@ -52,17 +55,23 @@ impl Kernel {
         let definition = self.registry().get(name)?;
         self.check_alive(caller)?;
         permit::scope(&caller.grant, definition.scope).map_err(forbidden)?;
-        let context = Context { kernel: self.clone(), caller: caller.clone() };
+        self.check_kept(definition)?;
+        let undo = Undo::default();
+        let context = Context { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
         let run = (definition.run)(context, params)?;
-        if let Some(pane) = &run.pane {
-            self.may_reach(pane, caller)?;
+        self.permit(&run.touches, caller)?;
+        if caller.pane.is_some() {
+            // Boxed to keep the future small: few callers speak from a pane.
+            Box::pin(self.permit_typing(&run.touches, caller)).await?;
         }
+        self.check_journal(definition)?;
         if self.is_untold(definition) {
             return self.while_let_in(caller, definition.kind, run.start).await?;
         }
         let shown = shown(params, definition.secrets);
-        let teller = Teller { action: definition.name, secrets: definition.secrets };
-        let told = Box::pin(self.clone().run_told(teller, shown, run));
+        let Definition { name: action, kind, secrets, .. } = *definition;
+        let teller = Teller { action, kind, secrets };
+        let told = Box::pin(self.clone().run_told(teller, shown.clone(), run));
         match definition.kind {
             Kind::Question | Kind::Input => {
                 self.while_let_in(caller, definition.kind, told).await?.0
@@ -72,10 +81,57 @@ impl Kernel {
                 let errand = self.errands().run(told);
                 let (outcome, ticket) =
                     self.while_let_in(caller, definition.kind, errand).await??;
-                self.settle(ticket).await;
-                outcome
+                let Err(error) = self.journal().committed(ticket).await else { return outcome };
+                self.unwritten(teller, &shown, outcome, &undo, (ticket, error)).await
             }
         }
+    }
+
+    /// Refuses a change that would be kept nowhere. What lives can still be ended, and the server, too.
+    fn check_kept(&self, definition: &Definition) -> Result<(), Refusal> {
+        let is_change = matches!(definition.kind, Kind::Change | Kind::Event);
+        let ends = definition.scope == Scope::Kill || definition.name.starts_with("server:");
+        match &self.inner.folder {
+            Some(folder) if is_change && !ends => folder.check(),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses what would change something while the journal cannot be written.
+    fn check_journal(&self, definition: &Definition) -> Result<(), Refusal> {
+        let is_change = matches!(definition.kind, Kind::Event | Kind::Change);
+        match self.journal().trouble() {
+            Some(error) if is_change && definition.needs_journal => Err(unavailable(&error)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The answer to a change that was under way when the journal could not be written: it is undone and refused where
+    /// it can be undone; what cannot be undone has happened, and its answer says that it is in memory only.
+    async fn unwritten(
+        &self,
+        teller: Teller,
+        params: &RawValue,
+        outcome: Result<Answer, Refusal>,
+        undo: &Undo,
+        (ticket, error): (Ticket, journal::Error),
+    ) -> Result<Answer, Refusal> {
+        let answer = outcome?;
+        let mut tickets = undo.tickets();
+        if tickets.is_empty() {
+            return Ok(with_note(&answer, &error));
+        }
+        tickets.push(ticket);
+        if !self.journal().withdraw(&tickets).await {
+            return match self.journal().committed(ticket).await {
+                Ok(()) => Ok(answer),
+                Err(error) => Ok(with_note(&answer, &error)),
+            };
+        }
+        undo.restore();
+        let refusal = unavailable(&error);
+        self.tell(teller.action, "action:error", params, Err(&refusal));
+        Err(refusal)
     }
 
     /// What comes of something a caller asked for, unless they are let in no more before that: some questions wait for
@@ -152,11 +208,15 @@ impl Kernel {
     /// Tells how it went.
     fn conclude(
         &self,
-        Teller { action, secrets }: Teller,
+        Teller { action, kind, secrets }: Teller,
         params: &RawValue,
         outcome: &Result<Answer, Refusal>,
     ) -> Ticket {
         match outcome {
+            // What was asked for is for the caller alone: most of it is what a terminal shows.
+            Ok(_) if kind == Kind::Question => {
+                self.tell(action, "action:success", params, Ok(None))
+            }
             Ok(answer) if secrets.is_empty() => {
                 self.tell(action, "action:success", params, Ok(Some(answer)))
             }
@@ -184,13 +244,37 @@ impl Kernel {
         self.journal().record(vec![draft_in(room, event, &told)], Vec::new())
     }
 
-    /// Waits until this and everything before it is in the journal. While the disk refuses, that is said
-    /// in the log and in `server:status`; what has happened has happened all the same.
-    pub(crate) async fn settle(&self, ticket: Ticket) {
-        if let Err(error) = self.journal().committed(ticket).await {
-            tracing::error!(%error, "an action was answered before it was in the journal");
+    /// Records an event and waits until it is in the journal; takes it back when it cannot be written.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub(crate) async fn record_now(
+        &self,
+        name: &str,
+        payload: &impl Serialize,
+    ) -> Result<EventId, Refusal> {
+        let ticket = self.record(name, payload);
+        let Err(error) = self.journal().committed(ticket).await else { return Ok(ticket.last) };
+        match self.journal().withdraw(&[ticket]).await {
+            true => Err(unavailable(&error)),
+            false => Ok(ticket.last),
         }
     }
+}
+
+/// The refusal of a change that cannot be written.
+fn unavailable(error: &journal::Error) -> Refusal {
+    Refusal::new(Code::Unavailable, error.to_string())
+}
+
+/// The answer to what has happened and is not in the journal yet.
+fn with_note(answer: &RawValue, error: &journal::Error) -> Answer {
+    let note = format!("{error}; this is held in memory and written when that is possible again");
+    let Ok(Value::Object(mut fields)) = serde_json::from_str(answer.get()) else {
+        return answer.to_owned();
+    };
+    fields.insert("unwritten".to_owned(), Value::String(note));
+    serde_json::value::to_raw_value(&fields).unwrap_or_else(|_| answer.to_owned())
 }
 
 /// An event of this name with this payload.
@@ -203,7 +287,7 @@ fn draft_in(room: usize, name: &str, payload: &impl Serialize) -> Draft {
     let mut json = Vec::with_capacity(room);
     let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
     let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
-    Draft { name: name.to_owned(), payload }
+    Draft { name: name.to_owned(), payload: without_tokens(payload) }
 }
 
 /// The refusal of somebody whose grant ended before there was an answer.
@@ -221,66 +305,4 @@ fn too_late(kind: Kind) -> Refusal {
 
 fn forbidden(denial: permit::Denial) -> Refusal {
     Refusal::new(Code::Forbidden, denial.to_string())
-}
-
-/// The JSON as it may be shown: on one line, with secrets left out.
-fn shown(json: &[u8], secrets: &[&str]) -> Box<RawValue> {
-    if secrets.is_empty()
-        && let Ok(line) = String::from_utf8(compact(json))
-        && let Ok(shown) = RawValue::from_string(line)
-    {
-        return shown;
-    }
-    let mut value: Value = serde_json::from_slice(json).unwrap_or_else(|_| serde_json::json!({}));
-    for secret in secrets {
-        if let Some(field) = value.get_mut(*secret) {
-            *field = Value::String("(not shown)".to_owned());
-        }
-    }
-    serde_json::value::to_raw_value(&value).expect("a JSON value always becomes JSON")
-}
-
-/// JSON without the blanks between its parts.
-fn compact(json: &[u8]) -> Vec<u8> {
-    let (mut out, mut in_text, mut escaped) = (Vec::with_capacity(json.len()), false, false);
-    for &byte in json {
-        match byte {
-            b' ' | b'\t' | b'\n' | b'\r' if !in_text => continue,
-            b'"' if !escaped => in_text = !in_text,
-            _ => {}
-        }
-        escaped = byte == b'\\' && !escaped;
-        out.push(byte);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(json: &str, expect: &str) {
-        assert_eq!(shown(json.as_bytes(), &[]).get(), expect, "{json}");
-    }
-
-    #[test]
-    fn what_is_shown_is_on_one_line_and_otherwise_as_it_was_sent() {
-        check("{ \"a\" :\r\n\t[1, 2.50]}\n", r#"{"a":[1,2.50]}"#);
-        check(r#"{"a b" : " \\" , "c":"\" x"}"#, r#"{"a b":" \\","c":"\" x"}"#);
-        check(r#"{"ä": "\\\" y"}"#, r#"{"ä":"\\\" y"}"#);
-    }
-
-    #[test]
-    fn nothing_is_shown_as_no_parameters() {
-        check("", "{}");
-        check("  ", "{}");
-    }
-
-    #[test]
-    fn secrets_are_left_out() {
-        let params = br#"{"token": "x", "name": "y"}"#;
-        let expect = r#"{"token":"(not shown)","name":"y"}"#;
-        assert_eq!(shown(params, &["token"]).get(), expect);
-    }
 }

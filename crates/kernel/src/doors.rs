@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use paned_model::{
-    Code, EventId, Include, Offset, PaneId, PaneInfo, PaneSet, Refusal, Scope, Status,
+    Code, EventId, Include, Instance, Offset, PaneId, PaneInfo, PaneRef, PaneSet, Refusal, Scope,
+    Status,
 };
 use paned_policy::permit;
 use paned_substrate::Output;
@@ -13,8 +14,8 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use crate::journal::{Batch, Entry, Portion, Reader};
-use crate::panes::Pane;
 use crate::panes::lens::settled;
+use crate::panes::{Pane, unreadable};
 use crate::{Caller, Kernel};
 
 pub(crate) fn unauthorized() -> Refusal {
@@ -132,7 +133,7 @@ impl Kernel {
         let output = pane.readable()?;
         let end = output.end();
         let looked = pane.focus(output, end, |seen, known| look(settled(seen, known)));
-        looked.await.map_err(Refusal::internal)
+        looked.await.map_err(unreadable)
     }
 
     /// The modes a pane's terminal is in.
@@ -145,16 +146,6 @@ impl Kernel {
         may_read(caller)?;
         self.may_reach(id, caller)?;
         self.panes().get(id)
-    }
-
-    /// Whether a caller's grant reaches a pane.
-    pub(crate) fn may_reach(&self, id: &PaneId, caller: &Caller) -> Result<(), Refusal> {
-        // Who reaches all panes is asked for no lineage.
-        if caller.grant.panes == PaneSet::All {
-            return Ok(());
-        }
-        let denied = |denial: permit::Denial| Refusal::new(Code::Forbidden, denial.to_string());
-        permit::reach(&caller.grant, &self.panes().lineage(id)).map_err(denied)
     }
 }
 
@@ -201,13 +192,17 @@ impl Feed {
     }
 
     fn is_about_ours(&self, entry: &Entry) -> bool {
+        /// An event that does not say which instance it is about is about none that could be reached.
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct About {
             pane_id: PaneId,
+            instance: Instance,
         }
         let about = serde_json::from_str::<About>(&entry.payload);
-        about.is_ok_and(|about| self.kernel.may_reach(&about.pane_id, &self.caller).is_ok())
+        about.is_ok_and(|About { pane_id: id, instance }| {
+            self.kernel.grant_reached(&PaneRef { id, instance }, &self.caller.grant)
+        })
     }
 }
 
@@ -268,7 +263,7 @@ impl Printed {
         let wanted = self.output.end().saturating_sub(self.at.0).min(max as u64);
         let mut bytes = vec![0; usize::try_from(wanted).unwrap_or(max)];
         let from = self.at;
-        match self.output.read(from.0, &mut bytes).map_err(Refusal::internal)? {
+        match self.output.read(from.0, &mut bytes).map_err(unreadable)? {
             Ok(0) => Ok(None),
             Ok(read) => {
                 bytes.truncate(read);

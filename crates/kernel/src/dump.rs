@@ -10,6 +10,7 @@ use paned_substrate::{Drawn, Output};
 use paned_term::Signals;
 
 use crate::panes::lens::{Known, settled};
+use crate::panes::unreadable;
 use crate::{Caller, Kernel};
 
 const ESC: u8 = 0x1b;
@@ -40,8 +41,8 @@ impl Kernel {
         let pane = self.readable(pane, caller)?;
         let output = pane.readable()?;
         let dump = pane.focus(output.clone(), output.end(), Dump::of);
-        let dump = dump.await.map_err(Refusal::internal)?;
-        settle(dump, output.as_ref()).map_err(Refusal::internal)
+        let dump = dump.await.map_err(unreadable)?;
+        settle(dump, output.as_ref()).map_err(unreadable)
     }
 }
 

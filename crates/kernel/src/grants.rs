@@ -33,8 +33,13 @@ impl Token {
         &self.0
     }
 
+    /// The grant that a text of the form of a token is for.
+    pub(crate) fn grant_of(text: &str) -> Option<GrantId> {
+        Self::parts(text).map(|(id, _)| id)
+    }
+
     /// The grant it is for, and its secret.
-    fn parts(text: &str) -> Option<(GrantId, &str)> {
+    pub(crate) fn parts(text: &str) -> Option<(GrantId, &str)> {
         let (id, secret) = text.strip_prefix("paned_")?.split_once('_')?;
         Some((GrantId(id.to_owned()), secret))
     }
@@ -80,7 +85,12 @@ impl Stored {
 }
 
 fn hash(secret: &str) -> Vec<u8> {
-    Sha256::digest(secret.as_bytes()).to_vec()
+    secret_hash(secret).to_vec()
+}
+
+/// What is kept of a secret.
+pub(crate) fn secret_hash(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.as_bytes()).into()
 }
 
 /// A grant that holds, with the hash of its secret.
@@ -94,11 +104,15 @@ pub(crate) struct Grants {
     grants: Mutex<HashMap<GrantId, Held>>,
     /// Rises with every change, so that open streams look again.
     changed: watch::Sender<u64>,
+    /// The key of grants that are not there.
+    no_key: [u8; 32],
 }
 
 impl Grants {
     pub(crate) fn new() -> Self {
-        Self { grants: Mutex::default(), changed: watch::Sender::new(0) }
+        let mut no_key = [0; 32];
+        fill(&mut no_key);
+        Self { grants: Mutex::default(), changed: watch::Sender::new(0), no_key }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, Held>> {
@@ -136,6 +150,13 @@ impl Grants {
         let grants = self.lock();
         let held = grants.get(&id)?;
         bool::from(held.hash.ct_eq(&offered)).then(|| held.grant.clone())
+    }
+
+    /// What a server proves with that it knows a grant's token; for one that is not there a key that no client has.
+    pub(crate) fn key(&self, id: &GrantId) -> [u8; 32] {
+        let grants = self.lock();
+        let hash = grants.get(id).and_then(|held| held.hash.as_slice().try_into().ok());
+        hash.unwrap_or(self.no_key)
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {

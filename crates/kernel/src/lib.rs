@@ -7,29 +7,36 @@
 mod actions;
 mod agents;
 mod at_once;
+mod budgets;
 mod caller;
 mod dispatch;
 mod doors;
 mod dump;
 mod errands;
+mod folder;
 mod grants;
 mod hooks;
 pub mod journal;
 mod mistake;
 mod panes;
 mod presence;
+pub mod proof;
 mod ready;
 mod registry;
 mod setup;
+mod shown;
 mod stage;
 mod start;
+mod touches;
+mod undo;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{Grant, Refusal, Time};
+use paned_model::{Grant, PaneId, Refusal, Time};
 use paned_substrate::Ground;
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -47,8 +54,11 @@ pub use presence::Presence;
 pub use registry::{Action, Context, Definition, Kind, Registry};
 pub use setup::{Address, Limits, Setup, Stage};
 pub use start::{Error, Started};
+pub use touches::Touches;
 
 use agents::Agents;
+use budgets::Budgets;
+pub use budgets::StreamSlot;
 use errands::Errands;
 use grants::Grants;
 use hooks::Hooks;
@@ -65,10 +75,14 @@ pub struct Kernel {
 
 struct Inner {
     setup: Setup,
+    /// Where everything is kept, unless that is nowhere.
+    folder: Option<folder::Folder>,
     started_at: Time,
     /// What whoever owns all of this may do: everything.
     owner: Arc<Grant>,
     journal: Journal,
+    /// What was wrong with the journal when it was opened.
+    recovered: Option<String>,
     ground: Arc<dyn Ground>,
     registry: Registry,
     panes: panes::Table,
@@ -78,6 +92,7 @@ struct Inner {
     errands: Errands,
     stages: Stages,
     agents: Agents,
+    budgets: Budgets,
     wish: watch::Sender<Option<Wish>>,
 }
 
@@ -152,6 +167,11 @@ impl Kernel {
         &self.inner.journal
     }
 
+    /// What was wrong with the journal when it was opened.
+    pub(crate) fn recovered(&self) -> Option<&str> {
+        self.inner.recovered.as_deref()
+    }
+
     pub(crate) fn panes(&self) -> &panes::Table {
         &self.inner.panes
     }
@@ -180,6 +200,19 @@ impl Kernel {
         &self.inner.agents
     }
 
+    pub(crate) fn budgets(&self) -> &Budgets {
+        &self.inner.budgets
+    }
+
+    /// Counts a stream or a socket that a caller opens, until it is dropped.
+    ///
+    /// # Errors
+    /// When the caller's grant has too many.
+    pub fn stream(&self, caller: &Caller) -> Result<StreamSlot, Refusal> {
+        let Limits { streams, streams_in_all, .. } = *self.limits();
+        self.budgets().stream(&caller.grant, streams, streams_in_all)
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.inner.setup.limits
     }
@@ -191,6 +224,17 @@ impl Kernel {
     /// Records an event. Never waits.
     pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> Ticket {
         self.journal().record(vec![dispatch::draft(name, payload)], Vec::new())
+    }
+
+    /// The payload of an event about the pane that has this name now, with its instance.
+    pub(crate) fn about(&self, pane: &PaneId, mut payload: Value) -> Value {
+        match self.panes().get(pane) {
+            Ok(pane) => pane.about(payload),
+            Err(_) => {
+                payload["paneId"] = serde_json::json!(pane);
+                payload
+            }
+        }
     }
 
     /// The same, for those who need not know when it is in the journal.

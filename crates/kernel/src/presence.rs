@@ -35,7 +35,7 @@ impl Presence {
     /// It leaves: it holds nothing any more, whatever still runs in its name.
     pub fn leave(&self) {
         let held = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
-        let reach = |id: PaneId| self.kernel.panes().get(&id).ok()?.commands().ok();
+        let reach = |id: PaneId| self.kernel.panes().get(&id).ok()?.sender().ok();
         let commands: Vec<_> = held.into_iter().filter_map(reach).collect();
         // Without a runtime the server is going; its keepers notice by themselves.
         let Ok(runtime) = Handle::try_current() else { return };

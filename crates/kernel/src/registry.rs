@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 
-use paned_model::{PaneId, Refusal, Scope};
+use paned_model::{Refusal, Scope};
 use paned_substrate::Boxed;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::touches::Touches;
+use crate::undo::Undo;
 use crate::{Caller, Kernel, mistake};
 
 /// Whether an action changes anything.
@@ -38,6 +40,9 @@ pub trait Action: 'static {
     const SCOPE: Scope;
     /// Whether it changes anything.
     const KIND: Kind;
+    /// Whether it is refused while the journal cannot be written. What only ends or frees something is not: then its
+    /// records wait in memory, and its answer says so.
+    const NEEDS_JOURNAL: bool = true;
     /// Fields of parameters and answer that no event or log may show.
     const SECRETS: &'static [&'static str] = &[];
     /// What it is told.
@@ -45,10 +50,8 @@ pub trait Action: 'static {
     /// What it answers.
     type Answer: Serialize + JsonSchema + Send;
 
-    /// The pane it is about, where it is about one.
-    fn pane(_params: &Self::Params) -> Option<&PaneId> {
-        None
-    }
+    /// What a call with these parameters touches. There is no default: an action that does not say it does not compile.
+    fn touches(params: &Self::Params) -> Touches;
 
     /// Does it.
     fn run(
@@ -64,6 +67,8 @@ pub struct Context {
     pub kernel: Kernel,
     /// Who asks.
     pub caller: Caller,
+    /// How to undo what it did, if that cannot be written to the journal.
+    pub(crate) undo: Undo,
 }
 
 /// One action as the faces see it.
@@ -76,6 +81,7 @@ pub struct Definition {
     pub scope: Scope,
     /// Whether it changes anything.
     pub kind: Kind,
+    pub(crate) needs_journal: bool,
     pub(crate) secrets: &'static [&'static str],
     params: fn(&mut SchemaGenerator) -> Value,
     answer: fn(&mut SchemaGenerator) -> Value,
@@ -84,7 +90,7 @@ pub struct Definition {
 
 /// An action that knows its parameters and may be permitted and started.
 pub(crate) struct Run {
-    pub(crate) pane: Option<PaneId>,
+    pub(crate) touches: Touches,
     pub(crate) start: Boxed<'static, Result<Box<RawValue>, Refusal>>,
 }
 
@@ -95,6 +101,7 @@ impl Definition {
             doc: A::DOC,
             scope: A::SCOPE,
             kind: A::KIND,
+            needs_journal: A::NEEDS_JOURNAL,
             secrets: A::SECRETS,
             params: schema::<A::Params>,
             answer: schema::<A::Answer>,
@@ -135,12 +142,12 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 
 fn prepare<A: Action>(context: Context, params: &[u8]) -> Result<Run, Refusal> {
     let params: A::Params = parse(params)?;
-    let pane = A::pane(&params).cloned();
+    let touches = A::touches(&params);
     let start = Box::pin(async move {
         let answer = A::run(context, params).await?;
         serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
     });
-    Ok(Run { pane, start })
+    Ok(Run { touches, start })
 }
 
 /// Reads parameters. Nothing at all is the same as no parameters.

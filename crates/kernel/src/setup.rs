@@ -75,8 +75,14 @@ pub struct Limits {
     pub agents: usize,
     /// Bytes of output kept for each pane.
     pub tape: u64,
-    /// Bytes of meta of one pane, as JSON.
+    /// Bytes of meta of one pane, as JSON; as many of its tags.
     pub meta: usize,
+    /// Events that a grant records in a second, but for the owner's.
+    pub events_per_second: u64,
+    /// Streams and sockets that a grant has open at once, but for the owner's.
+    pub streams: usize,
+    /// Those of all such grants together.
+    pub streams_in_all: usize,
     /// Bytes typed in one call.
     pub input: usize,
     /// How long a program may take to end when asked.
@@ -92,6 +98,9 @@ impl Default for Limits {
             agents: 50,
             tape: 16 << 20,
             meta: 64 << 10,
+            events_per_second: 200,
+            streams: 64,
+            streams_in_all: 512,
             input: 1 << 20,
             grace: Duration::from_secs(3),
             hook: Duration::from_secs(5),

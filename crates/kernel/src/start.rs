@@ -14,11 +14,13 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::agents::{self, Agents, LETTER, Letter};
+use crate::budgets::Budgets;
 use crate::dispatch::draft;
 use crate::errands::Errands;
+use crate::folder::Folder;
 use crate::grants::{Grants, Stored, random_name};
 use crate::hooks::Hooks;
-use crate::journal::{self, Change, Journal, Opened, Record};
+use crate::journal::{self, Change, Journal, Opened, Record, Recovery, Ticket};
 use crate::panes::{self, Patterns, Table, adopt};
 use crate::stage::{self, Stages};
 use crate::{Inner, Kernel, Setup, actions};
@@ -67,12 +69,15 @@ impl Kernel {
         ground: Arc<dyn Ground>,
     ) -> Result<(Self, Started), Error> {
         let started_at = (setup.now)();
+        let folder = setup.token_file.as_deref().and_then(Folder::of);
         let agents = Agents::new(setup.profiles.clone());
         let inner = Inner {
             setup,
+            folder,
             started_at,
             owner: Arc::new(of_owner(started_at)),
             journal,
+            recovered: opened.recovery.as_ref().map(sentence),
             ground,
             registry: actions::registry(),
             panes: Table::default(),
@@ -82,6 +87,7 @@ impl Kernel {
             errands: Errands::default(),
             stages: Stages::default(),
             agents,
+            budgets: Budgets::default(),
             wish: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };
@@ -99,10 +105,16 @@ impl Kernel {
         kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
         kernel.agents().post().resume(&kernel);
         kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
-        // What was found out at the start is safe before anybody is told that we serve.
+        // What was found out at the start is safe before the server is announced, unless the disk is full: then it
+        // serves questions, and changes are refused until there is room.
         let started =
             kernel.journal().record(vec![draft("server:started", &json!({}))], Vec::new());
-        kernel.journal().committed(started).await?;
+        match kernel.journal().committed(started).await {
+            Err(error @ journal::Error::Unwritten(_)) => {
+                tracing::error!(%error, "serving, but changes are refused until it can");
+            }
+            committed => committed?,
+        }
         let started = Started { living, panes: kernel.panes().list().len() };
         Ok((kernel, started))
     }
@@ -123,6 +135,13 @@ impl Kernel {
         }));
     }
 
+    /// Why nothing can be kept at present, if that is so.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let folder = self.inner.folder.as_ref().and_then(|folder| folder.check().err());
+        let journal = || self.journal().trouble().map(|error| error.to_string());
+        folder.map(|refusal| refusal.sentence).or_else(journal)
+    }
+
     /// The owner's token: read from its file, or made and written there.
     fn keep_token(&self) -> Result<(), Error> {
         let Some(path) = &self.setup().token_file else {
@@ -139,19 +158,31 @@ impl Kernel {
             }
             None => {
                 let (stored, token) = Stored::new(owner(GrantId(random_name(10))));
+                let written = write_private(path, token.reveal());
+                match written {
+                    Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                        // The owner comes in by the socket; the next start makes a token.
+                        tracing::error!(%error, "there is no token for TCP: its file cannot be written");
+                        return Ok(());
+                    }
+                    written => {
+                        written.map_err(|source| Error::Token { path: path.clone(), source })?
+                    }
+                }
                 self.admit(stored);
-                write_private(path, token.reveal())
-                    .map_err(|source| Error::Token { path: path.clone(), source })
+                Ok(())
             }
         }
     }
 
     /// Lets somebody in, durably.
-    pub(crate) fn admit(&self, stored: Stored) {
+    pub(crate) fn admit(&self, stored: Stored) -> Ticket {
         let key = stored.grant.id.to_string();
         let value = serde_json::to_string(&stored).expect("our own types always become JSON");
-        self.journal().record(Vec::new(), vec![Change::Put { kind: GRANT, key, value }]);
+        let ticket =
+            self.journal().record(Vec::new(), vec![Change::Put { kind: GRANT, key, value }]);
         self.grants().insert(stored);
+        ticket
     }
 
     /// Takes the owner's token file away when its grant was revoked, so that the next start makes another.
@@ -166,6 +197,12 @@ impl Kernel {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// What `server:status` says of a journal that was damaged.
+fn sentence(recovery: &Recovery) -> String {
+    let Recovery { cause, kept, .. } = recovery;
+    format!("when the server started, {cause}; {kept} events could be read and were kept")
 }
 
 /// A grant for everything.

@@ -1,6 +1,7 @@
 //! Refusals: a code for programs, a sentence for people, and the one table of what each code is elsewhere.
 
 use std::fmt;
+use std::io::{self, ErrorKind};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,6 +141,42 @@ impl Refusal {
     pub fn internal(sentence: impl fmt::Display) -> Self {
         Self::new(Code::Internal, sentence.to_string())
     }
+
+    /// The system has refused to do something: a limit of the machine by its name and with what to change, else our fault.
+    pub fn system(what: impl fmt::Display, error: &io::Error) -> Self {
+        match machine_limit(error) {
+            Some((code, hint)) => Self::new(code, format!("{what}: {error}; {hint}")),
+            None => Self::internal(format!("{what}: {error}")),
+        }
+    }
+}
+
+/// What it means that the system says this, where it is a limit of the machine, and what to change.
+#[must_use]
+pub fn machine_limit(error: &io::Error) -> Option<(Code, &'static str)> {
+    // The same on every system.
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    let full = "make room on the disk, or choose another folder with `--state-dir`";
+    match (error.kind(), error.raw_os_error()) {
+        (_, Some(EMFILE)) => {
+            Some((Code::Limit, "raise the limit of open files (RLIMIT_NOFILE, `ulimit -n`)"))
+        }
+        (_, Some(ENFILE)) => Some((
+            Code::Limit,
+            "the machine has too many open files: raise it with `sysctl fs.file-max`",
+        )),
+        (ErrorKind::StorageFull | ErrorKind::QuotaExceeded, _) => Some((Code::Unavailable, full)),
+        (ErrorKind::OutOfMemory, _) => {
+            Some((Code::Unavailable, "the machine has no memory left: end something"))
+        }
+        // Of a fork.
+        (ErrorKind::WouldBlock, _) => Some((
+            Code::Limit,
+            "raise the limit of processes (RLIMIT_NPROC, `ulimit -u`, or `sysctl kernel.pid_max`)",
+        )),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -169,6 +206,21 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(serde_json::to_value(code).unwrap(), code.word());
         }
+    }
+
+    #[test]
+    fn limits_of_the_machine_are_named_with_what_to_change() {
+        let check = |errno: i32, code: Code, hint: &str| {
+            let refusal = Refusal::system("cannot work", &io::Error::from_raw_os_error(errno));
+            assert_eq!(refusal.code, code, "{refusal}");
+            assert!(refusal.sentence.contains(hint), "{refusal}");
+        };
+        check(24, Code::Limit, "ulimit -n");
+        check(23, Code::Limit, "fs.file-max");
+        check(28, Code::Unavailable, "make room");
+        check(12, Code::Unavailable, "memory");
+        check(11, Code::Limit, "ulimit -u");
+        check(5, Code::Internal, "cannot work");
     }
 
     #[test]

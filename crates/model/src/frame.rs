@@ -129,12 +129,6 @@ pub enum ToKeeper {
     /// Somebody types into another pane: for so many milliseconds, a program that prints without end gets breaks. Not
     /// answered.
     Breaks(u64),
-    /// I would type into the terminal myself, whenever it is lent to me: see [`FromKeeper::Lent`]. Not answered; a keeper
-    /// that does not know it never lends.
-    Borrow,
-    /// Here is what was lent, with what of a text the terminal had no room for: it comes before all else that is typed.
-    /// Said before every request to type, and when it is wanted back.
-    Return(Returned, Vec<u8>),
 }
 
 /// What a keeper says to a client.
@@ -160,11 +154,6 @@ pub enum FromKeeper {
     Pressed(Vec<u8>),
     /// Whether a server is there, which answers what the program asks its terminal. Told to those who look on.
     Served(bool),
-    /// Until you return it, you type alone: nothing waits to be typed, and nobody else is here. The terminal itself comes
-    /// along the first time. So many bytes are in the line that its editor holds.
-    Lent(u64),
-    /// Somebody else may type: return what was lent.
-    Recall,
 }
 
 /// What must still hold when bytes are written: that nothing has happened since somebody looked.
@@ -175,17 +164,6 @@ pub struct Guard {
     pub end: Option<u64>,
     /// So often something was typed without a guard, by anybody.
     pub typed: Option<u64>,
-}
-
-/// See [`ToKeeper::Return`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Returned {
-    /// How often something was typed meanwhile.
-    pub typed: u64,
-    /// How many bytes are in the line that the terminal's editor holds.
-    pub line: u64,
-    /// How many microseconds ago something was last typed, and where the tape ended then.
-    pub last: Option<(u64, u64)>,
 }
 
 /// See [`ToKeeper::Hello`].
@@ -367,6 +345,10 @@ pub enum Refused {
     Moved,
     /// The program has not read yet what was typed before. Only where there was a guard on the tape's end.
     Unread,
+    /// The keeper did not answer in time, and may still do it. No keeper says so: the client's side of a connection does.
+    Late,
+    /// The same, but it was never sent, and is not done any more.
+    TakenBack,
 }
 
 /// A process that outlived a kill.

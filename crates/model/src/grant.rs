@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{PaneId, Time};
+use crate::{PaneRef, Time};
 
 /// One kind of power. `admin` holds all the others.
 #[derive(
@@ -71,8 +71,8 @@ impl FromStr for Scope {
 pub enum PaneSet {
     /// Every pane, now and later.
     All,
-    /// These panes and those started from them.
-    Only(BTreeSet<PaneId>),
+    /// These panes and those started from them: the panes themselves, and not others that get their names later.
+    Only(BTreeSet<PaneRef>),
 }
 
 /// Names one grant. It is no secret; the token is.
@@ -103,7 +103,7 @@ pub struct Grant {
     pub panes: PaneSet,
     /// The pane it was made for, where it was made for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pane: Option<PaneId>,
+    pub pane: Option<PaneRef>,
     /// When it was made.
     pub created_at: Time,
     /// When it ends by itself.

@@ -17,6 +17,31 @@ pub struct PaneId(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPaneId(String);
 
+/// Tells a pane from all others that ever had or will have its name. Never given twice.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Instance(pub String);
+
+impl fmt::Display for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One pane: its name, and which of the panes of that name it is.
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct PaneRef {
+    /// Its name, which may be given again once the pane is gone.
+    pub id: PaneId,
+    /// Its instance, which may not.
+    pub instance: Instance,
+}
+
 impl PaneId {
     /// The longest id, in characters.
     pub const MAX: usize = 64;

@@ -13,10 +13,10 @@ pub mod pane;
 pub mod time;
 
 pub use agent::{AgentInfo, AgentState, BlockKind, Delivery, Dialog, DialogOption, Source};
-pub use code::{Code, Refusal};
+pub use code::{Code, Refusal, machine_limit};
 pub use event::{Event, Include};
 pub use grant::{Grant, GrantId, PaneSet, Scope};
-pub use id::{EventId, Offset, PaneId};
+pub use id::{EventId, Instance, Offset, PaneId, PaneRef};
 pub use pane::{
     Adopted, Exit, Guarantee, Meta, PaneInfo, PaneView, Size, Status, Substrate, ViewState,
 };

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AgentInfo, PaneId, Time};
+use crate::{AgentInfo, Instance, PaneId, Time};
 
 /// Free key–value data of a pane. Keys are sorted, so that equal meta reads equal.
 pub type Meta = BTreeMap<String, Value>;
@@ -264,6 +264,9 @@ fn platform_signal(number: u8) -> Option<&'static str> {
 pub struct PaneInfo {
     /// Its name.
     pub id: PaneId,
+    /// Tells it from earlier and later panes of its name.
+    #[serde(default)]
+    pub instance: Instance,
     /// What to call it: given, set by the program, or the command.
     pub title: String,
     /// The program and its arguments.
@@ -321,6 +324,9 @@ pub struct PaneInfo {
     pub bytes: u64,
     /// Bytes of these that are no longer kept.
     pub dropped: u64,
+    /// What is wrong with the file that its output is kept in, where something has damaged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
     /// What it is doing, when its program is an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentInfo>,

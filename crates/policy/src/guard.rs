@@ -124,6 +124,7 @@ impl Brought {
 /// # Errors
 /// With the first reason why not.
 pub fn judge(way: &Way, head: &Head<'_>) -> Result<(), Refused> {
+    check(head.sites.iter().all(|site| is_own(site)), Refused::ForeignOrigin)?;
     match way {
         Way::Tcp(ours) => {
             check(is_for(ours, head), Refused::Misdirected)?;

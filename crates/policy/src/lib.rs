@@ -9,6 +9,7 @@ pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod permit;
+pub mod rate;
 pub mod retire;
 pub mod talk;
 pub mod transcript;

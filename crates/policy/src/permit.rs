@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use paned_model::{Grant, PaneId, PaneSet, Scope, Time};
+use paned_model::{Grant, Instance, PaneId, PaneSet, Scope, Time};
 
 /// Why a grant does not reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +31,13 @@ pub fn scope(grant: &Grant, needed: Scope) -> Result<(), Denial> {
     if holds(needed) || holds(Scope::Admin) { Ok(()) } else { Err(Denial::Scope(needed)) }
 }
 
-/// Whether the grant reaches a pane, given the pane itself, its parent, its parent's parent and so on.
-///
-/// # Errors
-/// When it does not.
-pub fn reach(grant: &Grant, lineage: &[PaneId]) -> Result<(), Denial> {
-    match (&grant.panes, lineage) {
-        (PaneSet::All, _) | (_, []) => Ok(()),
-        (PaneSet::Only(panes), lineage) if lineage.iter().any(|id| panes.contains(id)) => Ok(()),
-        (PaneSet::Only(_), [pane, ..]) => Err(Denial::Pane(pane.clone())),
+/// Whether the grant reaches a pane, given the instances of the pane itself, its parent, its parent's parent and so on.
+/// There are none for a pane that does not exist, which only a grant over all panes reaches.
+#[must_use]
+pub fn reaches(grant: &Grant, lineage: &[Instance]) -> bool {
+    match &grant.panes {
+        PaneSet::All => true,
+        PaneSet::Only(panes) => panes.iter().any(|pane| lineage.contains(&pane.instance)),
     }
 }
 
@@ -51,12 +49,14 @@ pub fn is_over(grant: &Grant, now: Time) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use paned_model::GrantId;
+    use paned_model::{GrantId, PaneRef};
 
     use super::*;
 
     fn grant(scopes: &[Scope], panes: Option<&[&str]>) -> Grant {
-        let only = |ids: &[&str]| PaneSet::Only(ids.iter().map(|id| id.parse().unwrap()).collect());
+        let pane =
+            |id: &&str| PaneRef { id: "x".parse().unwrap(), instance: Instance((*id).into()) };
+        let only = |ids: &[&str]| PaneSet::Only(ids.iter().map(pane).collect());
         Grant {
             id: GrantId("g".into()),
             label: String::new(),
@@ -71,8 +71,9 @@ mod tests {
     /// A lineage written as `child<parent<grandparent`.
     #[track_caller]
     fn check(panes: Option<&[&str]>, lineage: &str, reached: bool) {
-        let lineage: Vec<PaneId> = lineage.split('<').map(|id| id.parse().unwrap()).collect();
-        assert_eq!(reach(&grant(&[], panes), &lineage).is_ok(), reached);
+        let ids = lineage.split('<').filter(|id| !id.is_empty());
+        let lineage: Vec<_> = ids.map(|id| Instance(id.to_owned())).collect();
+        assert_eq!(reaches(&grant(&[], panes), &lineage), reached);
     }
 
     #[test]
@@ -83,6 +84,8 @@ mod tests {
         check(Some(&["a"]), "b", false);
         check(Some(&["b"]), "a", false);
         check(Some(&[]), "a", false);
+        check(None, "", true);
+        check(Some(&["a"]), "", false);
     }
 
     #[test]

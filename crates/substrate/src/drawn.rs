@@ -2,15 +2,29 @@
 //!
 //! What it shows depends on the output alone, so it does not matter who looked when, or whether it was drawn anew.
 
-use std::io;
+use std::io::{self, ErrorKind};
+use std::time::{Duration, Instant};
 
 use paned_model::Size;
 use paned_term::Screen;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::{Gap, Output};
 
-/// How much is drawn in one go.
+/// How much is read in one go, and the most that is drawn in one slice.
 const PIECE: usize = 64 << 10;
+/// The least that is drawn in one slice. A few bytes can fill a large screen anew, again and again.
+const SMALLEST: usize = 64;
+/// How long a slice should take.
+const SLICE: Duration = Duration::from_millis(5);
+
+/// How long this thread has worked: what drawing costs, however busy the machine is.
+#[must_use]
+pub fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::from_secs(time.tv_sec.unsigned_abs())
+        + Duration::from_nanos(time.tv_nsec.unsigned_abs())
+}
 
 /// A screen up to some offset.
 pub struct Drawn {
@@ -19,6 +33,8 @@ pub struct Drawn {
     /// How many sizes it was given.
     sizes: u64,
     size: Size,
+    /// How many bytes are drawn before it is asked whether to go on.
+    slice: usize,
 }
 
 impl Drawn {
@@ -37,7 +53,7 @@ impl Drawn {
         // A synchronized update is a moment, and no state to begin with.
         screen.settle();
         screen.stand_at(at + sizes);
-        Self { screen, at, sizes, size }
+        Self { screen, at, sizes, size, slice: SMALLEST }
     }
 
     /// The screen.
@@ -74,26 +90,27 @@ impl Drawn {
     /// # Errors
     /// When the disk refuses.
     pub fn catch_up(&mut self, output: &dyn Output, end: u64) -> io::Result<Result<(), Gap>> {
-        self.catch_up_from(output, end, 0)
+        self.catch_up_while(output, end, 0, &mut || true)
     }
 
     /// The same where no escape sequence was printed up to an offset, since the very beginning: of plain lines the last
-    /// screenful is all that shows, so what came before it is not drawn.
+    /// screenful is all that shows, so what came before it is not drawn. Every few milliseconds it is asked whether to go on.
     ///
     /// # Errors
-    /// When the disk refuses.
-    pub fn catch_up_from(
+    /// When the disk refuses; [`ErrorKind::TimedOut`] when it is not to go on. The next call goes on from there.
+    pub fn catch_up_while(
         &mut self,
         output: &dyn Output,
         end: u64,
         plain_until: u64,
+        goes_on: &mut dyn FnMut() -> bool,
     ) -> io::Result<Result<(), Gap>> {
         self.follow_unmarked(output);
         for mark in output.sizes(self.sizes) {
             if end < mark.offset {
                 break;
             }
-            if let Err(gap) = self.draw(output, mark.offset, plain_until)? {
+            if let Err(gap) = self.draw(output, mark.offset, plain_until, goes_on)? {
                 return Ok(Err(gap));
             }
             // Of sizes that nobody knows any more it is known how many they were.
@@ -103,7 +120,7 @@ impl Drawn {
             self.screen.resize(mark.size);
             (self.sizes, self.size) = (mark.n, mark.size);
         }
-        self.draw(output, end, plain_until)
+        self.draw(output, end, plain_until, goes_on)
     }
 
     /// A tape of an older version knows the size that there is now, and no other.
@@ -121,6 +138,7 @@ impl Drawn {
         output: &dyn Output,
         end: u64,
         plain_until: u64,
+        goes_on: &mut dyn FnMut() -> bool,
     ) -> io::Result<Result<(), Gap>> {
         if PIECE as u64 * 2 < end.saturating_sub(self.at) {
             self.skip_plain(output, end.min(plain_until))?;
@@ -132,14 +150,36 @@ impl Drawn {
             let wanted = buffer.len().min(usize::try_from(end - self.at).unwrap_or(PIECE));
             match output.read(self.at, &mut buffer[..wanted])? {
                 Ok(0) => break,
-                Ok(read) => {
-                    self.screen.feed(&buffer[..read]);
-                    self.at += read as u64;
-                }
+                Ok(read) => self.feed(&buffer[..read], end, goes_on)?,
                 Err(gap) => return Ok(Err(gap)),
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Draws bytes on the way to an offset, slice by slice.
+    fn feed(
+        &mut self,
+        bytes: &[u8],
+        end: u64,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (slice, later) = rest.split_at(rest.len().min(self.slice));
+            let begun = Instant::now();
+            self.screen.feed(slice);
+            self.at += slice.len() as u64;
+            rest = later;
+            self.slice = match begun.elapsed() < SLICE {
+                true => (self.slice * 2).min(PIECE),
+                false => (self.slice / 2).max(SMALLEST),
+            };
+            if self.at < end && !goes_on() {
+                return Err(ErrorKind::TimedOut.into());
+            }
+        }
+        Ok(())
     }
 
     fn skip_plain(&mut self, output: &dyn Output, plain_until: u64) -> io::Result<()> {
@@ -210,7 +250,8 @@ mod tests {
         }
 
         fn look(&self, mut drawn: Drawn, plain_until: u64) -> Drawn {
-            drawn.catch_up_from(&self.reader, self.reader.end(), plain_until).unwrap().unwrap();
+            let end = self.reader.end();
+            drawn.catch_up_while(&self.reader, end, plain_until, &mut || true).unwrap().unwrap();
             drawn
         }
     }
@@ -289,6 +330,23 @@ mod tests {
             prop_assert!(seen.screen().revision() <= fresh.screen().revision());
             prop_assert_eq!(seen.screen().dump(), fresh.screen().dump());
         }
+    }
+
+    #[test]
+    fn what_is_costly_to_draw_is_drawn_in_slices_and_goes_on_where_it_stopped() {
+        let mut case = Case::new(Size { cols: 300, rows: 300 });
+        // Each fills the whole screen.
+        case.print("\x1b#8x".repeat(500).as_bytes());
+        let mut drawn = Drawn::new(&case.reader, 0, b"");
+        let end = case.reader.end();
+        let mut stops = 0;
+        while let Err(error) = drawn.catch_up_while(&case.reader, end, 0, &mut || false) {
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+            stops += 1;
+        }
+        // Otherwise all of it is one slice.
+        assert!(2 < stops, "{stops} stops");
+        assert_eq!(shown(&drawn), shown(&case.fresh()));
     }
 
     #[test]

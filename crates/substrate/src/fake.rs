@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Exit, PaneId, Size, Time};
@@ -10,7 +11,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
     Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Later, Link, Mark, News, NotResized,
-    Order, Output, Resizing, Shortcut, Silent, SizeMark, Stamp, State, Typed,
+    Order, Output, Resizing, Silent, SizeMark, Stamp, State, Traces, Typed,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -100,6 +101,11 @@ impl Ground for Fake {
         Box::pin(async move { pane.map_or(State::Lost(None), |pane| pane.state()) })
     }
 
+    fn end(&self, id: PaneId, _: Traces, _: Duration) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+        let pane = self.pane(id.as_str());
+        Box::pin(async move { Ok(pane.map(|pane| pane.end_by_force()).unwrap_or_default()) })
+    }
+
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
         self.lock().remove(&id);
         Box::pin(async { Ok(()) })
@@ -140,6 +146,15 @@ impl FakePane {
         inner.tell(Fact::Lost);
         inner.outbox = None;
         self.spoke.notify_one();
+    }
+
+    /// Whoever is left is killed, the keeper too; answers who outlived that.
+    fn end_by_force(&self) -> Vec<Survivor> {
+        let survivors = self.lock().survivors.clone();
+        if survivors.is_empty() && !self.lock().lost {
+            self.lose();
+        }
+        survivors
     }
 
     /// The keeper was not dead: who was told so was told wrong.
@@ -260,13 +275,13 @@ impl FakePane {
         self.lock().news = news.clone();
         Link {
             pid: 4242,
+            keeper: 4241,
             started: Time(1),
             output: self.clone(),
             commands,
             facts,
             typed,
             news,
-            shortcut: Shortcut::default(),
             carrier,
         }
     }

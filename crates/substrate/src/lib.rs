@@ -13,9 +13,9 @@ pub mod foreign;
 pub mod native;
 mod output;
 pub mod sessions;
-mod shortcut;
 mod socket;
 pub mod tmux;
+pub mod trusted_path;
 
 use std::fmt;
 use std::future::Future;
@@ -30,11 +30,13 @@ use paned_model::frame::{Ending, Guard, Refused, Survivor};
 use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub use drawn::Drawn;
-pub use output::{Gap, Mark, Output, SizeMark, Stamp};
+pub use drawn::{Drawn, thread_time};
+pub use output::{Damage, Gap, Mark, Output, SizeMark, Stamp, Summary};
 pub use sessions::Substrate;
-pub use shortcut::{Shortcut, Taken};
 pub use socket::Socket;
+
+/// Variables of the server that hold secrets. No process that it starts gets them, unless it is told one of its own.
+pub const SECRET_VARIABLES: [&str; 3] = ["AGENTMUX_TOKEN", "PANED_HANDOVER", "PANED_TOKEN"];
 
 /// A future that can be sent anywhere.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -50,8 +52,30 @@ pub trait Ground: Send + Sync + 'static {
     /// Reaches a pane again whose keeper has let us go: see [`Fact::Parted`].
     fn reach(&self, id: PaneId) -> Boxed<'_, State>;
 
+    /// Ends what runs of a pane without asking its keeper, which is gone or does not answer; a keeper that lives is ended
+    /// after it. Answers what outlived that.
+    fn end(
+        &self,
+        id: PaneId,
+        traces: Traces,
+        grace: Duration,
+    ) -> Boxed<'_, Result<Vec<Survivor>, Error>>;
+
     /// Forgets a pane that has ended, with its output.
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>>;
+}
+
+/// How the processes of a pane are recognised that has no keeper any more.
+#[derive(Clone, Debug)]
+pub struct Traces {
+    /// How a variable of their environment begins, and of no other pane's.
+    pub variable: String,
+    /// The number of the pane's program, and of its session; none is `u32::MAX`.
+    pub pid: u32,
+    /// When the pane was made.
+    pub created: Time,
+    /// When its keeper was found to be gone, or now.
+    pub lost: Time,
 }
 
 /// A pane to start. Everything in it has been checked.
@@ -86,6 +110,8 @@ pub struct Order {
 pub struct Link {
     /// The program's process.
     pub pid: u32,
+    /// The keeper's process.
+    pub keeper: u32,
     /// When it was started.
     pub started: Time,
     /// What it has printed.
@@ -97,8 +123,6 @@ pub struct Link {
     /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
     /// too old to.
     pub typed: watch::Receiver<Option<u64>>,
-    /// The short way to type into it.
-    pub shortcut: Shortcut,
     /// What the keeper waits for, and what waits to be heard.
     pub news: Arc<News>,
     /// What carries all of this. Whoever has the link runs it, best in one task with what hears the facts.
@@ -110,11 +134,12 @@ pub struct Link {
 pub struct News {
     due: AtomicBool,
     told: AtomicBool,
+    is_unresponsive: AtomicBool,
 }
 
 impl News {
     fn new(due: bool) -> Self {
-        Self { due: AtomicBool::new(due), told: AtomicBool::new(false) }
+        Self { due: AtomicBool::new(due), ..Self::default() }
     }
 
     /// Whether the keeper wants a [`Command::Took`] before it tells much more.
@@ -130,6 +155,16 @@ impl News {
     /// [`Fact::Wrote`] was heard; to be called before one looks. What comes later is told anew.
     pub fn heard(&self) {
         self.told.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether the keeper has left a request without an answer for too long, and has said nothing since. It may be stopped.
+    #[must_use]
+    pub fn is_unresponsive(&self) -> bool {
+        self.is_unresponsive.load(Ordering::SeqCst)
+    }
+
+    fn set_unresponsive(&self, unresponsive: bool) {
+        self.is_unresponsive.store(unresponsive, Ordering::SeqCst);
     }
 
     /// Whether this has to be told: one [`Fact::Wrote`] that nobody has heard is as good as many.
@@ -167,6 +202,10 @@ impl Future for Carrier {
         self.0.as_mut().poll(cx)
     }
 }
+
+/// How long a keeper may take to answer what does not wait for the program: typing, a size. Then it is
+/// [`Refused::Late`] or [`Refused::TakenBack`].
+pub const ANSWER: Duration = Duration::from_secs(5);
 
 /// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
 #[derive(Debug)]
@@ -338,6 +377,9 @@ pub enum Error {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
+        if let Error::Io { what, source } = &error {
+            return Self::system(format!("cannot {what}"), source);
+        }
         let code = match error {
             Error::Taken(_) => Code::Conflict,
             Error::Refused(_) => Code::Invalid,

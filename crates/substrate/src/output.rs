@@ -7,7 +7,7 @@ use paned_keeper::tape::Reader;
 use paned_model::frame::Ending;
 use paned_model::{Size, Time};
 
-pub use paned_keeper::tape::{Gap, SizeMark, Stamp};
+pub use paned_keeper::tape::{Damage, Gap, SizeMark, Stamp, Summary};
 
 /// A pane's output. Reading never slows the pane; what was overwritten is told as a [`Gap`].
 pub trait Output: Debug + Send + Sync {
@@ -15,8 +15,18 @@ pub trait Output: Debug + Send + Sync {
     fn first(&self) -> u64;
     /// The offset after the last byte.
     fn end(&self) -> u64;
+    /// The first offset that was kept and the end of the output, when this was last looked at: for callers that have just
+    /// looked, and hear of what comes later.
+    fn last_seen(&self) -> (u64, u64) {
+        (self.first(), self.end())
+    }
     /// Line ends printed so far.
     fn lines(&self) -> u64;
+    /// What lists show of it.
+    fn summary(&self) -> Summary {
+        let first = self.first();
+        Summary { first, end: self.end(), lines: self.lines(), size: self.size(), damage: None }
+    }
     /// What a server had looked at when it last said so.
     fn taken(&self) -> u64;
     /// The terminal's size.
@@ -73,8 +83,16 @@ impl Output for Reader {
         Self::end(self)
     }
 
+    fn last_seen(&self) -> (u64, u64) {
+        Self::last_seen(self)
+    }
+
     fn lines(&self) -> u64 {
         Self::lines(self)
+    }
+
+    fn summary(&self) -> Summary {
+        Self::summary(self)
     }
 
     fn taken(&self) -> u64 {

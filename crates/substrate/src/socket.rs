@@ -6,24 +6,19 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use paned_keeper::fds::{Along, receive_along};
 use rustix::io::{Errno, writev};
 use rustix::net::{SendFlags, Shutdown, send, shutdown};
-use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
-
-/// How much is read at once, where descriptors come along.
-const ROOM: usize = 4096;
 
 /// A unix socket.
 ///
 /// It tells each time that its other end has read something, so whoever watches it for room is woken by each of their own
 /// words. It is watched as the end of a pipe, therefore: for something to hear, and for room only while it is full.
 #[derive(Debug)]
-pub struct Socket<Ear = Receiver> {
-    stream: Ear,
+pub struct Socket {
+    stream: Receiver,
     /// Tells of room while the socket is full.
     room: Option<Sender>,
 }
@@ -42,46 +37,7 @@ impl Socket {
     pub fn over(stream: UnixStream) -> io::Result<Self> {
         Self::new(stream.into_std()?)
     }
-}
 
-impl Socket<AsyncFd<OwnedFd>> {
-    /// The same, for descriptors that come along.
-    pub(crate) fn for_more(stream: StdStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        #[expect(
-            deprecated,
-            reason = "sound for what owns its descriptor; its successor is unsafe"
-        )]
-        let stream = AsyncFd::with_interest(OwnedFd::from(stream), Interest::READABLE)?;
-        Ok(Self { stream, room: None })
-    }
-
-    /// Reads what is there, and what came along. A read that does not fill its room is known to be the last: there is no
-    /// second one to find out. Behind what came along there may be more.
-    pub(crate) fn poll_receive<T>(
-        &self,
-        cx: &mut Context<'_>,
-        take: impl FnOnce(&[u8], Along) -> T,
-    ) -> Poll<io::Result<T>> {
-        loop {
-            let mut ready = ready!(self.stream.poll_read_ready(cx))?;
-            let mut bytes = [0; ROOM];
-            let (got, along) = match receive_along(self.stream.get_ref(), &mut bytes) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    ready.clear_ready();
-                    continue;
-                }
-                received => received?,
-            };
-            if matches!(along, Along::Nothing) && (1..ROOM).contains(&got) {
-                ready.clear_ready();
-            }
-            return Poll::Ready(Ok(take(&bytes[..got], along)));
-        }
-    }
-}
-
-impl<Ear: AsFd> Socket<Ear> {
     /// Sends what it takes without waiting.
     ///
     /// # Errors
@@ -95,7 +51,10 @@ impl<Ear: AsFd> Socket<Ear> {
         self.room.as_ref().map_or(Poll::Ready(Ok(())), |room| room.poll_write_ready(cx))
     }
 
-    fn attempt(&mut self, send: impl Fn(&Ear) -> rustix::io::Result<usize>) -> io::Result<usize> {
+    fn attempt(
+        &mut self,
+        send: impl Fn(&Receiver) -> rustix::io::Result<usize>,
+    ) -> io::Result<usize> {
         loop {
             match send(&self.stream) {
                 Ok(sent) => {
@@ -123,7 +82,7 @@ impl<Ear: AsFd> Socket<Ear> {
     fn poll_attempt(
         &mut self,
         cx: &mut Context<'_>,
-        send: impl Fn(&Ear) -> rustix::io::Result<usize>,
+        send: impl Fn(&Receiver) -> rustix::io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         loop {
             ready!(self.poll_room(cx))?;

@@ -254,4 +254,38 @@ mod tests {
         check("a\x1b[2hb\x1b[4h", Answers::Elsewhere, "ab\x1b[4h");
         check("a\x1b[?2lb\x1b[?25l", Answers::Terminal, "ab\x1b[?25l");
     }
+
+    /// What is left of a sequence with controls at a place in it, without the controls.
+    fn left_with(sequence: &str, at: usize, controls: &str) -> String {
+        let printed = format!("{}{controls}{}", &sequence[..at], &sequence[at..]);
+        let left = Questions::default().take_out(printed.as_bytes(), Answers::Elsewhere);
+        let left = String::from_utf8_lossy(&left).into_owned();
+        left.chars().filter(|c| !c.is_control()).collect()
+    }
+
+    #[test]
+    fn controls_inside_a_sequence_never_make_it_pass() {
+        let ends = |byte: &u8| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b);
+        let one = (0..0x20).chain([0x7f]).filter(|byte| !ends(byte)).map(char::from);
+        let controls: Vec<String> = one.chain(['\u{80}', '\u{9c}']).map(String::from).collect();
+        for sequence in QUESTIONS.iter().chain(NEVER).filter(|sequence| 1 < sequence.len()) {
+            let is_string = matches!(sequence.as_bytes()[1], b']' | b'P' | b'_' | b'^' | b'X');
+            for (at, control) in
+                (1..sequence.len()).flat_map(|at| controls.iter().map(move |it| (at, it)))
+            {
+                // Elsewhere those of eight bits end a sequence, in terminals too.
+                let is_inside = is_string && 1 < at && !sequence[1..at].contains('\x1b');
+                if 1 < control.len() && !is_inside {
+                    continue;
+                }
+                let without = left_with(sequence, 0, "");
+                for controls in [control.clone(), control.repeat(5000)] {
+                    let left = left_with(sequence, at, &controls);
+                    // Of an end that is cut in two, the second half is text.
+                    let left = left.trim_matches('\\');
+                    assert_eq!(left, without, "{sequence:?} with {control:?} at {at}");
+                }
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub enum Part<'a> {
     Text(&'a [u8]),
     /// [`ENQ`], wherever it stands.
     Enquiry,
-    /// A sequence from its ESC to its end, or to where another has cut it off.
+    /// A sequence from its ESC to its end, or to where another has cut it off, without controls that terminals skip.
     Whole(&'a [u8]),
     /// The beginning of a string that is too long to be held.
     Beginning(&'a [u8]),
@@ -134,6 +134,12 @@ impl Sequences {
                 self.begin(ESC, found);
             }
             (_, CAN | SUB) | (State::String(Kind::Osc), BEL) => self.end_with(byte, found),
+            // Terminals skip other controls inside a string, and so does whoever judges it: what is found is without them.
+            (State::String(_), 0..0x20) | (State::Escape | State::Csi | State::String(_), 0x7f) => {
+            }
+            (State::String(_), 0x80..=0x9f) if self.held.ends_with(&[WIDE]) => {
+                self.held.pop();
+            }
             // Other controls do at once what they do in text, and the sequence goes on.
             (State::Escape | State::Csi, 0..0x20) => found(Part::Text(&[byte])),
             (State::Escape, _) => self.escape(byte, found),
@@ -148,7 +154,7 @@ impl Sequences {
             (2, b'[') => State::Csi,
             (2, b']') => State::String(Kind::Osc),
             (2, b'P' | b'X' | b'^' | b'_') => State::String(Kind::Other),
-            (..=LONGEST, 0x20..=0x2f | 0x7f) => State::Escape,
+            (..=LONGEST, 0x20..=0x2f) => State::Escape,
             _ => return self.end(found),
         };
     }

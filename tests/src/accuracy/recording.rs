@@ -138,7 +138,8 @@ fn read(path: &Path) -> Recording {
     let profile = match program.as_str() {
         "repl-bash" => "shell",
         other if other.starts_with("repl-") => "repl",
-        other => other,
+        // A folder may name a version: `pi-0.87`.
+        other => other.split_once("-0.").map_or(other, |(name, _)| name),
     };
     let is_repl = program.starts_with("repl-");
     let labels = states.as_array().unwrap().iter().map(|state| label(state, is_repl)).collect();
@@ -158,6 +159,11 @@ fn label(state: &Value, is_repl: bool) -> Label {
     let at = millis(&state["t"]).unwrap() as u64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a short time")]
     let after = millis(&state["after"]).map_or(at, |after| after as u64);
-    let truth = Truth::of(state["state"].as_str().unwrap(), is_repl).unwrap();
+    let word = match state["note"].as_str() {
+        // Recorded as a permission, but what is asked is something else.
+        Some("plan" | "question" | "two questions") => "dialog",
+        _ => state["state"].as_str().unwrap(),
+    };
+    let truth = Truth::of(word, is_repl).unwrap();
     Label { at, after, truth }
 }

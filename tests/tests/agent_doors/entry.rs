@@ -16,10 +16,10 @@ fn are_open(house: &House, doors: usize) {
 }
 
 #[test]
-fn agentmuxs_names_open_its_port_and_its_token_shuts_it() {
+fn agentmuxs_names_say_where_its_port_is_and_its_token_shuts_it() {
     let env =
         [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0"), ("AGENTMUX_TOKEN", "hunter2-mux")];
-    let house = House::with(&["--work", "100"], "", &env);
+    let house = House::with(&["--work", "100"], "agentmux_serve = true", &env);
     let authority = house.authority("agentmux");
     assert!(authority.starts_with("127.0.0.1:"), "{authority}");
     for (method, path) in [("GET", "/health"), ("POST", "/run"), ("GET", "/nothing"), ("PUT", "/x")]
@@ -47,7 +47,7 @@ fn agentmuxs_names_open_its_port_and_its_token_shuts_it() {
 #[test]
 fn without_a_token_its_port_is_open_as_it_was_and_warned_about() {
     let env = [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0")];
-    let house = House::with(&[], "", &env);
+    let house = House::with(&[], "agentmux_serve = true", &env);
     assert_eq!(house.get("/health")["ok"], true);
     are_open(&house, 2);
     let authority = house.authority("agentmux");

@@ -10,15 +10,17 @@ pub(crate) mod sse;
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use paned_kernel::proof::{CHALLENGE, Challenge, PROOF};
 use paned_model::{Code, Refusal};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -30,6 +32,11 @@ use patient::Patient;
 
 pub(crate) use catalogue::Described;
 pub(crate) use place::{Place, Reason};
+
+/// The most that `GET /health` may answer.
+const MAX_HEALTH: usize = 64 << 10;
+
+type Connection = http1::SendRequest<Full<Bytes>>;
 
 /// A way to one server.
 #[derive(Clone)]
@@ -134,24 +141,81 @@ impl Client {
         let away = |error| unreachable(&self.place, self.reason, &error);
         match &self.place {
             Place::Unix(path) => {
-                speak(UnixStream::connect(path).await.map_err(away)?, request).await
+                let stream = UnixStream::connect(path).await.map_err(away)?;
+                check_user(&self.place, stream.peer_cred().map_err(away)?.uid())?;
+                send_over(open(stream).await?, request).await
             }
-            Place::Tcp { authority, .. } => {
-                speak(TcpStream::connect(authority).await.map_err(away)?, request).await
+            Place::Tcp { authority, token } => {
+                let stream = TcpStream::connect(authority).await.map_err(away)?;
+                let address = stream.peer_addr().map_err(away)?;
+                let mut connection = open(stream).await?;
+                if let Some(token) = token {
+                    self.check_proof(&mut connection, token, authority, address).await?;
+                }
+                send_over(connection, request).await
             }
         }
     }
 }
 
-async fn speak<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Response<Incoming>>
+impl Client {
+    /// Has the server prove that it knows our token, before the token is shown to it: while the server is away, any program
+    /// of this machine can take its port. What follows goes over the same connection.
+    async fn check_proof(
+        &self,
+        connection: &mut Connection,
+        token: &str,
+        authority: &str,
+        address: SocketAddr,
+    ) -> Result<()> {
+        let not_proven = || {
+            let sentence = format!(
+                "the token is not good at {0}, or what listens there is not the server it is for; it was not shown to it: \
+                 say another with `--token` or PANED_TOKEN",
+                self.place
+            );
+            Refusal::new(Code::Unauthorized, sentence)
+        };
+        let challenge = Challenge::new(token).ok_or_else(not_proven)?;
+        let request = Request::get("/health").header(HOST, authority);
+        let request = request.header(CHALLENGE, challenge.header()).body(Full::default())?;
+        let response = connection.send_request(request).await.map_err(cut_off)?;
+        let proof = response.headers().get(PROOF).and_then(|proof| proof.to_str().ok());
+        let is_met = proof.is_some_and(|proof| challenge.is_met(proof, &address.to_string()));
+        if !is_met {
+            return Err(not_proven().into());
+        }
+        let body = Limited::new(response.into_body(), MAX_HEALTH);
+        body.collect().await.map_err(|_| not_proven())?;
+        Ok(connection.ready().await.map_err(cut_off)?)
+    }
+}
+
+/// Over the socket nothing proves who we talk to but the user that listens: root, or ourselves.
+fn check_user(place: &Place, peer: u32) -> Result<(), Refusal> {
+    if peer == 0 || peer == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let sentence = format!("another user (uid {peer}) listens at {place}; nothing was sent there");
+    Err(Refusal::new(Code::Forbidden, sentence))
+}
+
+async fn open<S>(stream: S) -> Result<Connection>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let stream = Patient::new(stream);
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(cut_off)?;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(cut_off)?;
     // It ends with the connection, whose errors the request itself reports.
     tokio::spawn(connection);
-    Ok(sender.send_request(request).await.map_err(cut_off)?)
+    Ok(sender)
+}
+
+async fn send_over(
+    mut connection: Connection,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>> {
+    Ok(connection.send_request(request).await.map_err(cut_off)?)
 }
 
 fn headers(place: &Place, env: Env<'_>) -> HeaderMap {

@@ -23,11 +23,14 @@ pub(crate) struct Args {
     /// End them at once, and forget them even if a process cannot be ended
     #[arg(long)]
     force: bool,
+    /// Mean it, although it is the pane that this is typed in
+    #[arg(long = "self")]
+    itself: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     for_each(context, &args.pane, |pane| {
-        let request = json!({ "paneId": pane, "force": args.force });
+        let request = json!({ "paneId": pane, "force": args.force, "self": args.itself });
         let answer = context.action("pane:close", &request)?;
         if context.out.is_json() {
             context.out.json(&answer)?;

@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   paned kill web                  ask it to end, and make it end if it does not
   paned kill web db --grace-ms 0  at once
+  paned kill web --force          at once, also if its keeper does not answer
 
 The exit code is 9 (busy) if a process could not be ended.";
 
@@ -29,6 +30,12 @@ pub(crate) struct Args {
     /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is milliseconds
     #[arg(long, value_name = "TIME", value_parser = millis_alone)]
     grace_ms: Option<u64>,
+    /// End it at once, without its keeper if that does not answer
+    #[arg(long)]
+    force: bool,
+    /// Mean it, although it is the pane that this is typed in
+    #[arg(long = "self")]
+    itself: bool,
 }
 
 /// How it went, as `pane:kill` answers.
@@ -42,11 +49,17 @@ struct Killed {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    for_each(context, &args.pane, |pane| kill(context, pane, args.grace_ms))
+    for_each(context, &args.pane, |pane| kill(context, pane, args))
 }
 
-fn kill(context: &Context, pane: &str, grace_ms: Option<u64>) -> Result<ExitCode> {
-    let request = params([("paneId", json!(pane)), ("graceMs", json!(grace_ms))]);
+fn kill(context: &Context, pane: &str, args: &Args) -> Result<ExitCode> {
+    let force = args.force.then_some(true);
+    let request = params([
+        ("paneId", json!(pane)),
+        ("graceMs", json!(args.grace_ms)),
+        ("force", json!(force)),
+        ("self", json!(args.itself)),
+    ]);
     let answer = context.action("pane:kill", &request)?;
     let killed: Killed = read(answer.clone())?;
     if context.out.is_json() {

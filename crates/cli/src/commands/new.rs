@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Tell its end by a notice: an event, and a message to the agent that started it
     #[arg(long)]
     notify_on_exit: bool,
+    /// What the token of its program may do besides reading and typing: spawn, approve
+    #[arg(long, value_name = "POWER", value_delimiter = ',', value_parser = ["spawn", "approve"])]
+    can: Vec<String>,
     /// Show it in tmux, in this session, which is started if there is none
     #[arg(long, value_name = "NAME", conflicts_with = "here")]
     session: Option<String>,
@@ -106,6 +109,7 @@ fn request(args: Args) -> Result<Value> {
         ("timeoutSeconds", json!(args.timeout)),
         ("persist", json!(args.persist)),
         ("notifyOnExit", json!(args.notify_on_exit)),
+        ("can", if args.can.is_empty() { Value::Null } else { json!(args.can) }),
         ("session", json!(args.session)),
         ("visible", json!(args.visible)),
         ("onViewClosed", json!(args.on_view_closed)),

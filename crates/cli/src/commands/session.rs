@@ -7,6 +7,7 @@ use std::process::{Command as Process, ExitCode};
 use anyhow::Result;
 use clap::Subcommand;
 use paned_model::{Code, Refusal, Size};
+use paned_substrate::trusted_path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -51,6 +52,9 @@ pub(crate) enum Command {
         /// Let the programs of its panes go on unseen
         #[arg(long)]
         keep_panes: bool,
+        /// Mean it, although it ends the pane that this is typed in
+        #[arg(long = "self")]
+        itself: bool,
     },
     /// Use a session in this terminal
     #[command(after_help = ATTACH)]
@@ -94,7 +98,7 @@ struct Session {
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
     match command {
         Command::Start(args) => start(context, args),
-        Command::Stop { name, keep_panes } => stop(context, &name, keep_panes),
+        Command::Stop { name, keep_panes, itself } => stop(context, &name, keep_panes, itself),
         Command::Attach { name } => attach(context, &name),
         Command::List => list(context),
     }
@@ -116,8 +120,8 @@ fn start(context: &Context, args: Start) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn stop(context: &Context, name: &str, keep_panes: bool) -> Result<ExitCode> {
-    let request = json!({ "name": name, "keepPanes": keep_panes });
+fn stop(context: &Context, name: &str, keep_panes: bool, itself: bool) -> Result<ExitCode> {
+    let request = json!({ "name": name, "keepPanes": keep_panes, "self": itself });
     let answer = context.action("session:stop", &request)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
@@ -133,8 +137,14 @@ fn attach(context: &Context, name: &str) -> Result<ExitCode> {
     let session = sessions.into_iter().find(|session| session.name == name).ok_or_else(|| {
         Refusal::not_found(format!("no session `{name}`; `paned session start {name}` starts it"))
     })?;
+    // A tmux client does what its server says, so it is led to a server of ours only.
+    let socket = trusted_path::Socket::find(&session.socket).and_then(|socket| {
+        socket.connect()?;
+        Ok(socket.path())
+    });
+    let socket = socket.map_err(|error| Refusal::new(Code::Forbidden, error.to_string()))?;
     let mut tmux = Process::new("tmux");
-    tmux.arg("-u").arg("-S").arg(&session.socket).args(["attach-session", "-t", &session.target]);
+    tmux.arg("-u").arg("-S").arg(&socket).args(["attach-session", "-t", &session.target]);
     // It is another server than the one that we may be in.
     let error = tmux.env_remove("TMUX").env_remove("TMUX_PANE").exec();
     Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())

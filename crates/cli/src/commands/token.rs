@@ -125,7 +125,9 @@ fn table(grants: &[Grant]) -> Table {
 fn panes(panes: &PaneSet) -> String {
     match panes {
         PaneSet::All => "all".into(),
-        PaneSet::Only(panes) => panes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+        PaneSet::Only(panes) => {
+            panes.iter().map(|pane| pane.id.as_str()).collect::<Vec<_>>().join(",")
+        }
     }
 }
 

@@ -13,6 +13,55 @@ use crate::settings::Doors;
 const FORM: &str = "write it as `opencode-pty=127.0.0.1:0`, with `,open` where clients show no token and \
                     `,pane=NAME` for agentapi";
 
+/// What is said after `--door`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DoorFlag {
+    At(DoorAt),
+    /// Where the variables of its own clients say.
+    Named(Door),
+}
+
+impl DoorFlag {
+    pub(super) fn at(&self) -> Option<DoorAt> {
+        match self {
+            Self::At(at) => Some(at.clone()),
+            Self::Named(_) => None,
+        }
+    }
+
+    /// The setting that switches it on.
+    pub(super) fn key(&self) -> Option<&'static str> {
+        match self {
+            Self::Named(Door::OpencodePty) => Some("doors.opencode_pty_serve"),
+            Self::Named(Door::Agentmux) => Some("doors.agentmux_serve"),
+            Self::Named(Door::Agentapi) | Self::At(_) => None,
+        }
+    }
+}
+
+impl FromStr for DoorFlag {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains('=') {
+            return text.parse().map(Self::At);
+        }
+        match text.parse()? {
+            Door::Agentapi => Err(FORM.to_owned()),
+            door => Ok(Self::Named(door)),
+        }
+    }
+}
+
+impl fmt::Display for DoorFlag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(at) => at.fmt(f),
+            Self::Named(door) => door.fmt(f),
+        }
+    }
+}
+
 /// A door at an address of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DoorAt {
@@ -86,6 +135,20 @@ mod tests {
         ] {
             assert_eq!(text.parse::<DoorAt>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_door_without_an_address_is_switched_on() {
+        for (text, key) in [
+            ("opencode-pty", Some("doors.opencode_pty_serve")),
+            ("agentmux", Some("doors.agentmux_serve")),
+            ("agentmux=127.0.0.1:1", None),
+        ] {
+            let flag: DoorFlag = text.parse().unwrap();
+            assert_eq!((flag.key(), flag.to_string().as_str()), (key, text));
+        }
+        assert!("agentapi".parse::<DoorFlag>().is_err());
+        assert!("other".parse::<DoorFlag>().is_err());
     }
 
     #[test]

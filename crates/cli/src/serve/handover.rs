@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use paned_keeper::fds::{keep_through_exec, take_over};
+use paned_substrate::SECRET_VARIABLES;
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ use super::kept::Kept;
 use super::lock::Lock;
 
 /// The variable with what is handed over. It is for nobody else's eyes: panes do not get it.
-pub(super) const VARIABLE: &str = "PANED_HANDOVER";
+const VARIABLE: &str = "PANED_HANDOVER";
 
 /// How long the new program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -57,6 +58,7 @@ pub(super) fn take() -> Result<Option<Kept>> {
     };
     Ok(Some(Kept {
         lock: Lock::inherited(take(said.lock)?),
+        _claim: None,
         tcp: all(&said.tcp)?,
         unix: take(said.unix)?.into(),
         doors: all(&said.doors)?,
@@ -114,6 +116,9 @@ impl Upgrade {
     fn check(&self) -> Result<()> {
         let shown = self.program.display();
         let mut command = Command::new(&self.program);
+        for name in SECRET_VARIABLES {
+            command.env_remove(name);
+        }
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().with_context(|| format!("cannot run {shown}"))?;
         let deadline = Instant::now() + PATIENCE;

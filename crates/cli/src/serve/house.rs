@@ -1,5 +1,6 @@
 //! The house, built and lived in once: journal, panes, kernel, faces. The only place that knows them all.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,24 +8,23 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use paned_face::Rules;
 use paned_keeper::clock;
-use paned_kernel::journal::{Journal, Opened};
+use paned_kernel::journal::{Journal, Keep, Opened, Options};
 use paned_kernel::{Address, Kernel, Limits, Setup, Stage, Started, Wish};
+use paned_substrate::SECRET_VARIABLES;
 use paned_substrate::foreign::Foreign;
 use paned_substrate::native::{Native, Nursery};
 use paned_substrate::tmux::Place;
 use tokio::runtime::Builder;
 
-use super::handover::VARIABLE;
 use super::kept::Kept;
 use super::ready::{self, Ready};
 use super::signals;
 use super::{Greeting, Plan};
 use crate::commands::version::VERSION;
+use crate::machine::headroom;
 use crate::settings::Settings;
 use crate::state::Served;
 
-/// What is for nobody else's eyes: panes do not get it.
-const OURS: [&str; 2] = [VARIABLE, "AGENTMUX_TOKEN"];
 /// How long what still runs on threads may take when everything else is over.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -35,7 +35,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// When it cannot be built.
 pub(super) fn live(plan: &Plan, kept: &Kept, failed: Option<String>) -> Result<Wish> {
     let path = plan.state.journal();
-    let journal = Journal::open(&path, plan.settings.events_kept, clock::now);
+    let keep = Keep { events: plan.settings.events_kept, bytes: plan.settings.journal_bytes };
+    let options = Options { keep, is_used: plan.state.is_used(), now: clock::now };
+    let journal = Journal::open(&path, options);
     let journal = journal.with_context(|| format!("cannot open {}", path.display()))?;
     let mut threads = Builder::new_multi_thread();
     let runtime = threads.worker_threads(workers()).thread_name("paned").enable_all().build()?;
@@ -71,7 +73,8 @@ async fn serve(
         };
     };
     let agentmux = plan.settings.doors.agentmux.clone();
-    let rules = Rules { agentmux, ..Rules::default() };
+    let limits = paned_face::Limits::default().with_files(headroom::files().0);
+    let rules = Rules { agentmux, limits };
     paned_face::serve(kernel.clone(), kept.listeners(plan)?, rules, wished).await?;
     kernel.stop().await;
     Ok(wish)
@@ -101,7 +104,7 @@ fn setup(plan: &Plan, kept: &Kept, url: &str) -> Result<Setup> {
             port: Some(kept.address()?.port()),
             socket: Some(plan.state.socket().to_string_lossy().into_owned()),
         },
-        env: env.filter(|(name, _)| !OURS.contains(&name.as_str())).collect(),
+        env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
         stage: Some(stage(plan)?),
@@ -136,6 +139,8 @@ fn limits(settings: &Settings) -> Result<Limits> {
         agents: settings.agents.try_into()?,
         tape: settings.tape_bytes,
         meta: settings.meta_bytes.try_into()?,
+        events_per_second: settings.events_per_second,
+        streams: settings.streams_per_grant.try_into()?,
         grace: Duration::from_millis(settings.grace_ms),
         hook: Duration::from_millis(settings.hook_ms),
         ..Limits::default()
@@ -156,10 +161,23 @@ fn served(plan: &Plan, kept: &Kept, url: String, upgrade_failed: Option<String>)
     })
 }
 
+fn is_out_of_room(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
 /// Everything is there: write down where, and say so to whoever started us.
 fn announce(plan: &Plan, served: Served, started: Started, is_first: bool) -> Result<()> {
-    let written = plan.state.write_served(&served);
-    written.with_context(|| format!("cannot write into {}", plan.state.folder().display()))?;
+    match plan.state.write_served(&served) {
+        // Clients find the server by its socket, which takes no room.
+        Err(error) if is_out_of_room(&error) => {
+            plan.state.forget_served();
+            tracing::error!(%error, "server.json could not be written: `paned server` does not see this server");
+        }
+        written => {
+            let folder = plan.state.folder().display();
+            written.with_context(|| format!("cannot write into {folder}"))?;
+        }
+    }
     if is_first {
         // Whoever started us may not care to hear it; that is no reason not to serve.
         let ready = Ready::from(&served);

@@ -9,13 +9,17 @@ use paned_face::{Face, Listener};
 use paned_model::Refusal;
 
 use super::Plan;
+use super::claim::Claim;
 use super::listeners;
 use super::lock::Lock;
 use crate::machine::headroom;
+use crate::state::State;
 
 /// What is kept through an upgrade, so that no connection is ever refused and the folder is always ours.
 pub(super) struct Kept {
     pub(super) lock: Lock,
+    /// The path of the folder; not handed over to the program after us, which claims it anew.
+    pub(super) _claim: Option<Claim>,
     pub(super) tcp: Vec<TcpListener>,
     pub(super) unix: UnixListener,
     /// Those of the doors, in the order of the command line.
@@ -36,12 +40,20 @@ impl Kept {
         let addresses = listeners::addresses(settings.host.as_deref())?;
         state.make()?;
         let lock = Lock::take(state)?;
+        let claim = Some(Claim::take(state)?);
         let tcp = listeners::tcp(&addresses, settings.port)?;
         let doors = plan.doors.iter().map(|at| listeners::one(at.address));
         let doors = doors.collect::<Result<_, _>>()?;
         state.make_socket_folder()?;
         let unix = listeners::unix(&state.socket())?;
-        Ok(Self { lock, tcp, unix, doors, files: headroom::raise_files(), is_inherited: false })
+        let files = headroom::raise_files();
+        Ok(Self { lock, _claim: claim, tcp, unix, doors, files, is_inherited: false })
+    }
+
+    /// Claims the path of the folder for what came from the program before us.
+    pub(super) fn claim(self, state: &State) -> Self {
+        let claim = Claim::take(state).inspect_err(|refusal| tracing::error!(%refusal));
+        Self { _claim: claim.ok(), ..self }
     }
 
     /// Where we listen over TCP; the first is the one to tell people.

@@ -4,6 +4,7 @@
 //! we listen, the journal, the panes; `server.json` and the first word come last, when all of it is true. What
 //! is [`kept::Kept`] outlives an upgrade; everything else is built anew.
 
+mod claim;
 mod door;
 mod handover;
 mod house;
@@ -27,7 +28,7 @@ use crate::context::Context;
 use crate::out::Out;
 use crate::settings::{Flags, Settings};
 use crate::state::State;
-use door::DoorAt;
+use door::{DoorAt, DoorFlag};
 use handover::Upgrade;
 use kept::Kept;
 
@@ -64,21 +65,24 @@ pub(crate) struct Listen {
     #[arg(long)]
     host: Option<String>,
     /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open` lets in
-    /// clients without a token, `,pane=NAME` says which agent agentapi is about
-    #[arg(long, value_name = "NAME=ADDRESS[,open]")]
-    door: Vec<DoorAt>,
+    /// clients without a token, `,pane=NAME` says which agent agentapi is about. Without an address it is taken from the
+    /// tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
+    #[arg(long, value_name = "NAME[=ADDRESS[,open]]")]
+    door: Vec<DoorFlag>,
 }
 
 impl Listen {
     fn flags(&self) -> Flags {
         let port = self.port.map(|port| ("port", port.to_string()));
         let host = self.host.clone().map(|host| ("host", host));
-        port.into_iter().chain(host).collect()
+        let named = self.door.iter().filter_map(DoorFlag::key);
+        let named = named.map(|key| (key, true.to_string()));
+        port.into_iter().chain(host).chain(named).collect()
     }
 
     /// The doors with a port of their own: those of the command line, then those of the settings.
     fn doors(&self, settings: &Settings) -> Result<Vec<DoorAt>, Refusal> {
-        let mut doors = self.door.clone();
+        let mut doors: Vec<DoorAt> = self.door.iter().filter_map(DoorFlag::at).collect();
         for said in &settings.doors.listeners {
             let at: DoorAt = said.parse().map_err(Refusal::invalid)?;
             if doors.iter().all(|door| door.door != at.door) {
@@ -90,7 +94,7 @@ impl Listen {
 
     /// The same on a command line.
     pub(crate) fn words(&self) -> Vec<String> {
-        let flags = self.flags().into_iter();
+        let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("doors."));
         let doors = self.door.iter().map(|door| ("door", door.to_string()));
         flags.chain(doors).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
     }
@@ -136,6 +140,8 @@ fn serve(
 ) -> Result<ExitCode> {
     memory::give_back();
     logs::start()?;
+    close_inherited().context("cannot see which files are open")?;
+    protect_memory();
     let mut flags = listen.flags();
     if greeting == Greeting::Agentmux {
         flags.insert("doors.agentmux_serve", true.to_string());
@@ -143,10 +149,19 @@ fn serve(
     let settings = context.settings(flags)?;
     let state = State::at(settings.state_dir.clone());
     let (words, doors) = (listen.words(), listen.doors(&settings)?);
+    for (variable, door) in &settings.doors.leftovers {
+        if doors.iter().all(|at| at.door != *door) {
+            tracing::warn!(
+                "{variable} is set, but opens no port by itself: to serve clients of {door}, add `--door {door}` or \
+                 `{}_serve = true` under `[doors]` in config.toml",
+                door.to_string().replace('-', "_")
+            );
+        }
+    }
     let plan = Plan { out: context.out, settings, state, words, doors, greeting };
     let upgrade = Upgrade::new()?;
     let kept = match inherited {
-        Some(kept) => kept,
+        Some(kept) => kept.claim(&plan.state),
         None => Kept::new(&plan)?,
     };
     live(&plan, &kept, &upgrade)?;
@@ -171,10 +186,21 @@ fn live(plan: &Plan, kept: &Kept, upgrade: &Upgrade) -> Result<()> {
     }
 }
 
-/// Away from the terminal, the folder and the open files this was started with: whoever waits for one of them
-/// to be closed must not wait for us. After an upgrade we are away already.
+/// Other processes of the same user may neither read our memory nor trace us, and there is no core dump with tokens in it.
+/// Keepers stay as they are: the server finds one that lives by the files it has open, which the system shows only of
+/// processes that can be dumped.
+fn protect_memory() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+            tracing::warn!(%error, "cannot protect the memory of this process");
+        }
+    }
+}
+
+/// Away from the terminal and the folder this was started with. After an upgrade we are away already.
 fn detach() -> Result<()> {
     let _ = rustix::process::setsid();
-    close_inherited().context("cannot see which files are open")?;
     std::env::set_current_dir("/").context("cannot enter /")
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use paned_face::{Agentmux, Secret};
+use paned_face::{Agentmux, Door, Secret};
 use paned_model::Refusal;
 
-use super::{Origin, Sources};
+use super::Sources;
 
 /// How long an agent of agentmux may take until it takes a prompt, beside what was set for its start.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,6 +24,8 @@ pub(crate) struct Doors {
     pub(crate) secret: Option<Secret>,
     /// What they were promised.
     pub(crate) agentmux: Agentmux,
+    /// Variables of other tools that name a port, whose listener nothing switches on; each with that tool's name.
+    pub(crate) leftovers: Vec<(&'static str, Door)>,
 }
 
 impl Sources<'_> {
@@ -35,33 +37,55 @@ impl Sources<'_> {
             listeners: listeners.into_iter().flatten().collect(),
             secret: (!secret.is_empty()).then_some(Secret(secret)),
             agentmux: self.agentmux_rules()?,
+            leftovers: self.leftovers()?,
         })
     }
 
-    /// Where the door of opencode-pty is: as an address, or as its own clients say it. Its own names for that mean what
-    /// they always meant: its clients know no token, so everybody on this machine is let in, which is warned about.
+    /// What the log says something about: a variable that was left over from another tool opens no port by itself.
+    fn leftovers(&self) -> Result<Vec<(&'static str, Door)>, Refusal> {
+        let is_set = |(name, _): &(&'static str, Door)| (self.env)(name).is_some();
+        let mut found = Vec::new();
+        if self.opencode_pty()?.is_none() {
+            found.push(("PTY_WEB_PORT", Door::OpencodePty));
+        }
+        if self.agentmux()?.is_none() {
+            found.extend([("AGENTMUX_PORT", Door::Agentmux), ("AGENTMUX_HOST", Door::Agentmux)]);
+        }
+        found.retain(is_set);
+        Ok(found)
+    }
+
+    /// Where the door of opencode-pty is: as an address, or as its own variables say it once it is switched on. Its clients
+    /// know no token, so everybody on this machine is let in, which is warned about.
     fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
         let (address, _) = self.pick("doors.opencode_pty")?;
         if !address.is_empty() {
             return Ok(Some(format!("opencode-pty={address}")));
         }
-        if self.pick("doors.opencode_pty_port")?.0.is_empty() {
+        let port = "doors.opencode_pty_port";
+        if !self.truth("doors.opencode_pty_serve")? && !self.is_configured(port) {
             return Ok(None);
+        }
+        if self.pick(port)?.0.is_empty() {
+            return Err(Refusal::invalid(
+                "the listener for opencode-pty has no port: set PTY_WEB_PORT, or write \
+                 `--door opencode-pty=127.0.0.1:7264,open`",
+            ));
         }
         let address = self.address("doors.opencode_pty_host", "doors.opencode_pty_port")?;
         Ok(Some(format!("opencode-pty={address},open")))
     }
 
-    /// Where the door of agentmux is. Its own names for that mean what they always meant: without a token
-    /// everybody on this machine is let in, which is warned about.
+    /// Where the door of agentmux is, once it is switched on. Its own variables mean what they always meant: without a
+    /// token everybody on this machine is let in, which is warned about.
     fn agentmux(&self) -> Result<Option<String>, Refusal> {
         let (address, _) = self.pick("doors.agentmux")?;
         if !address.is_empty() {
             return Ok(Some(format!("agentmux={address}")));
         }
         let is_asked_for = self.truth("doors.agentmux_serve")?
-            || self.is_said("doors.agentmux_host")?
-            || self.is_said("doors.agentmux_port")?;
+            || self.is_configured("doors.agentmux_host")
+            || self.is_configured("doors.agentmux_port");
         if !is_asked_for {
             return Ok(None);
         }
@@ -69,12 +93,9 @@ impl Sources<'_> {
         Ok(Some(format!("agentmux={address},open")))
     }
 
-    /// Whether somebody said it for this server, and not only once upon a time for another.
-    fn is_said(&self, key: &'static str) -> Result<bool, Refusal> {
-        Ok(match self.pick(key)?.1 {
-            Origin::Flag(_) | Origin::Env(_) | Origin::File(..) => true,
-            Origin::Legacy(_) | Origin::Default => false,
-        })
+    /// Whether a flag or our own file says it: variables and files of other tools may be left over.
+    fn is_configured(&self, key: &'static str) -> bool {
+        self.flags.contains_key(key) || self.file.get(key).is_some()
     }
 
     fn agentapi(&self) -> Result<Option<String>, Refusal> {
@@ -161,10 +182,16 @@ mod tests {
 
     #[test]
     fn the_door_of_opencode_pty_is_where_its_clients_look() {
-        let door = |env: &[(&str, &str)]| doors(env, "").listeners.pop();
+        let on = "[doors]\nopencode_pty_serve = true";
+        let door = |env: &[(&str, &str)]| doors(env, on).listeners.pop();
         let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
-        assert_eq!(door(&[]), None);
-        assert_eq!(door(&[host]), None);
+        assert!(settle(None, &[host], on).unwrap_err().sentence.contains("PTY_WEB_PORT"));
+        assert_eq!(doors(&[port, host], "").listeners, [""; 0], "left over");
+        assert_eq!(doors(&[port, host], "").leftovers, [("PTY_WEB_PORT", Door::OpencodePty)]);
+        assert_eq!(doors(&[port], on).leftovers, []);
+        let file = "[doors]\nopencode_pty_port = 82";
+        let listeners = doors(&[host], file).listeners;
+        assert_eq!(listeners, ["opencode-pty=127.0.0.1:82,open"]);
         assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81,open"));
         assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81,open"));
         let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
@@ -173,9 +200,12 @@ mod tests {
 
     #[test]
     fn the_door_of_agentmux_is_where_its_clients_look() {
-        let door = |env: &[(&str, &str)]| doors(env, "").listeners.pop();
+        let on = "[doors]\nagentmux_serve = true";
+        let door = |env: &[(&str, &str)]| doors(env, on).listeners.pop();
         let (port, host) = (("AGENTMUX_PORT", "81"), ("AGENTMUX_HOST", "localhost"));
-        assert_eq!(door(&[("AGENTMUX_TOKEN", "x"), ("AGENTMUX_AGENT", "codex")]), None);
+        let left = doors(&[port, host, ("AGENTMUX_TOKEN", "x")], "");
+        assert_eq!(left.listeners, [""; 0], "left over");
+        assert_eq!(left.leftovers.len(), 2);
         assert_eq!(door(&[port]).as_deref(), Some("agentmux=127.0.0.1:81,open"));
         assert_eq!(door(&[host]).as_deref(), Some("agentmux=127.0.0.1:8765,open"));
         let served = doors(&[], "[doors]\nagentmux_serve = true").listeners;

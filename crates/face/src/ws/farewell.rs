@@ -8,7 +8,7 @@ use axum::extract::ws::{CloseFrame, Message, close_code};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use paned_kernel::Caller;
-use paned_model::Refusal;
+use paned_model::{Code, Refusal};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
@@ -61,6 +61,9 @@ impl Farewell {
     fn close(&self) -> Option<(u16, String)> {
         match self {
             Self::Left => None,
+            Self::Refused(_, refusal) if refusal.code == Code::Limit => {
+                Some((close_code::AGAIN, cut(refusal.sentence.clone())))
+            }
             Self::Refused(..) => Some((UNAUTHORIZED, "not let in".to_owned())),
             Self::ShutOut => Some((UNAUTHORIZED, "the grant is over".to_owned())),
             Self::Stopping => Some((close_code::AWAY, "the server stops".to_owned())),

@@ -34,7 +34,8 @@ pub(super) async fn listen(
     let text = message.to_text().unwrap_or_default();
     let Asked { id, request } = Asked::read(text);
     let caller = match request {
-        Ok(Request::Auth(token)) => who::admit(&shared.kernel, headers, &token).map_err(no_good),
+        Ok(Request::Auth(token)) => who::admit(&shared.kernel, headers, &token)
+            .map_err(|refusal| shared.logins.refuse(no_good(refusal))),
         Ok(_) | Err(_) => Err(unknown()),
     };
     match caller {

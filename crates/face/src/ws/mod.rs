@@ -45,6 +45,7 @@ use crate::seats::Seat;
 use crate::shared::Shared;
 use crate::when_woken::WhenWoken;
 use crate::who;
+use farewell::Farewell;
 use session::Session;
 use wire::{Heard, Wire};
 
@@ -186,6 +187,14 @@ impl Visit {
         let caller = match caller {
             Some(caller) => Ok((caller, None)),
             None => hello::listen(&shared, &headers, &mut heard).await,
+        };
+        let slot = match &caller {
+            Ok((caller, _)) => shared.kernel.stream(caller).map(Some),
+            Err(_) => Ok(None),
+        };
+        let caller = match (caller, &slot) {
+            (Ok((_, asked)), Err(refusal)) => Err(Farewell::Refused(asked, refusal.clone())),
+            (caller, _) => caller,
         };
         match caller {
             Ok((caller, asked)) => {

@@ -1,26 +1,26 @@
-//! The tape's first page: numbers that both sides see change.
+//! The tape's first page: 64-bit words at fixed places, little-endian.
 //!
-//! All of it is 64-bit words at fixed places, read and written as atomics. A word that a version does not
-//! know is zero and is left alone.
+//! No side maps it: a file that is cut under a mapping kills the process that touches it. The writer has the page in memory
+//! and writes it whole with one `pwrite`, so that what something else wrote into it is gone with the next change; readers
+//! copy the words with one `pread` (see `counters`). That is one system call for each look and each change, well under a
+//! microsecond. A checksum tells a copy that was made in the middle of a write. A word that a version does not know is zero.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::os::unix::fs::FileExt;
 
 use paned_model::frame::Ending;
 use paned_model::{Exit, Size, Time};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::sizes;
 
 /// The header's size in bytes.
 pub(super) const LEN: u64 = 4096;
-const WORDS: usize = LEN as usize / size_of::<u64>();
+/// How many words stand before the marks of sizes; the last of them is their checksum.
+pub(super) const COUNTERS: usize = 32;
 /// The version this build writes and reads.
 pub(super) const VERSION: u64 = 1;
-const MAGIC: u64 = u64::from_le_bytes(*b"panetape");
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"panetape");
 
 /// The words by place. Places are never given a new meaning.
 #[derive(Clone, Copy)]
@@ -45,10 +45,16 @@ pub(super) enum Word {
     Ending = 17,
     /// Not zero while the disk is full and the program is made to wait.
     Stalled = 18,
+    /// What was before this offset was lost because the file was cut; zero if it never was.
+    Lost = 19,
     /// How many marks of time were made.
     Times = 24,
     /// How many of them there is room for; zero on a tape without any.
     TimesRoom = 25,
+    /// How many sizes the terminal had: see `sizes`. Not there on a tape without a checksum.
+    Sizes = 26,
+    /// The checksum of the words before it; zero on an older tape, which has none.
+    Check = 31,
 }
 
 const KILLED: u64 = 1 << 16;
@@ -57,76 +63,57 @@ const BY_CODE: u64 = 1 << 24;
 const BY_SIGNAL: u64 = 2 << 24;
 const UNKNOWN: u64 = BY_CODE | BY_SIGNAL;
 
-/// The mapped first page of a tape.
+/// The writer's copy of the page.
 #[derive(Debug)]
 pub(super) struct Header {
-    page: NonNull<AtomicU64>,
+    page: Box<[u8; LEN as usize]>,
 }
 
-// SAFETY: the page is only reached through atomics and lives as long as the value.
-unsafe impl Send for Header {}
-// SAFETY: as above.
-unsafe impl Sync for Header {}
-
 impl Header {
-    /// Maps the first page of a file that is at least that long.
-    pub(super) fn map(file: &File, writable: bool) -> io::Result<Self> {
-        let access = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: a fresh shared mapping at an address the kernel picks aliases nothing of ours.
-        let page = unsafe {
-            mmap(ptr::null_mut(), LEN as usize, access, MapFlags::SHARED, file.as_fd(), 0)?
-        };
-        let page = NonNull::new(page.cast()).ok_or_else(|| io::Error::other("mapped at zero"))?;
-        Ok(Self { page })
-    }
-
-    fn word(&self, place: usize) -> &AtomicU64 {
-        assert!(place < WORDS, "the header has {WORDS} words");
-        // SAFETY: the place is within the page, aligned, and the page lives as long as self.
-        unsafe { self.page.add(place).as_ref() }
+    /// The page of a new tape.
+    pub(super) fn new(blocks: u64, started: Time) -> Self {
+        let mut header = Self { page: Box::new([0; LEN as usize]) };
+        header.set(Word::Magic, MAGIC);
+        header.set(Word::Version, VERSION);
+        header.set(Word::Blocks, blocks);
+        header.set(Word::Started, started.0);
+        header.set(Word::Keeper, u64::from(std::process::id()));
+        header
     }
 
     pub(super) fn get(&self, word: Word) -> u64 {
         self.at(word as usize)
     }
 
-    /// Only for the writer: a read-only mapping would fault.
-    pub(super) fn set(&self, word: Word, value: u64) {
+    /// Sets a word here. It is in the file after the next [`Header::write`].
+    pub(super) fn set(&mut self, word: Word, value: u64) {
         self.put(word as usize, value);
     }
 
-    /// The word at a place that others have the say over: see `sizes`.
+    /// The word at a place that another module has the say over: see `sizes`.
     pub(super) fn at(&self, place: usize) -> u64 {
-        self.word(place).load(Ordering::Acquire)
+        word_at(&self.page[..], place)
     }
 
-    /// Only for the writer, as [`Header::set`].
-    pub(super) fn put(&self, place: usize, value: u64) {
-        self.word(place).store(value, Ordering::Release);
+    /// Sets such a word, as [`Header::set`].
+    pub(super) fn put(&mut self, place: usize, value: u64) {
+        self.page[place * 8..place * 8 + 8].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Makes an empty page a header. The magic comes last: a half-made header is no tape.
-    pub(super) fn found(&self, blocks: u64, started: Time) {
-        self.set(Word::Version, VERSION);
-        self.set(Word::Blocks, blocks);
-        self.set(Word::Started, started.0);
-        self.set(Word::Keeper, u64::from(std::process::id()));
-        self.set(Word::Magic, MAGIC);
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// When the disk refuses; the file then has the page that was written before.
+    pub(super) fn write(&mut self, file: &File) -> io::Result<()> {
+        self.set(Word::Check, checksum(&self.page[..]));
+        file.write_all_at(&self.page[..], 0)
     }
 
-    pub(super) fn is_tape(&self) -> bool {
-        self.get(Word::Magic) == MAGIC
-    }
-
-    pub(super) fn set_size(&self, size: Size) {
+    pub(super) fn set_size(&mut self, size: Size) {
         self.set(Word::Size, sizes::pack(size));
     }
 
-    pub(super) fn size(&self) -> Size {
-        sizes::unpack(self.get(Word::Size))
-    }
-
-    pub(super) fn set_ending(&self, ending: Ending) {
+    pub(super) fn set_ending(&mut self, ending: Ending) {
         let exit = match ending.exit {
             Some(Exit::Code(code)) => BY_CODE | u64::from(code),
             Some(Exit::Signal(signal)) => BY_SIGNAL | u64::from(signal),
@@ -137,29 +124,33 @@ impl Header {
         self.set(Word::EndedAt, ending.at.0);
         self.set(Word::Ending, exit | killed | timed_out);
     }
-
-    pub(super) fn ending(&self) -> Option<Ending> {
-        let packed = self.get(Word::Ending);
-        let value = packed.to_le_bytes()[0];
-        let exit = match packed & (BY_CODE | BY_SIGNAL) {
-            BY_CODE => Some(Exit::Code(value)),
-            BY_SIGNAL => Some(Exit::Signal(value)),
-            UNKNOWN => None,
-            _ => return None,
-        };
-        Some(Ending {
-            exit,
-            killed: packed & KILLED != 0,
-            timed_out: packed & TIMED_OUT != 0,
-            at: Time(self.get(Word::EndedAt)),
-        })
-    }
 }
 
-impl Drop for Header {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `map` with this length, and nobody can reach it after this.
-        // A failure would leave a page mapped, which harms nobody.
-        let _ = unsafe { munmap(self.page.as_ptr().cast(), LEN as usize) };
-    }
+/// Reads an ending from its word; none where the program has not ended.
+pub(super) fn unpack_ending(packed: u64, at: Time) -> Option<Ending> {
+    let value = packed.to_le_bytes()[0];
+    let exit = match packed & (BY_CODE | BY_SIGNAL) {
+        BY_CODE => Some(Exit::Code(value)),
+        BY_SIGNAL => Some(Exit::Signal(value)),
+        UNKNOWN => None,
+        _ => return None,
+    };
+    let killed = packed & KILLED != 0;
+    let timed_out = packed & TIMED_OUT != 0;
+    Some(Ending { exit, killed, timed_out, at })
+}
+
+/// The word at a place of a page, or of the beginning of one.
+pub(super) fn word_at(page: &[u8], place: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&page[place * 8..place * 8 + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// The checksum of the counters; never zero.
+pub(super) fn checksum(page: &[u8]) -> u64 {
+    let mix = |sum: u64, place: usize| {
+        (sum ^ word_at(page, place)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    };
+    (0..Word::Check as usize).fold(MAGIC, mix) | 1
 }

@@ -5,13 +5,19 @@
 //! index   16 per block what the pane had printed before each 4 KiB block: lines, and the time
 //! data    capacity     byte `offset` stands at `offset % capacity`
 //! times   16 per mark  when what was printed (see `times`); not there on older tapes
+//! tail    4096 bytes   never written, so that a file that was cut stays shorter, whatever is written into it
 //! ```
 //!
 //! One writer (the keeper), any number of readers, no lock: the writer announces what it will overwrite
-//! before it does and what it has written after, and a reader checks again after it has read. The header
-//! is mapped by both sides; index and data go through `pread` and `pwrite`, so a full disk or a cut file
-//! is an error with a name and never a signal. The file is sparse: an idle pane costs what it printed.
+//! before it does and what it has written after, and a reader checks again after it has read. Nothing is mapped:
+//! everything goes through `pread` and `pwrite`, so a full disk or a cut file is an error with a name and never a signal.
+//! What is read is checked: whatever a file says, a reader neither panics, nor loops, nor reserves more than it was asked for.
+//! The file is sparse: an idle pane costs what it printed.
+//!
+//! A file that was cut has lost its end, which is anywhere in the output, for the data is a ring. A reader reports that as a
+//! gap. The writer restores the length and the header, and keeps only what is after the last byte that was lost.
 
+mod counters;
 mod header;
 mod kept;
 mod reader;
@@ -22,7 +28,7 @@ mod writer;
 use std::io;
 use std::path::PathBuf;
 
-pub use reader::{Gap, Reader};
+pub use reader::{Gap, Reader, Summary};
 pub use sizes::SizeMark;
 pub use times::Stamp;
 pub use writer::Writer;
@@ -35,6 +41,13 @@ pub const MIN_CAPACITY: u64 = 16 * BLOCK;
 
 /// Bytes of one index entry: lines before the block, then the time of its first byte.
 const ENTRY: u64 = 16;
+
+/// How many blocks more are given up at once than must be: what the next write overwrites was announced with the last one,
+/// so that a change costs one write of the header.
+const LEAD: u64 = 16;
+
+/// The most blocks that a tape can have: a pebibyte of output.
+const MAX_BLOCKS: u64 = 1 << 38;
 
 /// Why a file is no tape that can be read.
 #[derive(Debug, thiserror::Error)]
@@ -58,9 +71,31 @@ pub enum Error {
         /// Its version.
         found: u64,
     },
-    /// It is shorter than its header says.
-    #[error("{0} is cut short")]
-    Cut(PathBuf),
+    /// Its header makes no sense.
+    #[error("cannot use the tape {path}: {damage}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+}
+
+/// What something else has done to a tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// It is shorter than it was made.
+    #[error("it was cut to {0} bytes")]
+    Cut(u64),
+    /// It was cut, and its keeper has restored what there was to restore.
+    #[error("it was cut, and what was printed before offset {0} is lost")]
+    Lost(u64),
+    /// Its header was overwritten.
+    #[error("its header is damaged: {0}")]
+    Header(&'static str),
+    /// It cannot be read at all.
+    #[error("it cannot be read ({0})")]
+    Unreadable(io::ErrorKind),
 }
 
 /// Where index and data stand in the file.
@@ -71,9 +106,15 @@ struct Geometry {
 
 impl Geometry {
     /// The geometry that keeps at least this many bytes: one block more, because the oldest is dropped
-    /// whole when the newest is begun.
+    /// whole when the newest is begun, and those that are given up early.
     fn keeping(bytes: u64) -> Self {
-        Self { blocks: bytes.max(MIN_CAPACITY).div_ceil(BLOCK) + 1 }
+        let blocks = bytes.max(MIN_CAPACITY).div_ceil(BLOCK) + 1 + LEAD;
+        Self { blocks: blocks.min(MAX_BLOCKS) }
+    }
+
+    /// Whether a tape can be like that. The numbers below overflow for none that can.
+    fn is_possible(self) -> bool {
+        (1..=MAX_BLOCKS).contains(&self.blocks)
     }
 
     fn capacity(self) -> u64 {
@@ -98,17 +139,42 @@ impl Geometry {
         self.data_from() + self.capacity()
     }
 
-    /// Where the block after the one around this offset begins.
-    fn next_block(offset: u64) -> u64 {
-        (offset / BLOCK + 1) * BLOCK
+    /// Of the bytes before `end`, the offset after the last one that a file of this length does not have; zero if it has
+    /// them all.
+    fn lost_before(self, end: u64, length: u64) -> u64 {
+        if self.file_len() <= length {
+            return 0;
+        }
+        let there = length.saturating_sub(self.data_from());
+        if there == 0 || there < end % self.capacity() {
+            return end;
+        }
+        end / self.capacity() * self.capacity()
     }
 
-    /// The first offset still kept once bytes up to `end` have been written.
+    /// Where the block after the one around this offset begins.
+    fn next_block(offset: u64) -> u64 {
+        (offset / BLOCK + 1).saturating_mul(BLOCK)
+    }
+
+    /// How long a whole file is: with its marks of time, and a tail that is never written.
+    fn full_len(self) -> u64 {
+        self.file_len() + times::room(self) * times::MARK + 4096
+    }
+
+    /// The first offset that can still be there once bytes up to `end` have been written.
     fn first_kept(self, end: u64) -> u64 {
         let begun = end.div_ceil(BLOCK);
         begun.saturating_sub(self.blocks) * BLOCK
     }
+
+    /// The first offset that is announced to be kept once bytes up to `end` have been written.
+    fn first_announced(self, end: u64) -> u64 {
+        self.first_kept(end + LEAD * BLOCK)
+    }
 }
 
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,17 @@
 //! Everybody else's side of a tape.
 
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use paned_model::frame::Ending;
 use paned_model::{Size, Time};
 
-use super::header::{self, Header, Word};
+use super::counters::{Counters, read_until_end};
+use super::header::{self, Word};
 use super::sizes::{self, SizeMark};
-use super::{BLOCK, Error, Geometry};
+use super::{BLOCK, Damage, Error, Geometry};
 
 /// Bytes from an offset were asked for that are no longer kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,102 +24,207 @@ pub struct Gap {
 #[derive(Debug)]
 pub struct Reader {
     pub(super) file: File,
-    pub(super) header: Header,
     pub(super) geometry: Geometry,
+    /// Boxed to keep readers small.
+    seen: Box<Mutex<Seen>>,
+}
+
+/// What the last look has found.
+#[derive(Debug)]
+struct Seen {
+    /// The last counters that made sense. They stand for those that do not.
+    counters: Counters,
+    /// What is wrong with the header.
+    damage: Option<Damage>,
+    /// The length to which the file was found to be cut.
+    cut: Option<u64>,
+}
+
+impl Seen {
+    fn damage(&self) -> Option<Damage> {
+        self.damage.or(self.cut.map(Damage::Cut)).or_else(|| {
+            let lost = self.counters.get(Word::Lost);
+            (lost != 0).then_some(Damage::Lost(lost))
+        })
+    }
+}
+
+/// What a tape has at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The first offset that is still kept.
+    pub first: u64,
+    /// The offset after the last byte.
+    pub end: u64,
+    /// Line ends printed so far.
+    pub lines: u64,
+    /// The terminal's size.
+    pub size: Size,
+    /// What something else has done to the tape, as far as that was noticed.
+    pub damage: Option<Damage>,
 }
 
 impl Reader {
-    /// Opens a tape.
+    /// Opens a tape. One that was cut can be opened: what is missing is told as a [`Gap`].
     ///
     /// # Errors
-    /// When it is not there, is no tape, is of a newer version, or is cut short.
+    /// When it is not there, is no tape, is of a newer version, or has a damaged header.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
-        let length = file.metadata().map_err(io)?.len();
-        if length < header::LEN {
-            return Err(Error::NoTape(path.to_owned()));
-        }
-        let header = Header::map(&file, false).map_err(io)?;
-        if !header.is_tape() {
-            return Err(Error::NoTape(path.to_owned()));
-        }
-        let found = header.get(Word::Version);
+        let counters = match Counters::read(&file).map_err(io)? {
+            Ok(counters) => counters,
+            Err(damage) if is_tape(&file) => {
+                return Err(Error::Damaged { path: path.to_owned(), damage });
+            }
+            Err(_) => return Err(Error::NoTape(path.to_owned())),
+        };
+        let found = counters.get(Word::Version);
         if found != header::VERSION {
             return Err(Error::Version { path: path.to_owned(), found });
         }
-        let geometry = Geometry { blocks: header.get(Word::Blocks) };
-        if geometry.blocks == 0 || length < geometry.file_len() {
-            return Err(Error::Cut(path.to_owned()));
+        let geometry = counters.geometry();
+        let length = file.metadata().map_err(io)?.len();
+        let cut = (length < geometry.file_len()).then_some(length);
+        // Without its index nothing of it can be found.
+        let is_blind = length < geometry.data_from();
+        let counters = if is_blind { counters.without_output() } else { counters };
+        Ok(Self {
+            file,
+            geometry,
+            seen: Box::new(Mutex::new(Seen { counters, damage: None, cut })),
+        })
+    }
+
+    /// Looks at the header. Where that is damaged, the last look that was not holds.
+    pub(super) fn look(&self) -> Counters {
+        let mut seen = self.lock();
+        // Within the lock, so that looks come in the order in which the header was written.
+        match self.check(&seen.counters) {
+            Ok(counters) => {
+                let is_restored = seen.counters.get(Word::Lost) != counters.get(Word::Lost);
+                let cut = seen.cut.filter(|_| !is_restored);
+                *seen = Seen { counters, damage: None, cut };
+            }
+            Err(damage) => seen.damage = Some(damage),
         }
-        Ok(Self { file, header, geometry })
+        seen.counters
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self, before: &Counters) -> Result<Counters, Damage> {
+        let read = Counters::read(&self.file);
+        let counters = read.map_err(|error| Damage::Unreadable(error.kind()))??;
+        counters.check_after(before).map(|()| counters)
+    }
+
+    /// What something else has done to it.
+    #[must_use]
+    pub fn damage(&self) -> Option<Damage> {
+        self.look();
+        self.measure();
+        self.lock().damage()
+    }
+
+    /// Looks whether the file is as long as it was made.
+    fn measure(&self) {
+        let length = self.file.metadata().map_or(0, |file| file.len());
+        self.lock().cut = (length < self.geometry.file_len()).then_some(length);
+    }
+
+    /// All of it that lists show, by one look.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let now = self.look();
+        Summary {
+            first: now.get(Word::First),
+            end: now.get(Word::End),
+            lines: now.get(Word::Lines),
+            size: sizes::unpack(now.get(Word::Size)),
+            damage: self.lock().damage(),
+        }
+    }
+
+    /// The first offset that was kept and the end of the output, when this was last looked at.
+    #[must_use]
+    pub fn last_seen(&self) -> (u64, u64) {
+        let counters = self.last_look();
+        (counters.get(Word::First), counters.get(Word::End))
+    }
+
+    fn last_look(&self) -> Counters {
+        self.lock().counters
     }
 
     /// The first offset that is still kept.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.header.get(Word::First)
+        self.look().get(Word::First)
     }
 
     /// The offset after the last byte.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.header.get(Word::End)
+        self.look().get(Word::End)
     }
 
     /// Line ends printed so far.
     #[must_use]
     pub fn lines(&self) -> u64 {
-        self.header.get(Word::Lines)
+        self.look().get(Word::Lines)
     }
 
     /// What a server had looked at when it last said so.
     #[must_use]
     pub fn taken(&self) -> u64 {
-        self.header.get(Word::Taken)
+        self.look().get(Word::Taken)
     }
 
     /// The program's process, once there was one.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        u32::try_from(self.header.get(Word::Pid)).ok().filter(|pid| *pid != 0)
+        u32::try_from(self.look().get(Word::Pid)).ok().filter(|pid| *pid != 0)
     }
 
     /// The keeper's process.
     #[must_use]
     pub fn keeper(&self) -> u32 {
-        self.header.get(Word::Keeper).try_into().unwrap_or(0)
+        self.look().get(Word::Keeper).try_into().unwrap_or(0)
     }
 
     /// When the tape was begun.
     #[must_use]
     pub fn started(&self) -> Time {
-        Time(self.header.get(Word::Started))
+        self.look().time(Word::Started)
     }
 
     /// The terminal's size.
     #[must_use]
     pub fn size(&self) -> Size {
-        self.header.size()
+        sizes::unpack(self.look().get(Word::Size))
     }
 
     /// The sizes that the terminal had after the first so many, and from where on, oldest first; as far as they are
     /// still known. Of those before an offset all are there if it was known to be written before this is asked.
     #[must_use]
     pub fn sizes(&self, after: u64) -> Vec<SizeMark> {
-        sizes::read(&self.header, after)
+        sizes::read(&self.file, after, &self.look()).unwrap_or_default()
     }
 
     /// How the program ended, once it has. From then on the output is whole.
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
-        self.header.ending()
+        let now = self.look();
+        header::unpack_ending(now.get(Word::Ending), now.time(Word::EndedAt))
     }
 
     /// Whether the disk is full and the program is made to wait.
     #[must_use]
     pub fn is_stalled(&self) -> bool {
-        self.header.get(Word::Stalled) != 0
+        self.look().get(Word::Stalled) != 0
     }
 
     /// Reads from an offset: up to a buffer full, nothing at the end.
@@ -127,42 +232,76 @@ impl Reader {
     /// # Errors
     /// When the disk refuses.
     pub fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
-        let end = self.end();
-        if offset < self.first() {
-            return Ok(Err(Gap { first: self.first() }));
+        let wanted_end = offset.saturating_add(buffer.len() as u64);
+        let (mut first, mut end) = self.last_seen();
+        // What was written stays written: a look that is old is good enough if it goes far enough.
+        if end < wanted_end || offset < first {
+            self.look();
+            (first, end) = self.last_seen();
         }
-        let wanted = buffer.len().min(end.saturating_sub(offset) as usize);
-        self.read_data(offset, &mut buffer[..wanted])?;
+        if offset < first {
+            return Ok(Err(Gap { first }));
+        }
+        let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        let got = self.read_data(offset, &mut buffer[..wanted])?;
         // The writer may have come round while we read.
-        fence(Ordering::Acquire);
         let first = self.first();
-        Ok(if offset < first { Err(Gap { first }) } else { Ok(wanted) })
+        if offset < first {
+            return Ok(Err(Gap { first }));
+        }
+        if got < wanted {
+            self.measure();
+        }
+        if got == 0 && wanted != 0 {
+            // The file ends before this: the next lap of the ring begins where it may go on.
+            let lap = (offset / self.geometry.capacity() + 1) * self.geometry.capacity();
+            return Ok(Err(Gap { first: lap.min(end) }));
+        }
+        Ok(Ok(got))
     }
 
-    fn read_data(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    /// Answers how much there was: less than a buffer full only where the file is cut.
+    fn read_data(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let capacity = self.geometry.capacity();
-        let to_edge = (capacity - offset % capacity) as usize;
+        let to_edge = usize::try_from(capacity - offset % capacity).unwrap_or(usize::MAX);
         let (before, after) = buffer.split_at_mut(buffer.len().min(to_edge));
-        self.file.read_exact_at(before, self.geometry.data_at(offset))?;
-        self.file.read_exact_at(after, self.geometry.data_from())
+        let got = read_until_end(&self.file, before, self.geometry.data_at(offset))?;
+        if got < before.len() || after.is_empty() {
+            return Ok(got);
+        }
+        Ok(got + read_until_end(&self.file, after, self.geometry.data_from())?)
     }
 
     /// Lines before, and the time of the first byte of, the block around this offset: the nearest place
-    /// from which line numbers can be counted. The block's start comes first.
+    /// from which line numbers can be counted. The place comes first: the block's start, or the first byte that is kept.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When the disk refuses, or the index is damaged.
     pub fn mark(&self, offset: u64) -> io::Result<Result<(u64, u64, Time), Gap>> {
+        let damaged = |why: &str| io::Error::new(ErrorKind::InvalidData, why.to_owned());
         let start = offset / BLOCK * BLOCK;
         let mut entry = [0; 16];
-        self.file.read_exact_at(&mut entry, self.geometry.entry_at(start))?;
-        fence(Ordering::Acquire);
-        let first = self.first();
-        if start < first {
+        let got = read_until_end(&self.file, &mut entry, self.geometry.entry_at(start))?;
+        let now = self.look();
+        let first = now.get(Word::First);
+        if offset < first {
             return Ok(Err(Gap { first }));
         }
-        let (lines, time) = entry.split_at(8);
-        let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("half of 16"));
-        Ok(Ok((start, number(lines), Time(number(time)))))
+        if got < entry.len() {
+            return Err(damaged("the index of the tape is cut"));
+        }
+        let lines = header::word_at(&entry, 0);
+        if start < now.get(Word::End) && now.get(Word::Lines) < lines {
+            return Err(damaged("the index of the tape is damaged"));
+        }
+        Ok(Ok((start.max(first), lines, Time(header::word_at(&entry, 1)))))
     }
+}
+
+/// Whether a file begins as a tape does, whatever follows.
+fn is_tape(file: &File) -> bool {
+    let mut word = [0; 8];
+    let read = read_until_end(file, &mut word, 0);
+    read.is_ok() && u64::from_le_bytes(word) == header::MAGIC
 }

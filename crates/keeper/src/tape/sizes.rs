@@ -1,12 +1,17 @@
 //! Which size the terminal had where in the output: a small ring in the tape's first page.
 //!
 //! What was printed for one size is wrong on another, so a screen that is drawn later takes each size where the
-//! terminal took it. A mark is written before the bytes that follow it, so whoever looks at the end of the output first
+//! terminal took it. A mark is written before the bytes that follow it, so a reader that looks at the end of the output first
 //! and at the marks then has every mark before that end.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
 
 use paned_model::Size;
 
-use super::header::Header;
+use super::counters::Counters;
+use super::header::{Header, Word, word_at};
 
 /// The word that counts the marks ever made; it is raised after a mark is written.
 const COUNT: usize = 256;
@@ -14,6 +19,8 @@ const COUNT: usize = 256;
 const RING: usize = 258;
 /// How many marks the ring holds.
 const SLOTS: u64 = 127;
+/// No pane ever has so many sizes: a larger count is damage.
+pub(super) const MOST: u64 = 1 << 48;
 
 /// From an offset on, the terminal has this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,30 +33,61 @@ pub struct SizeMark {
     pub size: Size,
 }
 
-/// Notes the size that the terminal has from this offset on.
-pub(super) fn note(header: &Header, offset: u64, size: Size) {
+/// Notes the size that the terminal has from this offset on. The mark is in the file before it is counted.
+///
+/// # Errors
+/// When the disk refuses; the mark is counted all the same, and in the file with the next page that it takes.
+pub(super) fn note(header: &mut Header, file: &File, offset: u64, size: Size) -> io::Result<()> {
     let made = header.at(COUNT);
     let slot = slot(made);
     header.put(slot, offset);
     header.put(slot + 1, pack(size));
+    let written = header.write(file);
     header.put(COUNT, made + 1);
+    header.set(Word::Sizes, made + 1);
+    written
 }
 
-/// The marks after the first so many, oldest first. Those that the ring has lost are not among them.
-pub(super) fn read(header: &Header, after: u64) -> Vec<SizeMark> {
-    let made = header.at(COUNT);
-    let marks = (after.max(made.saturating_sub(SLOTS))..made).map(|before| {
-        let slot = slot(before);
-        SizeMark { n: before + 1, offset: header.at(slot), size: unpack(header.at(slot + 1)) }
-    });
-    let mut marks: Vec<SizeMark> = marks.collect();
-    if marks.is_empty() {
-        return marks;
+/// The marks after the first so many, of those that were there with these counters, oldest first. Those that the ring has lost are not among them, nor
+/// those that make no sense: a mark never goes back.
+///
+/// # Errors
+/// When the disk refuses, or the file is cut.
+pub(super) fn read(file: &File, after: u64, now: &Counters) -> io::Result<Vec<SizeMark>> {
+    let end = now.get(Word::End);
+    let made = match now.get(Word::Check) {
+        0 => count(file)?,
+        _ => now.get(Word::Sizes),
+    };
+    if made <= after {
+        return Ok(Vec::new());
+    }
+    let mut ring = [0; SLOTS as usize * 16];
+    file.read_exact_at(&mut ring, RING as u64 * 8)?;
+    let mut at = 0;
+    let mut marks = Vec::new();
+    for before in after.max(made.saturating_sub(SLOTS))..made {
+        let place = slot(before) - RING;
+        let offset = word_at(&ring, place);
+        if (at..=end).contains(&offset) {
+            at = offset;
+            marks.push(SizeMark { n: before + 1, offset, size: unpack(word_at(&ring, place + 1)) });
+        }
     }
     // The writer may have come round while we read; the slot it writes next is in its hands already.
-    let made = header.at(COUNT);
-    marks.retain(|mark| made < mark.n - 1 + SLOTS);
-    marks
+    let made = count(file)?;
+    marks.retain(|mark| made < (mark.n - 1).saturating_add(SLOTS));
+    Ok(marks)
+}
+
+fn count(file: &File) -> io::Result<u64> {
+    let mut word = [0; 8];
+    file.read_exact_at(&mut word, COUNT as u64 * 8)?;
+    let count = u64::from_le_bytes(word);
+    match count {
+        0..MOST => Ok(count),
+        MOST.. => Err(io::Error::new(ErrorKind::InvalidData, "the marks of sizes are damaged")),
+    }
 }
 
 fn slot(before: u64) -> usize {
@@ -60,10 +98,11 @@ pub(super) fn pack(size: Size) -> u64 {
     u64::from(size.cols) << 16 | u64::from(size.rows)
 }
 
+/// The size in a word, made to fit what a screen can have: a screen of the largest that a word holds has gigabytes.
 pub(super) fn unpack(packed: u64) -> Size {
     let [_, _, _, _, cols_high, cols, rows_high, rows] = packed.to_be_bytes();
     Size {
-        cols: u16::from_be_bytes([cols_high, cols]),
-        rows: u16::from_be_bytes([rows_high, rows]),
+        cols: u16::from_be_bytes([cols_high, cols]).clamp(1, Size::MAX),
+        rows: u16::from_be_bytes([rows_high, rows]).clamp(1, Size::MAX),
     }
 }

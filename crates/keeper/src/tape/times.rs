@@ -5,13 +5,13 @@
 //! that does not know them reads all the rest, and a tape that has none has the times of its blocks.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{Ordering, fence};
 
 use paned_model::Time;
 
-use super::header::{Header, Word};
+use super::counters::read_until_end;
+use super::header::{Header, Word, word_at};
 use super::{Gap, Geometry, Reader};
 
 /// How long one mark stands for all that is printed, in milliseconds.
@@ -19,7 +19,7 @@ pub(super) const INTERVAL: u64 = 100;
 /// How many marks there is room for, per block of the ring: what is printed slowly enough to need more is rare.
 const PER_BLOCK: u64 = 16;
 /// Bytes of one mark: the offset, then the time.
-const MARK: u64 = 16;
+pub(super) const MARK: u64 = 16;
 
 /// When a byte was printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,23 +47,29 @@ pub(super) struct Times {
 
 impl Times {
     /// Of a tape that is new.
-    pub(super) fn found(header: &Header, geometry: Geometry) -> Self {
-        let room = geometry.blocks * PER_BLOCK;
+    pub(super) fn found(header: &mut Header, geometry: Geometry) -> Self {
+        let room = room(geometry);
         header.set(Word::TimesRoom, room);
         Self { room, count: 0, last: None }
+    }
+
+    /// The file was cut, and its marks with it: from now on there are the times of the blocks.
+    pub(super) fn forget(&mut self, header: &mut Header) {
+        self.room = 0;
+        header.set(Word::TimesRoom, 0);
     }
 
     /// Bytes are about to be announced from this offset on. When the disk refuses, nothing has happened.
     pub(super) fn note(
         &mut self,
-        (file, header): (&File, &Header),
+        (file, header): (&File, &mut Header),
         geometry: Geometry,
         mark: (u64, Time),
     ) -> io::Result<()> {
         let (offset, now) = mark;
         // A clock that was set back begins anew.
         let is_due = |last: Time| now < last || last.0 + INTERVAL <= now.0;
-        if !self.last.is_none_or(is_due) {
+        if self.room == 0 || !self.last.is_none_or(is_due) {
             return Ok(());
         }
         let mut bytes = [0; MARK as usize];
@@ -75,6 +81,11 @@ impl Times {
         header.set(Word::Times, self.count);
         Ok(())
     }
+}
+
+/// How many marks a tape has room for.
+pub(super) fn room(geometry: Geometry) -> u64 {
+    geometry.blocks * PER_BLOCK
 }
 
 fn mark_at(geometry: Geometry, room: u64, number: u64) -> u64 {
@@ -97,43 +108,38 @@ impl Reader {
 
     /// By the last mark up to an offset, if that is there.
     fn marked(&self, offset: u64) -> io::Result<Option<Stamp>> {
-        let room = self.header.get(Word::TimesRoom);
-        let count = self.header.get(Word::Times);
-        if room == 0 || count == 0 {
+        let now = self.look();
+        let marks = now.get(Word::TimesRoom);
+        let count = now.get(Word::Times);
+        if !(1..=room(self.geometry)).contains(&marks) || count == 0 {
             return Ok(None);
         }
         // The writer may be at the next one, which takes the place of the oldest.
-        let oldest = |count: u64| (count + 1).saturating_sub(room);
+        let oldest = |count: u64| count.saturating_add(1).saturating_sub(marks);
         let (mut low, mut high) = (oldest(count), count);
         let (mut found, mut until) = (None, u64::MAX);
         while low < high {
             let middle = low + (high - low) / 2;
-            let Some(mark) = self.read_mark(room, middle)? else { return Ok(None) };
+            let Some(mark) = self.read_mark(marks, middle)? else { return Ok(None) };
             if mark.offset <= offset {
                 (found, low) = (Some((middle, mark.time)), middle + 1);
             } else {
                 (until, high) = (mark.offset, middle);
             }
         }
-        fence(Ordering::Acquire);
-        let is_there = |(number, _): &(u64, Time)| oldest(self.header.get(Word::Times)) <= *number;
+        let is_there = |(number, _): &(u64, Time)| oldest(self.look().get(Word::Times)) <= *number;
         Ok(found.filter(is_there).map(|(_, time)| Stamp { time, until }))
     }
 
-    /// Nothing where the file was cut.
+    /// Nothing where the file was cut, or where it was cut and has grown since: a hole.
     fn read_mark(&self, room: u64, number: u64) -> io::Result<Option<Mark>> {
         let mut bytes = [0; MARK as usize];
-        match self.file.read_exact_at(&mut bytes, mark_at(self.geometry, room, number)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(error),
+        let got = read_until_end(&self.file, &mut bytes, mark_at(self.geometry, room, number))?;
+        let is_hole = number != 0 && bytes == [0; MARK as usize];
+        if got < bytes.len() || is_hole {
+            return Ok(None);
         }
-        let word = |at: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_le_bytes(word)
-        };
-        Ok(Some(Mark { offset: word(0), time: Time(word(8)) }))
+        Ok(Some(Mark { offset: word_at(&bytes, 0), time: Time(word_at(&bytes, 1)) }))
     }
 }
 
@@ -219,7 +225,7 @@ mod tests {
                 case.print(size, now);
             }
             let reader = case.reader();
-            prop_assert_ne!(reader.header.get(Word::Times), 0);
+            prop_assert_ne!(reader.look().get(Word::Times), 0);
             for offset in (reader.first()..reader.end()).step_by(777) {
                 let stamp = reader.time(offset).unwrap().unwrap();
                 let truth = case.truth[offset as usize];
@@ -235,7 +241,7 @@ mod tests {
     fn what_the_ring_has_lost_has_the_time_of_its_block() {
         let mut case = Case::new();
         // A byte at a time: more marks than there is room for, and all bytes are still kept.
-        let room = case.reader().header.get(Word::TimesRoom);
+        let room = case.reader().look().get(Word::TimesRoom);
         (0..room + 100).for_each(|n| case.print(1, n * INTERVAL));
         let lost = 101;
         assert_eq!(
@@ -256,7 +262,7 @@ mod tests {
         // As one that lost its last part, and as one of an older version.
         case.damage(|file| file.set_len(end).unwrap());
         assert_eq!(case.times(&[4000, 4096]), [1000, 2000]);
-        case.damage(|file| file.write_all_at(&[0; 16], 24 * 8).unwrap());
+        case.damage(|file| file.write_all_at(&[0; 64], 24 * 8).unwrap());
         assert_eq!(case.times(&[4000, 4096]), [1000, 2000]);
     }
 

@@ -1,17 +1,19 @@
 //! The keeper's side of a tape.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::atomic::{Ordering, fence};
 
 use paned_model::frame::Ending;
 use paned_model::{Size, Time};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 
 use super::header::{Header, Word};
 use super::times::Times;
-use super::{BLOCK, ENTRY, Geometry, sizes};
+use super::{BLOCK, ENTRY, Geometry, LEAD, sizes};
+use crate::clock;
 
 /// The one writer of a tape.
 #[derive(Debug)]
@@ -22,7 +24,12 @@ pub struct Writer {
     end: u64,
     lines: u64,
     times: Times,
+    /// When the file was last seen to be whole, and where its output ended.
+    checked: (Time, u64),
 }
+
+/// For how many milliseconds a file that was whole is taken to be whole while bytes are appended.
+const WHOLE_FOR: u64 = 10;
 
 impl Writer {
     /// Makes a tape that keeps at least `capacity` bytes. Refuses to touch a file that is there.
@@ -33,13 +40,89 @@ impl Writer {
         let geometry = Geometry::keeping(capacity);
         let mut open = OpenOptions::new();
         let file = open.read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        file.set_len(geometry.file_len())?;
-        // Real bytes under the mapping: touching it can no longer fault on a full disk.
-        file.write_all_at(&[0; super::header::LEN as usize], 0)?;
-        let header = Header::map(&file, true)?;
-        header.found(geometry.blocks, started);
-        let times = Times::found(&header, geometry);
-        Ok(Self { file, header, geometry, end: 0, lines: 0, times })
+        file.set_len(geometry.full_len())?;
+        let mut header = Header::new(geometry.blocks, started);
+        let times = Times::found(&mut header, geometry);
+        header.write(&file)?;
+        let checked = (started, 0);
+        Ok(Self { file, header, geometry, end: 0, lines: 0, times, checked })
+    }
+
+    /// Restores a tape that something else has cut: its length and its header. What was printed up to the last byte that is
+    /// missing is lost. The program never waits for it.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    fn mend(&mut self, now: Time) -> io::Result<()> {
+        let length = self.file.metadata()?.len();
+        if length < self.geometry.full_len() {
+            self.restore(length, now)?;
+        }
+        self.checked = (now, self.end);
+        Ok(())
+    }
+
+    fn restore(&mut self, length: u64, now: Time) -> io::Result<()> {
+        let lost = match self.is_as_cut(length) {
+            true => self.geometry.lost_before(self.end, length),
+            false => self.end,
+        };
+        if self.header.get(Word::First) < lost {
+            self.header.set(Word::First, lost);
+            self.header.set(Word::Lost, lost);
+        }
+        // The marks of time stand at the end of the file.
+        self.times.forget(&mut self.header);
+        if lost == self.end && !self.end.is_multiple_of(BLOCK) {
+            // From here on this block is counted, as its beginning is gone: see `Reader::mark`.
+            self.write_entries(self.end / BLOCK * BLOCK, &entry(self.lines, now))?;
+        }
+        self.header.write(&self.file)?;
+        // Last: should the disk have refused any of this, it is done again.
+        self.file.set_len(self.geometry.full_len())
+    }
+
+    /// Whether a file that is too short was cut to this length. Otherwise what was appended since it was whole may have made
+    /// it longer again, with a hole before that.
+    fn is_as_cut(&self, length: u64) -> bool {
+        let is_idle = self.checked.1 == self.end;
+        let last = self.geometry.data_at(self.end.saturating_sub(1)) + 1;
+        is_idle || length < self.geometry.file_len() && length != last
+    }
+
+    /// Writes the header anew, and restores the tape if something else has cut it.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn refresh(&mut self) -> io::Result<()> {
+        self.mend(clock::now())?;
+        self.header.write(&self.file)
+    }
+
+    /// Goes on in a new file at this path, with all that is kept: the one that it has was deleted.
+    ///
+    /// # Errors
+    /// When there is a file, or the disk refuses. It goes on in the old file then.
+    pub fn move_to(&mut self, path: &Path) -> io::Result<()> {
+        self.mend(clock::now())?;
+        let mut open = OpenOptions::new();
+        let file = open.read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        let copied = copy(&self.file, &file)
+            .and_then(|()| file.set_len(self.geometry.full_len()))
+            // Last: without a header it is no tape.
+            .and_then(|()| self.header.write(&file));
+        if copied.is_err() {
+            let _ = fs::remove_file(path);
+            return copied;
+        }
+        self.file = file;
+        Ok(())
+    }
+
+    /// Writes the header. Should the disk refuse, it comes with the next one: nothing that is in it is lost before the
+    /// keeper is.
+    fn note(&mut self) {
+        let _ = self.refresh();
     }
 
     /// Appends the beginning of what the program printed and answers how much of it. When the disk
@@ -55,18 +138,38 @@ impl Writer {
     }
 
     fn append_piece(&mut self, bytes: &[u8], now: Time) -> io::Result<()> {
+        if self.checked.0.0.saturating_add(WHOLE_FOR) <= now.0 || now < self.checked.0 {
+            self.mend(now)?;
+        }
         let end = self.end + bytes.len() as u64;
-        // Before the bytes, so that a reader who is in the middle of them notices.
-        self.header.set(Word::First, self.geometry.first_kept(end));
-        fence(Ordering::SeqCst);
+        let first = self.geometry.first_kept(end);
+        if self.header.get(Word::First) < first {
+            // Before the bytes, so that a reader who is in the middle of them notices.
+            self.header.set(Word::First, first);
+            self.header.write(&self.file)?;
+        }
         self.write_data(bytes)?;
         let lines = self.write_index(bytes, now)?;
         // Before its bytes are there for anybody, so that none has an older one's time.
-        self.times.note((&self.file, &self.header), self.geometry, (self.end, now))?;
+        self.times.note((&self.file, &mut self.header), self.geometry, (self.end, now))?;
+        self.announce(end, lines)
+    }
+
+    /// Has readers see the bytes up to an offset.
+    fn announce(&mut self, end: u64, lines: u64) -> io::Result<()> {
+        let first = self.geometry.first_announced(end).max(self.header.get(Word::First));
+        self.header.set(Word::First, first);
         self.header.set(Word::Stalled, 0);
         self.header.set(Word::Lines, lines);
         self.header.set(Word::End, end);
-        (self.end, self.lines) = (end, lines);
+        let written = self.header.write(&self.file);
+        if written.is_err() {
+            self.header.set(Word::Lines, self.lines);
+            self.header.set(Word::End, self.end);
+            return written;
+        }
+        self.end = end;
+        self.lines = lines;
         Ok(())
     }
 
@@ -88,8 +191,7 @@ impl Writer {
         let (head, rest) = bytes.split_at(bytes.len().min((first - self.end) as usize));
         lines += count_lines(head);
         for block in rest.chunks(BLOCK as usize) {
-            entries.extend_from_slice(&lines.to_le_bytes());
-            entries.extend_from_slice(&now.0.to_le_bytes());
+            entries.extend_from_slice(&entry(lines, now));
             lines += count_lines(block);
         }
         self.write_entries(first, &entries)?;
@@ -118,28 +220,33 @@ impl Writer {
     /// How many more bytes can be written without dropping anything from `from` on.
     #[must_use]
     pub fn room_from(&self, from: u64) -> u64 {
-        let limit = (from / BLOCK + self.geometry.blocks) * BLOCK;
+        let limit = (from / BLOCK + self.geometry.blocks - LEAD) * BLOCK;
         limit.saturating_sub(self.end)
     }
 
     /// Notes the program's process.
     pub fn set_pid(&mut self, pid: u32) {
         self.header.set(Word::Pid, u64::from(pid));
+        self.note();
     }
 
     /// Notes the terminal's size: what is appended from now on is for it.
     pub fn set_size(&mut self, size: Size) {
-        if self.header.size() != size {
-            // First, so that whoever has seen the size finds where it began.
-            sizes::note(&self.header, self.end, size);
-            self.header.set_size(size);
+        if self.header.get(Word::Size) == sizes::pack(size) {
+            return;
         }
+        // First, so that a reader that has seen the size finds where it began.
+        let _ = self.mend(clock::now());
+        let _ = sizes::note(&mut self.header, &self.file, self.end, size);
+        self.header.set_size(size);
+        self.note();
     }
 
     /// Notes what the server has looked at. It never goes back.
     pub fn set_taken(&mut self, offset: u64) {
         if self.taken() < offset {
             self.header.set(Word::Taken, offset.min(self.end));
+            self.note();
         }
     }
 
@@ -152,12 +259,45 @@ impl Writer {
     /// Notes that the disk refuses and the program waits; the next append that works takes it back.
     pub fn set_stalled(&mut self) {
         self.header.set(Word::Stalled, 1);
+        self.note();
     }
 
     /// Notes how the program ended: after its last byte, once.
     pub fn set_ending(&mut self, ending: Ending) {
         self.header.set_ending(ending);
+        self.note();
     }
+}
+
+/// Copies what is in a file behind its header, and none of its holes.
+fn copy(from: &File, to: &File) -> io::Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    let mut at = super::header::LEN;
+    loop {
+        match seek(from, SeekFrom::Data(at)) {
+            Ok(data) => at = data,
+            Err(Errno::NXIO) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        let hole = seek(from, SeekFrom::Hole(at))?;
+        while at < hole {
+            let most = buffer.len().min(usize::try_from(hole - at).unwrap_or(usize::MAX));
+            let read = from.read_at(&mut buffer[..most], at)?;
+            if read == 0 {
+                return Ok(());
+            }
+            to.write_all_at(&buffer[..read], at)?;
+            at += read as u64;
+        }
+    }
+}
+
+/// An entry of the index.
+fn entry(lines: u64, now: Time) -> [u8; ENTRY as usize] {
+    let mut entry = [0; ENTRY as usize];
+    entry[..8].copy_from_slice(&lines.to_le_bytes());
+    entry[8..].copy_from_slice(&now.0.to_le_bytes());
+    entry
 }
 
 fn count_lines(bytes: &[u8]) -> u64 {

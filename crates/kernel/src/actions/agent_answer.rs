@@ -9,6 +9,7 @@ use super::agent::{agent, listener};
 use crate::agents::{Answer, Ask, Errand};
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentAnswer;
 
@@ -50,11 +51,13 @@ impl Action for AgentAnswer {
         "Answer the question on an agent's screen, if it is still that question.";
     const SCOPE: Scope = Scope::Approve;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
+    const SECRETS: &'static [&'static str] = &["option", "pressed", "agent.dialog"];
     type Params = Params;
     type Answer = Answered;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).typing()
     }
 
     async fn run(context: Context, params: Params) -> Result<Answered, Refusal> {

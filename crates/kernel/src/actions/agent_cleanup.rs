@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentCleanup;
 
@@ -41,18 +42,23 @@ impl Action for AgentCleanup {
          left alone.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = Params;
     type Answer = Cleaned;
 
+    fn touches(_: &Params) -> Touches {
+        Touches::reached()
+    }
+
     async fn run(context: Context, params: Params) -> Result<Cleaned, Refusal> {
-        let Context { kernel, caller } = context;
+        let Context { kernel, caller, .. } = context;
         let mut cleaned = Cleaned { closed: Vec::new(), kept: Vec::new() };
         for pane in kernel.panes().list() {
-            if kernel.may_reach(&pane.id, &caller).is_err() {
+            if !kernel.reaches(&pane.id, &caller) {
                 continue;
             }
             let Some(agent) = agents::candidate(&kernel, &pane) else { continue };
-            let is_own = caller.pane.as_ref() == Some(&pane.id);
+            let is_own = caller.pane.as_ref() == Some(&pane.this());
             let own = || Err("it is the one who asks".to_owned());
             let may_go = retire::may_go(&agent, params.idle_ms, kernel.now());
             match if is_own { own() } else { may_go } {

@@ -1,6 +1,6 @@
 //! `agent:create`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::agent_start::{self, Start};
-use super::pane_new;
+use super::pane_new::{self, Power};
 use super::patience::patience;
 use super::visible::Visible;
 use crate::agents::{Made, OTHER, Restart, Wanted};
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::OnViewClosed;
+use crate::touches::Touches;
 use crate::{Caller, Kernel};
 
 /// How long an agent may take until it takes a prompt.
@@ -77,6 +78,9 @@ pub(super) struct Params {
     /// Whether its end is told by one `pane:notice`, with a text for whoever started it.
     #[serde(default)]
     notify_on_exit: bool,
+    /// What the token of its program may do besides reading and typing; what its profile says when left out, which is
+    /// mostly to start panes.
+    can: Option<BTreeSet<Power>>,
     /// Whether it is shown in tmux.
     #[serde(default)]
     visible: Visible,
@@ -141,9 +145,13 @@ impl Action for AgentCreate {
     const DOC: &'static str = "Start an agent in a new pane, and wait until it takes a prompt.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: Kind = Kind::Change;
-    const SECRETS: &'static [&'static str] = &["env"];
+    const SECRETS: &'static [&'static str] = &["env", "prompt", "argv", "agent.dialog"];
     type Params = Params;
     type Answer = Created;
+
+    fn touches(params: &Params) -> Touches {
+        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    }
 
     async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
         let kernel = &context.kernel;
@@ -227,6 +235,7 @@ impl Params {
             tags: self.tags,
             persist: self.persist,
             notify_on_exit: self.notify_on_exit,
+            can: self.can,
             visible: self.visible,
             session: self.session,
             beside: self.beside,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use paned_model::{AgentInfo, AgentState, PaneId, Refusal, Scope, Source};
+use paned_model::{AgentInfo, AgentState, Refusal, Scope, Source};
 use paned_policy::agent::{Composer, Reason};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +11,7 @@ use super::OnPane;
 use super::agent::agent;
 use crate::agents::{Ask, Looked};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentExplain;
 
@@ -76,8 +77,8 @@ impl Action for AgentExplain {
     type Params = OnPane;
     type Answer = Explained;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Explained, Refusal> {

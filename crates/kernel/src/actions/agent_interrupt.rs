@@ -10,6 +10,7 @@ use super::patience::patience;
 use crate::agents::{Ask, Errand};
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How long to wait until a turn is seen to be broken off, in milliseconds.
 const PATIENCE: u64 = 30_000;
@@ -43,11 +44,13 @@ impl Action for AgentInterrupt {
     const DOC: &'static str = "Break off an agent's turn, and see that it has stopped.";
     const SCOPE: Scope = Scope::Input;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
+    const SECRETS: &'static [&'static str] = &["agent.dialog", "evidence"];
     type Params = Params;
     type Answer = Interrupted;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).typing()
     }
 
     async fn run(context: Context, params: Params) -> Result<Interrupted, Refusal> {

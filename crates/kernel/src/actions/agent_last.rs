@@ -1,6 +1,6 @@
 //! `agent:last`
 
-use paned_model::{Code, PaneId, Refusal, Scope, Time};
+use paned_model::{Code, Refusal, Scope, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,6 +8,7 @@ use super::OnPane;
 use super::agent::agent;
 use crate::agents::{From, last};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentLast;
 
@@ -34,8 +35,8 @@ impl Action for AgentLast {
     type Params = OnPane;
     type Answer = Said;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Said, Refusal> {

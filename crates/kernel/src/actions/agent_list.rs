@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::panes::listed::{self, Listed};
 use crate::panes::pane::State;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentList;
 
@@ -26,6 +27,10 @@ impl Action for AgentList {
     const KIND: Kind = Kind::Question;
     type Params = Params;
     type Answer = Vec<Listed>;
+
+    fn touches(_: &Params) -> Touches {
+        Touches::reached()
+    }
 
     async fn run(context: Context, params: Params) -> Result<Vec<Listed>, Refusal> {
         Ok(listed::list(&context, |pane| params.picks(pane)))

@@ -12,6 +12,7 @@ use super::patience::{A_DAY, patience};
 use crate::Kernel;
 use crate::agents::{self, Order, Told};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How long to wait until it is known what became of a message, or until its turn is over, in milliseconds.
 const PATIENCE: u64 = 60_000;
@@ -100,12 +101,13 @@ impl Action for AgentMessage {
         "Hand a message to an agent, never over a draft or a question, and say what became of it.";
     const SCOPE: Scope = Scope::Input;
     const KIND: Kind = Kind::Change;
-    const SECRETS: &'static [&'static str] = &["text", "answer"];
+    const SECRETS: &'static [&'static str] =
+        &["text", "answer", "dialog", "evidence", "agent.dialog"];
     type Params = Params;
     type Answer = Sent;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Sent, Refusal> {

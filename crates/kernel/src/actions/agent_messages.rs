@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paned_model::{PaneId, Refusal, Scope, Time};
+use paned_model::{Refusal, Scope, Time};
 use paned_policy::agent::{Look, Profile};
 use paned_policy::talk::{Spoken, Who, cut};
 use schemars::JsonSchema;
@@ -13,6 +13,7 @@ use super::agent::agent;
 use crate::Kernel;
 use crate::panes::{Pane, above};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How many rows above the screen are looked at.
 const ROWS: usize = 1000;
@@ -55,8 +56,8 @@ impl Action for AgentMessages {
     type Params = OnPane;
     type Answer = Said;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Said, Refusal> {

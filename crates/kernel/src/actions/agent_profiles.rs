@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Nothing;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentProfiles;
 
@@ -49,6 +50,10 @@ impl Action for AgentProfiles {
     const KIND: Kind = Kind::Question;
     type Params = Nothing;
     type Answer = Profiles;
+
+    fn touches(_: &Nothing) -> Touches {
+        Touches::nothing()
+    }
 
     async fn run(context: Context, _: Nothing) -> Result<Profiles, Refusal> {
         let agents = context.kernel.agents();

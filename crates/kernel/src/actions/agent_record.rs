@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::no_agent;
 use crate::agents::{Recording, record};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How far back when nobody says.
 const USUAL: u64 = 600_000;
@@ -60,8 +61,8 @@ impl Action for AgentRecord {
     type Params = Params;
     type Answer = Recorded;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Recorded, Refusal> {

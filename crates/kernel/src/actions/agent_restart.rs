@@ -13,6 +13,7 @@ use super::patience::patience;
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How long the new one may take until it takes a prompt.
 const PATIENCE: u64 = 60_000;
@@ -36,6 +37,9 @@ pub(super) struct Params {
     /// How long it may take until it takes a prompt, in milliseconds (60000 when left out, up to 600000).
     #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
+    /// Whether it is meant although it is the agent that this comes from.
+    #[serde(default, rename = "self")]
+    itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -53,11 +57,12 @@ impl Action for AgentRestart {
          the old one stays.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["prompt", "new.argv", "new.agent.dialog"];
     type Params = Params;
     type Answer = Restarted;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).ending(params.itself)
     }
 
     async fn run(context: Context, params: Params) -> Result<Restarted, Refusal> {
@@ -77,7 +82,7 @@ impl Action for AgentRestart {
         // The worktree, if there is one, is the new one's from now on.
         settle(&old);
         close(kernel, &old).await?;
-        let told = json!({ "paneId": new.id, "oldId": old.id });
+        let told = new.about(json!({ "oldId": old.id }));
         kernel.emit("agent:restarted", &told);
         Ok(Restarted { old: old.id.clone(), new: new.info() })
     }

@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::meta::{self, Changed};
 use crate::Kernel;
-use crate::agents::{Ask, Life};
+use crate::agents::{Ask, Life, SESSION, is_session_id};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// The longest that one field may be; a hook may send a whole tool's output.
 const LONGEST: usize = 64 << 10;
@@ -65,20 +66,26 @@ impl Action for AgentSetState {
     const DOC: &'static str = "Report what an agent does, from its own hooks. It is evidence beside what its screen shows.";
     const SCOPE: Scope = Scope::Input;
     const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["*"];
     type Params = Params;
     type Answer = Changed;
+
+    fn touches(Params(fields): &Params) -> Touches {
+        // Left out, it is the caller's own pane; what cannot be read is refused when it runs.
+        let named = Said::read(fields).ok().and_then(|said| read_id(&said.pane?).ok());
+        Touches::panes(&named)
+    }
 
     async fn run(context: Context, Params(fields): Params) -> Result<Changed, Refusal> {
         let kernel = &context.kernel;
         let said = Said::read(&fields)?;
         let id: PaneId = match (&said.pane, &context.caller.pane) {
             (Some(id), _) => read_id(id)?,
-            (None, Some(pane)) => pane.clone(),
+            (None, Some(pane)) => pane.id.clone(),
             (None, None) => {
                 return Err(Refusal::invalid("say which pane this is about, as `paneId`"));
             }
         };
-        kernel.may_reach(&id, &context.caller)?;
         follow(kernel, &id, said.runtime.as_deref())?;
         let before = kernel.panes().get(&id)?.lock().meta().clone();
         let is_judged = match kernel.agents().listener(&id) {
@@ -88,17 +95,18 @@ impl Action for AgentSetState {
         // Where it is judged, the report is evidence, and the status is what the judgement makes of it.
         let status = said.status.filter(|_| !is_judged);
         let now = kernel.now();
-        let changed = meta::change(kernel, &id, |meta| {
+        let changed = meta::change(&context, &id, |meta| {
             let mut set = |key: &str, value: Option<String>| {
                 if let Some(value) = value {
                     meta.insert(key.to_owned(), json!(value));
                 }
             };
             set("agent.runtime", said.runtime);
-            set("agent.sessionId", said.session);
+            set(SESSION, said.session);
             set("agent.error", said.error);
             set("agent.status", status);
             meta.insert("agent.lastEventAt".into(), json!(now));
+            Ok(())
         })?;
         Ok(changed.since(before))
     }
@@ -144,7 +152,7 @@ impl Said {
         match key {
             "paneId" | "pane" | "pane_id" => self.pane = Some(text),
             "runtime" => self.runtime = Some(text),
-            "sessionId" | "session_id" | "sessionID" => self.session = Some(text),
+            "sessionId" | "session_id" | "sessionID" => self.session = Some(check_session(text)?),
             "error" => self.error = Some(text),
             "event" | "hook_event_name" | "type" => self.report.event = Some(text),
             "status" | "state" => {
@@ -156,6 +164,15 @@ impl Said {
         }
         Ok(())
     }
+}
+
+/// Refuses what cannot be a session's name: a transcript is looked for by it.
+fn check_session(text: String) -> Result<String, Refusal> {
+    if is_session_id(&text) {
+        return Ok(text);
+    }
+    let sentence = "`sessionId` is 1 to 128 letters, digits, `.`, `_`, `:` and `-`, and begins with a letter or digit";
+    Err(Refusal::invalid(sentence))
 }
 
 /// A value as text; lists and objects are no evidence.

@@ -1,21 +1,23 @@
 //! How agents are started: by `agent:create`, and again by what is remembered of one.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{AgentState, PaneId, Refusal, ViewState};
+use paned_model::{AgentState, PaneId, PaneSet, Refusal, ViewState};
 use paned_policy::agent::{Profile, Wanted as Wishes};
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::pane_new;
+use super::pane_new::{self, Power};
 use super::visible::Visible;
 use crate::agents::{AgentRecord, Made, Seen, Wanted, Worktree};
 use crate::panes::record::Title;
 use crate::panes::{Pane, Record, launch};
 use crate::registry::Context;
 use crate::stage::Spot;
+use crate::undo::Undo;
 use crate::{Caller, Kernel};
 
 /// An agent to start.
@@ -44,7 +46,7 @@ pub(super) async fn start(context: &Context, start: Start) -> Result<Arc<Pane>, 
     };
     pane.argv = Some(profile.command_line(&wishes).map_err(Refusal::invalid)?);
     let id = pane.id.clone().unwrap_or_else(|| pane_new::fresh_id(kernel));
-    let place = kernel.agents().admit(kernel, &id).await?;
+    let place = kernel.agents().admit(kernel, &id, &context.caller).await?;
     let mut fresh = None;
     if let Some(wanted) = worktree {
         let (worktree, cwd) = make_worktree(kernel, &id, pane.cwd.as_deref(), wanted).await?;
@@ -61,7 +63,7 @@ pub(super) async fn start(context: &Context, start: Start) -> Result<Arc<Pane>, 
     drop(place);
     match (created, fresh) {
         (Ok(pane), _) => {
-            kernel.emit("agent:created", &json!({ "paneId": pane.id, "profile": profile.name }));
+            kernel.emit("agent:created", &pane.about(json!({ "profile": profile.name })));
             Ok(pane)
         }
         (Err(refusal), Some(worktree)) => {
@@ -127,6 +129,7 @@ pub(super) fn once_more(kernel: &Kernel, pane: &Pane) -> Result<Start, Refusal> 
         persist: record.persist,
         notify_on_exit: record.notify_on_exit,
         notice: record.notice.clone(),
+        can: Some(Power::of(&record.grant.grant)),
         ..pane_new::Params::default()
     };
     params.meta.insert("agent.replaces".into(), json!(pane.id));
@@ -152,9 +155,9 @@ fn show_as(params: &mut pane_new::Params, record: &Record) {
 
 /// Somebody with a caller's rights who starts something in place of whoever started a pane.
 pub(super) fn in_place(context: &Context, pane: &Pane) -> Context {
-    let parent = pane.lock().record.parent.clone();
+    let parent = pane.lock().record.parent().cloned();
     let caller = Caller { pane: parent, ..context.caller.clone() };
-    Context { kernel: context.kernel.clone(), caller }
+    Context { caller, ..context.clone() }
 }
 
 /// Starts the agent in a pane that has failed again, in a new pane.
@@ -165,6 +168,10 @@ pub(crate) async fn start_again(
 ) -> Result<Arc<Pane>, Refusal> {
     let mut again = once_more(kernel, pane)?;
     again.made.attempt = attempt;
-    let context = Context { kernel: kernel.clone(), caller: kernel.owner(None) };
+    // Started on behalf of no caller, so no other pane makes room for it.
+    let mut caller = kernel.owner(None);
+    Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
+    let undo = Undo::default();
+    let context = Context { kernel: kernel.clone(), caller, undo };
     start(&in_place(&context, pane), again).await
 }

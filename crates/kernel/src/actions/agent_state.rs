@@ -1,10 +1,11 @@
 //! `agent:state`
 
-use paned_model::{AgentInfo, PaneId, Refusal, Scope};
+use paned_model::{AgentInfo, Refusal, Scope};
 
 use super::OnPane;
 use super::agent::agent;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct AgentState;
 
@@ -16,8 +17,8 @@ impl Action for AgentState {
     type Params = OnPane;
     type Answer = AgentInfo;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<AgentInfo, Refusal> {

@@ -12,6 +12,7 @@ use super::agent::agent;
 use super::patience::{A_DAY, patience};
 use crate::agents::{Ask, Seen, Turns};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How long after a prompt was handed over its turn is expected to begin.
 const TO_BEGIN: Duration = Duration::from_secs(10);
@@ -89,8 +90,8 @@ impl Action for AgentWait {
     type Params = Params;
     type Answer = Waited;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Waited, Refusal> {

@@ -1,14 +1,15 @@
 //! `event:emit`
 
-use paned_model::{EventId, Refusal, Scope};
+use paned_model::{EventId, PaneId, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// Nouns whose events are facts that only the house itself can know.
-const OURS: [&str; 13] = [
+const OURS: [&str; 15] = [
     "action",
     "agent",
     "approval",
@@ -22,6 +23,8 @@ const OURS: [&str; 13] = [
     "server",
     "session",
     "shell",
+    "subagent",
+    "tmux",
 ];
 const LONGEST_NAME: usize = 128;
 
@@ -51,13 +54,37 @@ impl Action for EventEmit {
     type Params = Params;
     type Answer = Emitted;
 
+    fn touches(params: &Params) -> Touches {
+        Touches::panes(&about(&params.payload))
+    }
+
     async fn run(context: Context, params: Params) -> Result<Emitted, Refusal> {
         check_name(&params.name)?;
-        let payload = if params.payload.is_null() { serde_json::json!({}) } else { params.payload };
-        let ticket = context.kernel.record(&params.name, &payload);
-        context.kernel.settle(ticket).await;
-        Ok(Emitted { id: ticket.last })
+        let kernel = &context.kernel;
+        let payload = if params.payload.is_null() { json!({}) } else { params.payload };
+        let payload = match about(&payload) {
+            Some(pane) => kernel.about(&pane, without_instance(payload)),
+            None => payload,
+        };
+        let bytes = || serde_json::to_string(&payload).map_or(0, |json| json.len());
+        let rate = kernel.limits().events_per_second;
+        kernel.budgets().event(&context.caller.grant, bytes, rate, kernel.now())?;
+        let id = kernel.record_now(&params.name, &payload).await?;
+        Ok(Emitted { id })
     }
+}
+
+/// The pane that an event is about: whoever reaches that pane is shown the event.
+fn about(payload: &Value) -> Option<PaneId> {
+    payload.get("paneId")?.as_str()?.parse().ok()
+}
+
+/// An event's payload without a claim which instance of a pane it is about: that is ours to say.
+fn without_instance(mut payload: Value) -> Value {
+    if let Some(fields) = payload.as_object_mut() {
+        fields.remove("instance");
+    }
+    payload
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

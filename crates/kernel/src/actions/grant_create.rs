@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use paned_model::{Grant, GrantId, PaneId, PaneSet, Refusal, Scope, Time};
+use paned_model::{Grant, GrantId, PaneId, PaneRef, PaneSet, Refusal, Scope, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Kernel;
 use crate::grants::{Stored, random_name};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct GrantCreate;
 
@@ -18,7 +20,8 @@ pub(super) struct Params {
     /// What it may do.
     #[schemars(length(min = 1))]
     scopes: BTreeSet<Scope>,
-    /// On which panes, and those started from them; on all when left out.
+    /// On which panes, and those started from them; on all when left out. They must be there: a grant reaches these panes,
+    /// and not others that get their names later.
     panes: Option<BTreeSet<PaneId>>,
     /// What to call it.
     #[serde(default)]
@@ -45,25 +48,41 @@ impl Action for GrantCreate {
     type Params = Params;
     type Answer = Created;
 
+    fn touches(_: &Params) -> Touches {
+        Touches::all_panes()
+    }
+
     async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
         if params.scopes.is_empty() {
             return Err(Refusal::invalid(
                 "a grant without scopes can do nothing; name at least one",
             ));
         }
+        let panes = match params.panes {
+            None => PaneSet::All,
+            Some(panes) => PaneSet::Only(bind(&context.kernel, &panes)?),
+        };
         let now = context.kernel.now();
         let expires = |seconds: NonZeroU32| Time(now.0 + u64::from(seconds.get()) * 1000);
         let (stored, token) = Stored::new(Grant {
             id: GrantId(random_name(10)),
             label: params.label,
             scopes: params.scopes,
-            panes: params.panes.map_or(PaneSet::All, PaneSet::Only),
+            panes,
             pane: None,
             created_at: now,
             expires_at: params.expires_in_seconds.map(expires),
         });
         let grant = stored.grant.clone();
-        context.kernel.admit(stored);
+        let ticket = context.kernel.admit(stored);
+        let kernel = context.kernel.clone();
+        let id = grant.id.clone();
+        context.undo.add(ticket, move || drop(kernel.grants().remove(&id)));
         Ok(Created { grant, token: token.reveal().to_owned() })
     }
+}
+
+/// The panes that have these names now.
+fn bind(kernel: &Kernel, names: &BTreeSet<PaneId>) -> Result<BTreeSet<PaneRef>, Refusal> {
+    names.iter().map(|name| Ok(kernel.panes().get(name)?.this())).collect()
 }

@@ -4,6 +4,7 @@ use paned_model::{Grant, Refusal, Scope};
 
 use super::Nothing;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct GrantList;
 
@@ -14,6 +15,10 @@ impl Action for GrantList {
     const KIND: Kind = Kind::Question;
     type Params = Nothing;
     type Answer = Vec<Grant>;
+
+    fn touches(_: &Nothing) -> Touches {
+        Touches::all_panes()
+    }
 
     async fn run(context: Context, _: Nothing) -> Result<Vec<Grant>, Refusal> {
         let grants = context.kernel.grants().list();

@@ -14,6 +14,7 @@ use super::visible::Where;
 use crate::Kernel;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::Ask;
+use crate::touches::Touches;
 
 /// The longest name of a layout.
 const LONGEST: usize = 64;
@@ -42,6 +43,10 @@ impl Action for LayoutApply {
     const KIND: Kind = Kind::Change;
     type Params = Params;
     type Answer = Window;
+
+    fn touches(params: &Params) -> Touches {
+        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    }
 
     async fn run(context: Context, params: Params) -> Result<Window, Refusal> {
         let Params { name, toml, session, beside, tmux } = params;

@@ -9,6 +9,7 @@ use super::visible::Where;
 use crate::Kernel;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::{Ask, Shot};
+use crate::touches::Touches;
 
 pub(super) struct LayoutGet;
 
@@ -33,9 +34,10 @@ pub(super) struct Window {
     zoomed: bool,
     /// How many agent panes it can hold.
     capacity: usize,
-    /// Its layout, as tmux writes it.
-    layout: String,
-    /// Its panes.
+    /// Its layout, as tmux writes it; for grants over all panes only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<String>,
+    /// Its panes, of those that the caller reaches.
     panes: Vec<Tile>,
 }
 
@@ -66,12 +68,38 @@ impl Action for LayoutGet {
     type Params = Params;
     type Answer = Window;
 
+    fn touches(params: &Params) -> Touches {
+        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    }
+
     async fn run(context: Context, params: Params) -> Result<Window, Refusal> {
         let Params { session, beside, tmux } = params;
-        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
+        let Context { kernel, caller, .. } = &context;
+        let spot = Where { session, beside, tmux }.spot()?;
         let ask = |answer| Ask::Shoot(spot.clone(), answer);
-        Ok(window(kernel, &kernel.stages().at(kernel, &spot, ask).await?))
+        let shot = kernel.stages().at(kernel, &spot, ask).await;
+        if caller.reaches_all() {
+            return Ok(window(kernel, &shot?));
+        }
+        reached(&context, shot)
     }
+}
+
+/// What a caller who reaches some panes only is told of a window: nothing at all unless it shows one of them, in the same
+/// words as if there were no such window.
+fn reached(
+    Context { kernel, caller, .. }: &Context,
+    shot: Result<Shot, Refusal>,
+) -> Result<Window, Refusal> {
+    let mut window = shot.map(|shot| window(kernel, &shot)).map_err(|_| unseen())?;
+    let is_reached = |pane: &PaneId| kernel.reaches(pane, caller);
+    window.panes.retain(|tile| tile.pane.as_ref().is_some_and(is_reached));
+    window.layout = None;
+    if window.panes.is_empty() { Err(unseen()) } else { Ok(window) }
+}
+
+fn unseen() -> Refusal {
+    Refusal::not_found("no such session shows a pane that this grant reaches")
 }
 
 /// A window as it is told.
@@ -101,7 +129,7 @@ pub(super) fn window(kernel: &Kernel, shot: &Shot) -> Window {
         size: Size { cols, rows },
         zoomed: shot.window.zoomed,
         capacity: capacity(cols, rows, &limits.unwrap_or_default()).total(),
-        layout: shot.window.layout().to_string(),
+        layout: Some(shot.window.layout().to_string()),
         panes: shot.window.tiles().into_iter().filter_map(tile).collect(),
     }
 }

@@ -1,10 +1,11 @@
 //! `layout:hide`
 
-use paned_model::{PaneId, Refusal, Scope};
+use paned_model::{Refusal, Scope};
 
 use super::{Empty, OnPane};
 use crate::registry::{Action, Context, Kind};
 use crate::stage::Ask;
+use crate::touches::Touches;
 
 pub(super) struct LayoutHide;
 
@@ -13,11 +14,12 @@ impl Action for LayoutHide {
     const DOC: &'static str = "Show a pane in tmux no more; its program goes on.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = OnPane;
     type Answer = Empty;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {

@@ -9,6 +9,7 @@ use crate::panes::Pane;
 use crate::panes::pane::gone;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::{Ask, OnViewClosed, Placed, Showing, USUAL, Wish};
+use crate::touches::Touches;
 
 pub(super) struct LayoutPlace;
 
@@ -66,8 +67,8 @@ impl Action for LayoutPlace {
     type Params = Params;
     type Answer = Answer;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).with_tmux_server(params.tmux.as_deref())
     }
 
     async fn run(context: Context, params: Params) -> Result<Answer, Refusal> {
@@ -84,6 +85,7 @@ impl Action for LayoutPlace {
             is_first: false,
             replace_ok: params.replace,
             wait_ok: params.wait,
+            grant: context.caller.grant.clone(),
         };
         let placed = kernel.stages().at(kernel, &spot, |answer| Ask::Show(showing, answer)).await;
         if !matches!(placed, Ok(Placed::Shown(_) | Placed::Waits(_))) {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::visible::Where;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::Ask;
+use crate::touches::Touches;
 
 /// The most panes that one plan is made for.
 const MOST: usize = 64;
@@ -54,6 +55,10 @@ impl Action for LayoutPlan {
     const KIND: Kind = Kind::Question;
     type Params = Params;
     type Answer = Plan;
+
+    fn touches(params: &Params) -> Touches {
+        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    }
 
     async fn run(context: Context, params: Params) -> Result<Plan, Refusal> {
         let Params { panes, session, beside, tmux, replace } = params;

@@ -1,6 +1,8 @@
 //! `layout:save`
 
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 
 use paned_model::{Refusal, Scope};
 use paned_policy::layout::Saved;
@@ -11,6 +13,7 @@ use super::layout_apply::file;
 use super::visible::Where;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::Ask;
+use crate::touches::Touches;
 
 pub(super) struct LayoutSave;
 
@@ -43,6 +46,10 @@ impl Action for LayoutSave {
     type Params = Params;
     type Answer = Kept;
 
+    fn touches(params: &Params) -> Touches {
+        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    }
+
     async fn run(context: Context, params: Params) -> Result<Kept, Refusal> {
         let Params { name, session, beside, tmux } = params;
         let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
@@ -55,10 +62,14 @@ impl Action for LayoutSave {
         let toml = toml::to_string(&saved).map_err(Refusal::internal)?;
         let failed = |error| Refusal::internal(format!("cannot write {}: {error}", file.display()));
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+            let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            make.map_err(failed)?;
         }
         let fresh = file.with_extension("new");
-        fs::write(&fresh, &toml).and_then(|()| fs::rename(&fresh, &file)).map_err(failed)?;
+        let mut open = fs::OpenOptions::new();
+        let written = open.write(true).create(true).truncate(true).mode(0o600).open(&fresh);
+        let written = written.and_then(|mut file| file.write_all(toml.as_bytes()));
+        written.and_then(|()| fs::rename(&fresh, &file)).map_err(failed)?;
         Ok(Kept { file: file.to_string_lossy().into_owned(), toml })
     }
 }

@@ -1,10 +1,15 @@
 //! What the actions on a pane's meta have in common.
 
+use std::sync::Arc;
+
 use paned_model::{Code, Meta, PaneId, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Kernel;
+use crate::agents::SESSION;
+use crate::panes::Pane;
+use crate::registry::Context;
 
 /// A pane's meta before and after a change.
 #[derive(Serialize, JsonSchema)]
@@ -28,28 +33,94 @@ impl Changed {
     }
 }
 
-/// Changes a pane's meta, all of it or nothing, and remembers it if anything is different.
-pub(super) fn change(
-    kernel: &Kernel,
+/// Changes a pane's meta as a caller wants it. The session of its agent leads to a transcript, and is not theirs to set.
+pub(super) fn edit(
+    context: &Context,
     id: &PaneId,
     edit: impl FnOnce(&mut Meta),
 ) -> Result<Changed, Refusal> {
+    change(context, id, |meta| {
+        let session = meta.get(SESSION).cloned();
+        edit(meta);
+        if meta.get(SESSION) == session.as_ref() { Ok(()) } else { Err(not_theirs()) }
+    })
+}
+
+/// Refuses meta that a caller gives a new pane, where it is too large or not theirs to set.
+pub(super) fn check_given(meta: &Meta, limit: usize) -> Result<(), Refusal> {
+    if meta.contains_key(SESSION) {
+        return Err(not_theirs());
+    }
+    check(meta, limit)
+}
+
+fn not_theirs() -> Refusal {
+    Refusal::invalid(format!("`{SESSION}` of `meta` is set by `agent:set-state` alone"))
+}
+
+/// Changes a pane's meta, all of it or nothing, and remembers it if anything is different.
+pub(super) fn change(
+    context: &Context,
+    id: &PaneId,
+    edit: impl FnOnce(&mut Meta) -> Result<(), Refusal>,
+) -> Result<Changed, Refusal> {
+    let kernel = &context.kernel;
     let pane = kernel.panes().get(id)?;
     let mut state = pane.lock();
     let previous_meta = state.meta().clone();
     let mut meta = previous_meta.clone();
-    edit(&mut meta);
+    edit(&mut meta)?;
     check(&meta, kernel.limits().meta)?;
     let changed = meta != previous_meta;
     if changed {
         state.record.meta = meta.clone();
-        kernel.journal().record(Vec::new(), vec![state.record.put()]);
+        let ticket = kernel.journal().record(Vec::new(), vec![state.record.put()]);
+        let kernel = kernel.clone();
+        let pane = Arc::clone(&pane);
+        let undo = Edit { before: previous_meta.clone(), after: meta.clone() };
+        context.undo.add(ticket, move || undo.restore(&kernel, &pane));
     }
     Ok(Changed { id: id.clone(), previous_meta, meta, changed })
 }
 
+/// A change of a pane's meta that may have to be undone.
+struct Edit {
+    before: Meta,
+    after: Meta,
+}
+
+impl Edit {
+    /// Restores each entry that this change made what it is now; entries that changed since stay.
+    fn restore(self, kernel: &Kernel, pane: &Pane) {
+        let mut state = pane.lock();
+        let keys: Vec<String> = self.before.keys().chain(self.after.keys()).cloned().collect();
+        for key in keys {
+            if state.record.meta.get(&key) != self.after.get(&key) {
+                continue;
+            }
+            match self.before.get(&key) {
+                Some(value) => state.record.meta.insert(key, value.clone()),
+                None => state.record.meta.remove(&key),
+            };
+        }
+        kernel.journal().record(Vec::new(), vec![state.record.put()]);
+    }
+}
+
+/// Refuses tags that are too large to be carried around.
+pub(super) fn check_tags(tags: &[String], limit: usize) -> Result<(), Refusal> {
+    let length: usize = tags.iter().map(String::len).sum();
+    if limit < length {
+        let sentence = format!(
+            "these tags have {length} bytes; the limit is {limit}, which `limits.meta_bytes` sets"
+        );
+        return Err(Refusal::new(Code::Limit, sentence));
+    }
+    Ok(())
+}
+
 /// Refuses meta that is too large to be carried around.
-pub(super) fn check(meta: &Meta, limit: usize) -> Result<(), Refusal> {
+fn check(meta: &Meta, limit: usize) -> Result<(), Refusal> {
     if meta.keys().any(String::is_empty) {
         return Err(Refusal::invalid("a key of `meta` is empty"));
     }

@@ -138,7 +138,7 @@ pub(crate) fn registry() -> Registry {
 
 /// Ends a pane's program and forgets the pane, unless some process of it would not go.
 pub(crate) async fn close(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    let (_, survivors) = pane_kill::kill(kernel, pane, kernel.limits().grace).await?;
+    let (_, survivors) = pane_kill::kill(kernel, pane, kernel.limits().grace, false).await?;
     if survivors.is_empty() { pane_remove::forget(kernel, pane).await } else { Ok(()) }
 }
 

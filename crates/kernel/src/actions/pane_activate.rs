@@ -1,10 +1,11 @@
 //! `pane:activate`
 
-use paned_model::{PaneId, Refusal, Scope};
+use paned_model::{Refusal, Scope};
 
 use super::{Empty, OnPane};
 use crate::registry::{Action, Context, Kind};
 use crate::stage::Ask;
+use crate::touches::Touches;
 
 pub(super) struct PaneActivate;
 
@@ -13,11 +14,12 @@ impl Action for PaneActivate {
     const DOC: &'static str = "Give a pane the focus in tmux, where it is shown.";
     const SCOPE: Scope = Scope::Input;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = OnPane;
     type Answer = Empty;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {

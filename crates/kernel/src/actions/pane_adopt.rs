@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use paned_model::{Code, Grant, GrantId, Meta, PaneId, PaneInfo, PaneSet, Refusal, Scope};
+use paned_model::{Code, Grant, GrantId, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal, Scope};
 use paned_substrate::foreign::{Foreign, Order, Spot};
 use paned_substrate::tmux::TmuxPane;
 use paned_substrate::tmux::foreign::{Glimpse, Known};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::pane_new::{LONGEST_TITLE, check_title, fresh_id, welcome};
+use super::pane_new::{LONGEST_TITLE, ancestors, check_title, fresh_id, fresh_instance, welcome};
 use super::{meta, visible};
 use crate::Kernel;
 use crate::agents::{AgentRecord, Life};
@@ -22,6 +22,7 @@ use crate::panes::pane::Reach;
 use crate::panes::record::Title;
 use crate::panes::{Pane, Record};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneAdopt;
 
@@ -52,8 +53,13 @@ impl Action for PaneAdopt {
          and leaves its program alone.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: Kind = Kind::Change;
+    const SECRETS: &'static [&'static str] = &["agent.dialog"];
     type Params = Params;
     type Answer = PaneInfo;
+
+    fn touches(params: &Params) -> Touches {
+        Touches::nothing().with_tmux_server(Some(&params.tmux))
+    }
 
     async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
         let kernel = &context.kernel;
@@ -61,7 +67,8 @@ impl Action for PaneAdopt {
         let socket = socket(&params.tmux)?;
         let pane = TmuxPane::parse(params.pane.as_bytes())
             .ok_or_else(|| Refusal::invalid("`pane` is the name of a tmux pane, as in `%3`"))?;
-        meta::check(&params.meta, kernel.limits().meta)?;
+        meta::check_given(&params.meta, kernel.limits().meta)?;
+        meta::check_tags(&params.tags, kernel.limits().meta)?;
         let title = params.title.clone().map(check_title).transpose()?;
         if let Some(profile) = &params.profile {
             kernel.agents().profile(profile)?;
@@ -138,10 +145,10 @@ fn record(
 ) -> Record {
     let kernel = &context.kernel;
     let id = params.id.unwrap_or_else(|| fresh_id(kernel));
+    let this = PaneRef { id, instance: fresh_instance() };
     let told = [&glimpse.started, &glimpse.command].into_iter().find(|text| !text.is_empty());
     let command = told.map_or("", |text| unquoted(text)).to_owned();
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
-    let parent = context.caller.pane.clone();
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     Record {
         agent: match &params.profile {
@@ -149,8 +156,9 @@ fn record(
             None => kernel.agents().recognise(kernel, &words, &params.meta, Life::Found),
         },
         title: title.map_or(Title::Command(line), Title::Given),
-        grant: no_grant(kernel, &id),
-        id,
+        grant: no_grant(kernel, &this),
+        id: this.id,
+        instance: this.instance,
         argv: vec![command],
         cwd: glimpse.cwd.to_string_lossy().into_owned(),
         meta: params.meta,
@@ -159,7 +167,7 @@ fn record(
         notify_on_exit: false,
         notice: Manner::default(),
         timeout_seconds: None,
-        parent: parent.filter(|parent| kernel.panes().contains(parent)),
+        ancestors: ancestors(kernel, &context.caller),
         modes: String::new(),
         pid: Some(spot.known.pid),
         wish: None,
@@ -176,13 +184,13 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// A program that we did not start is given nothing: a grant for nothing, whose token nobody has.
-fn no_grant(kernel: &Kernel, id: &PaneId) -> Stored {
+fn no_grant(kernel: &Kernel, pane: &PaneRef) -> Stored {
     let (stored, _token) = Stored::new(Grant {
         id: GrantId(random_name(10)),
-        label: format!("pane {id}"),
+        label: format!("pane {}", pane.id),
         scopes: BTreeSet::new(),
         panes: PaneSet::Only(BTreeSet::new()),
-        pane: Some(id.clone()),
+        pane: Some(pane.clone()),
         created_at: kernel.now(),
         expires_at: None,
     });

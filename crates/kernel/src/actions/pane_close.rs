@@ -11,10 +11,11 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::pane_kill::kill;
+use super::pane_kill::{kill, traces};
 use super::pane_remove::forget;
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How long it may take to let a pane go.
 const LETTING_GO: Duration = Duration::from_secs(10);
@@ -26,9 +27,13 @@ pub(super) struct PaneClose;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// End it at once, and forget it even if some process of it cannot be ended.
+    /// End it at once, without its keeper if that does not answer, and forget it even if some process of it cannot be
+    /// ended.
     #[serde(default)]
     force: bool,
+    /// Whether it is meant although it is the pane that this comes from.
+    #[serde(default, rename = "self")]
+    itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -43,23 +48,34 @@ impl Action for PaneClose {
     const DOC: &'static str = "End a pane's program and forget the pane. One that was adopted is let go, and its program left alone.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = Params;
     type Answer = Closed;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).ending(params.itself)
     }
 
-    async fn run(context: Context, Params { pane_id, force }: Params) -> Result<Closed, Refusal> {
+    async fn run(
+        context: Context,
+        Params { pane_id, force, .. }: Params,
+    ) -> Result<Closed, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
         if pane.is_adopted() {
-            let_go(&pane).await?;
+            match let_go(&pane).await {
+                // Its scribe alone is ended; its program is tmux's.
+                Err(refusal) if force && refusal.code == Code::Unavailable => {
+                    let traces = traces(kernel, &pane);
+                    kernel.ground().end(pane.id.clone(), traces, Duration::ZERO).await?;
+                }
+                let_go => let_go?,
+            }
             forget(kernel, &pane).await?;
             return Ok(Closed { survivors: Vec::new() });
         }
         let grace = if force { Duration::ZERO } else { kernel.limits().grace };
-        let (_, survivors) = kill(kernel, &pane, grace).await?;
+        let (_, survivors) = kill(kernel, &pane, grace, force).await?;
         if !survivors.is_empty() && !force {
             let sentence = format!(
                 "the pane `{pane_id}` was kept: {} of its processes could not be ended; `force` forgets it all the same",

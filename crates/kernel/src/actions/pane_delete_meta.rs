@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::meta::{self, Changed};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneDeleteMeta;
 
@@ -26,12 +27,12 @@ impl Action for PaneDeleteMeta {
     type Params = Params;
     type Answer = Changed;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
-        meta::change(&context.kernel, &params.pane_id, |meta| {
+        meta::edit(&context, &params.pane_id, |meta| {
             meta.retain(|key, _| !params.keys.contains(key));
         })
     }

@@ -1,9 +1,10 @@
 //! `pane:get`
 
-use paned_model::{PaneId, PaneInfo, Refusal, Scope};
+use paned_model::{PaneInfo, Refusal, Scope};
 
 use super::OnPane;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneGet;
 
@@ -15,8 +16,8 @@ impl Action for PaneGet {
     type Params = OnPane;
     type Answer = PaneInfo;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<PaneInfo, Refusal> {

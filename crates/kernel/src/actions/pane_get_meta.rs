@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::OnPane;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneGetMeta;
 
@@ -25,8 +26,8 @@ impl Action for PaneGetMeta {
     type Params = OnPane;
     type Answer = Found;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Found, Refusal> {

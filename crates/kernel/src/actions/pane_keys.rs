@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pane_write::{LONG_LINE, encoder, write};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 const MOST: usize = 1000;
 
@@ -48,8 +49,8 @@ impl Action for PaneKeys {
     type Params = Params;
     type Answer = Pressed;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).typing()
     }
 
     async fn run(context: Context, params: Params) -> Result<Pressed, Refusal> {

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use paned_model::frame::Survivor;
 use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope, Status};
-use paned_substrate::Command;
+use paned_substrate::{ANSWER, Command, Traces};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 /// How long the keeper may take beyond the grace: to make the processes end, to drain, to answer.
 const BEYOND: Duration = Duration::from_secs(10);
@@ -29,6 +30,12 @@ pub(super) struct Params {
     /// How long the program may take to end when asked, in milliseconds, before it is made to.
     #[schemars(range(max = 600_000))]
     grace_ms: Option<u64>,
+    /// End it at once, and without its keeper if that does not answer: the keeper is ended, too.
+    #[serde(default)]
+    force: bool,
+    /// Whether it is meant although it is the pane that this comes from.
+    #[serde(default, rename = "self")]
+    itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -54,18 +61,20 @@ impl Action for PaneKill {
         "End a pane's program and all that it started; the pane stays readable.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = Params;
     type Answer = Killed;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).ending(params.itself)
     }
 
     async fn run(context: Context, params: Params) -> Result<Killed, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let grace = check_grace(params.grace_ms)?.unwrap_or(kernel.limits().grace);
-        let (info, survivors) = kill(kernel, &pane, grace).await?;
+        let usual = if params.force { Duration::ZERO } else { kernel.limits().grace };
+        let grace = check_grace(params.grace_ms)?.unwrap_or(usual);
+        let (info, survivors) = kill(kernel, &pane, grace, params.force).await?;
         Ok(Killed {
             id: info.id,
             status: info.status,
@@ -90,30 +99,90 @@ pub(super) async fn kill(
     kernel: &Kernel,
     pane: &Arc<Pane>,
     grace: Duration,
+    force: bool,
 ) -> Result<(PaneInfo, Vec<Survivor>), Refusal> {
-    let commands = match pane.commands() {
-        Ok(commands) => commands,
-        // One that has ended and has no keeper has no processes either.
-        Err(refusal) if refusal.code == Code::Gone => return Ok((pane.info(), Vec::new())),
+    let _under_way = UnderWay::new(pane);
+    let survivors = match pane.commands() {
+        Ok(commands) => match ask(pane, &commands, grace, force).await {
+            Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Timeout => {
+                without_keeper(kernel, pane, grace).await?
+            }
+            asked => asked?,
+        },
+        Err(refusal) if refusal.code == Code::Gone => left_behind(kernel, pane, grace).await?,
+        // Without its keeper nobody reaches the tmux of an adopted one.
+        Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Unavailable => {
+            without_keeper(kernel, pane, grace).await?
+        }
         // It is being started, or its keeper does not answer: what that looks after would be nobody's.
         Err(refusal) => return Err(refusal),
     };
-    let _under_way = UnderWay::new(pane);
-    let (reply, answer) = oneshot::channel();
-    let survivors = match commands.send(Command::Kill(grace, reply)).await {
-        Ok(()) => timeout(grace + BEYOND, answer).await.map_err(|_| too_slow(pane))?,
-        // The keeper has just finished, or died; either way the table will say.
-        Err(_) => Ok(Vec::new()),
-    };
-    let survivors = survivors.unwrap_or_default();
     if survivors.is_empty() {
         // The keeper has told it; the table knows in a moment. If it does not, nothing has ended.
         timeout(BEYOND, pane.ended()).await.map_err(|_| too_slow(pane))?;
         pane.check_heard()?;
     } else {
-        kernel.emit("pane:survived", &json!({ "paneId": pane.id, "survivors": survivors }));
+        kernel.emit("pane:survived", &pane.about(json!({ "survivors": survivors })));
     }
     Ok((pane.info(), survivors))
+}
+
+/// Has the keeper end it.
+async fn ask(
+    pane: &Pane,
+    commands: &mpsc::Sender<Command>,
+    grace: Duration,
+    force: bool,
+) -> Result<Vec<Survivor>, Refusal> {
+    let beyond = if force { ANSWER } else { BEYOND };
+    let (reply, answer) = oneshot::channel();
+    match commands.send(Command::Kill(grace, reply)).await {
+        Ok(()) => {
+            let answer = timeout(grace + beyond, answer).await.map_err(|_| too_slow(pane))?;
+            Ok(answer.unwrap_or_default())
+        }
+        // The keeper has just finished, or died; either way the table will say.
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Ends what a keeper has left behind that died before its program. One that has finished has left nothing.
+async fn left_behind(
+    kernel: &Kernel,
+    pane: &Pane,
+    grace: Duration,
+) -> Result<Vec<Survivor>, Refusal> {
+    let is_lost = pane.lock().status() == Status::Lost;
+    match is_lost && !pane.is_adopted() {
+        true => Ok(kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Ends a pane whose keeper lives and does not answer, and the keeper.
+async fn without_keeper(
+    kernel: &Kernel,
+    pane: &Pane,
+    grace: Duration,
+) -> Result<Vec<Survivor>, Refusal> {
+    pane.lock().is_forced = true;
+    let ended = kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await;
+    if !matches!(&ended, Ok(survivors) if survivors.is_empty()) {
+        pane.lock().is_forced = false;
+    }
+    Ok(ended?)
+}
+
+/// How the pane's processes are recognised: its grant is in the token that only they were given.
+pub(super) fn traces(kernel: &Kernel, pane: &Pane) -> Traces {
+    let state = pane.lock();
+    let lost = state.record.end.map_or_else(|| kernel.now(), |end| end.at);
+    Traces {
+        variable: format!("PANED_TOKEN=paned_{}_", state.record.grant.grant.id),
+        pid: state.record.pid.filter(|_| state.record.origin.is_none()).unwrap_or(u32::MAX),
+        created: state.record.created_at,
+        lost,
+    }
 }
 
 /// A kill, while it is under way.
@@ -133,5 +202,9 @@ impl Drop for UnderWay<'_> {
 }
 
 fn too_slow(pane: &Pane) -> Refusal {
-    Refusal::new(Code::Timeout, format!("the keeper of pane `{}` does not answer", pane.id))
+    let sentence = format!(
+        "the keeper of pane `{}` does not answer; with `force` the pane is ended without it",
+        pane.id
+    );
+    Refusal::new(Code::Timeout, sentence)
 }

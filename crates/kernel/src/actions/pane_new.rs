@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{
-    Grant, GrantId, Meta, PaneId, PaneInfo, PaneSet, Refusal, Scope, Size, Substrate,
+    Code, Grant, GrantId, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal, Scope, Size,
+    Substrate,
 };
+use paned_policy::permit;
 use paned_substrate::{Link, Order};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,9 +29,12 @@ use crate::panes::task;
 use crate::panes::{Pane, Record};
 use crate::registry::{Action, Context, Kind};
 use crate::stage::{OnViewClosed, USUAL, Wish};
+use crate::touches::Touches;
 use crate::{Caller, Kernel};
 
 pub(super) const LONGEST_TITLE: usize = 256;
+/// How many ancestors of a pane are remembered.
+const DEEPEST: usize = 64;
 
 pub(super) struct PaneNew;
 
@@ -85,9 +90,38 @@ pub(super) struct Params {
     pub(super) followed: bool,
     /// End it after so many seconds.
     pub(super) timeout_seconds: Option<NonZeroU32>,
+    /// What the token of its program may do besides reading and typing into it and what it starts: nothing when left out, or
+    /// what its profile says if it is an agent.
+    pub(super) can: Option<BTreeSet<Power>>,
     /// What it is as an agent, where that is known already.
     #[serde(skip)]
     pub(super) agent: Option<AgentRecord>,
+}
+
+/// What a pane's own token may do besides reading and typing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Power {
+    /// Start panes, and end those that were started from it.
+    Spawn,
+    /// Answer the questions of agents, its own too. Only who has this can give it.
+    Approve,
+}
+
+impl Power {
+    /// The scopes that it stands for.
+    fn scopes(self) -> &'static [Scope] {
+        match self {
+            Self::Spawn => &[Scope::Spawn, Scope::Kill],
+            Self::Approve => &[Scope::Approve],
+        }
+    }
+
+    /// The powers that a grant holds.
+    pub(super) fn of(grant: &Grant) -> BTreeSet<Self> {
+        let all = [Self::Spawn, Self::Approve].into_iter();
+        all.filter(|power| power.scopes().iter().all(|it| grant.scopes.contains(it))).collect()
+    }
 }
 
 impl Action for PaneNew {
@@ -95,9 +129,13 @@ impl Action for PaneNew {
     const DOC: &'static str = "Start a program in a new pane.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: Kind = Kind::Change;
-    const SECRETS: &'static [&'static str] = &["env"];
+    const SECRETS: &'static [&'static str] = &["env", "agent.dialog"];
     type Params = Params;
     type Answer = PaneInfo;
+
+    fn touches(params: &Params) -> Touches {
+        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    }
 
     async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
         create(&context, params).await.map(|pane| pane.info())
@@ -126,7 +164,7 @@ async fn create_in(
     let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
     kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
     start(kernel, &pane, plan.order()).await?;
-    visible::show(kernel, &pane, is_first, size).await?;
+    visible::show(context, &pane, is_first, size).await?;
     Ok(pane)
 }
 
@@ -151,7 +189,7 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Re
 /// A pane is there: tells so, and looks after it from now on.
 pub(super) fn welcome(kernel: &Kernel, pane: &Arc<Pane>, link: Link, life: Life) {
     pane.link(&link);
-    let created = draft("pane:created", &json!({ "paneId": pane.id }));
+    let created = draft("pane:created", &pane.about(json!({})));
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
     task::mind(kernel, pane, link);
     kernel.agents().mind(kernel, pane, life);
@@ -190,12 +228,15 @@ impl Plan {
         wish: Option<Wish>,
     ) -> Result<Self, Refusal> {
         let size = params.size.unwrap_or_default().check().map_err(Refusal::invalid)?;
-        meta::check(&params.meta, kernel.limits().meta)?;
+        meta::check_given(&params.meta, kernel.limits().meta)?;
+        meta::check_tags(&params.tags, kernel.limits().meta)?;
         let id = params.id.unwrap_or_else(|| fresh_id(kernel));
         for (name, value) in &params.env {
             launch::check_variable(name, value)?;
         }
-        let (grant, token) = grant(kernel, &id);
+        let this = PaneRef { id, instance: fresh_instance() };
+        let (mut grant, token) = grant(kernel, &this);
+        let PaneRef { id, instance } = this;
         let who = Identity { id: &id, address: &kernel.setup().address, token: &token };
         let env = launch::environment(&kernel.setup().env, params.env, &who);
         let variable =
@@ -204,10 +245,18 @@ impl Plan {
         let argv = argv(params.argv, variable("SHELL"))?;
         let program = launch::find_program(&argv[0], variable("PATH"), &cwd)?;
         let recognise = || kernel.agents().recognise(kernel, &argv, &params.meta, Life::New);
+        let agent = params.agent.or_else(recognise);
+        let powers = match params.can {
+            Some(powers) => powers,
+            None => usual_powers(kernel, agent.as_ref()),
+        };
+        check_powers(kernel, caller, &powers)?;
+        grant.grant.scopes.extend(powers.iter().flat_map(|power| power.scopes()));
         let record = Record {
-            agent: params.agent.or_else(recognise),
+            agent,
             title: title(params.title, &argv)?,
             id,
+            instance,
             argv,
             cwd: cwd.to_string_lossy().into_owned(),
             meta: params.meta,
@@ -216,7 +265,7 @@ impl Plan {
             notify_on_exit: params.notify_on_exit,
             notice: params.notice,
             timeout_seconds: params.timeout_seconds.map(NonZeroU32::get),
-            parent: caller.pane.clone().filter(|parent| kernel.panes().contains(parent)),
+            ancestors: ancestors(kernel, caller),
             pid: None,
             modes: String::new(),
             wish,
@@ -255,14 +304,49 @@ pub(super) fn fresh_id(kernel: &Kernel) -> PaneId {
     ids.find(|id| !kernel.panes().contains(id)).expect("random names do not run out")
 }
 
+/// What tells a new pane from all others that ever had its name.
+pub(super) fn fresh_instance() -> Instance {
+    Instance(random_name(12))
+}
+
+/// The pane that a caller speaks from, the one that was started from, and so on: what a new pane of theirs comes from.
+pub(super) fn ancestors(kernel: &Kernel, caller: &Caller) -> Vec<PaneRef> {
+    let parent = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
+    let Some(parent) = parent else { return Vec::new() };
+    let above = parent.lock().record.ancestors.clone();
+    std::iter::once(parent.this()).chain(above).take(DEEPEST).collect()
+}
+
+/// What the token of a pane may do when nothing is said: nothing more, or what the agent's profile says.
+fn usual_powers(kernel: &Kernel, agent: Option<&AgentRecord>) -> BTreeSet<Power> {
+    let profile = agent.and_then(|agent| kernel.agents().profile(&agent.profile).ok());
+    profile.filter(|profile| profile.spawn).map(|_| Power::Spawn).into_iter().collect()
+}
+
+/// Refuses to give what the caller does not have itself. Of a caller that speaks from a pane the pane's own grant counts,
+/// also where it came by the socket.
+fn check_powers(kernel: &Kernel, caller: &Caller, powers: &BTreeSet<Power>) -> Result<(), Refusal> {
+    if !powers.contains(&Power::Approve) {
+        return Ok(());
+    }
+    let own = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
+    let holds = |grant: &Grant| permit::scope(grant, Scope::Approve).is_ok();
+    let own_holds = own.is_none_or(|pane| holds(&pane.lock().record.grant.grant));
+    if holds(&caller.grant) && own_holds {
+        return Ok(());
+    }
+    let sentence = "`can` gives `approve`, which the grant or the pane that this comes from does not have itself";
+    Err(Refusal::new(Code::Forbidden, sentence))
+}
+
 /// A narrow grant for the pane's own program: itself and what it starts.
-fn grant(kernel: &Kernel, id: &PaneId) -> (Stored, Token) {
+fn grant(kernel: &Kernel, pane: &PaneRef) -> (Stored, Token) {
     Stored::new(Grant {
         id: GrantId(random_name(10)),
-        label: format!("pane {id}"),
-        scopes: BTreeSet::from([Scope::Read, Scope::Input, Scope::Spawn, Scope::Kill]),
-        panes: PaneSet::Only(BTreeSet::from([id.clone()])),
-        pane: Some(id.clone()),
+        label: format!("pane {}", pane.id),
+        scopes: BTreeSet::from([Scope::Read, Scope::Input]),
+        panes: PaneSet::Only(BTreeSet::from([pane.clone()])),
+        pane: Some(pane.clone()),
         created_at: kernel.now(),
         expires_at: None,
     })

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pane_write::{LONG_LINE, enter, write};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PanePaste;
 
@@ -43,8 +44,8 @@ impl Action for PanePaste {
     type Params = Params;
     type Answer = Pasted;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).typing()
     }
 
     async fn run(context: Context, params: Params) -> Result<Pasted, Refusal> {

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::Kernel;
 use crate::panes::pattern::Asked;
 use crate::panes::reading::{self, Ask, Line, Lines, Lost, Reading, Start};
-use crate::panes::{Pane, drawn};
+use crate::panes::{Pane, drawn, unreadable};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 const LINES: usize = 500;
 /// How many lines one answer has at most.
@@ -114,8 +115,8 @@ impl Action for PaneRead {
     type Params = Params;
     type Answer = Read;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Read, Refusal> {
@@ -125,7 +126,7 @@ impl Action for PaneRead {
         check_since(params.since, &pane.id, output.as_ref())?;
         match params.view {
             View::Lines => lines(&context.kernel, &pane, output, &params).await,
-            View::Raw => raw(output.as_ref(), &params).map_err(Refusal::internal),
+            View::Raw => raw(output.as_ref(), &params).map_err(unreadable),
             View::Rendered => rendered(&context, pane, output, &params).await,
         }
     }
@@ -215,14 +216,14 @@ async fn lines(
         before: params.before,
         after: params.after,
     };
-    let end = pane.text_end(output.as_ref()).map_err(Refusal::internal)?;
-    let reading = Reading::new(output.as_ref(), end, &ask).map_err(Refusal::internal)?;
-    if reading.is_short().map_err(Refusal::internal)? {
-        return reading.run().map(Read::from).map_err(Refusal::internal);
+    let end = pane.text_end(output.as_ref()).map_err(unreadable)?;
+    let reading = Reading::new(output.as_ref(), end, &ask).map_err(unreadable)?;
+    if reading.is_short().map_err(unreadable)? {
+        return reading.run().map(Read::from).map_err(unreadable);
     }
     // Away from the other tasks: looking at every line may take a while.
     let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), end, &ask));
-    read.await.map_err(Refusal::internal)?.map(Read::from).map_err(Refusal::internal)
+    read.await.map_err(Refusal::internal)?.map(Read::from).map_err(unreadable)
 }
 
 impl From<Lines> for Read {
@@ -296,7 +297,7 @@ async fn rendered(
     let known = pane.known(output.as_ref());
     let most = MOST_LINES.min(MOST_CELLS / usize::from(output.size().cols).max(1));
     let drawn = tokio::task::spawn_blocking(move || drawn(output.as_ref(), &known, most));
-    let drawn = drawn.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
+    let drawn = drawn.await.map_err(Refusal::internal)?.map_err(unreadable)?;
     // The screen is better known than what is above it; where it has moved on meanwhile, both must still fit.
     let screen = if before == drawn.end { view.rows } else { drawn.rows };
     let rows: Vec<String> = drawn.above.into_iter().chain(screen).collect();

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use paned_model::{Code, PaneId, Refusal, Scope};
+use paned_model::{Code, Refusal, Scope};
 use serde_json::json;
 
 use super::{Empty, OnPane};
 use crate::Kernel;
 use crate::dispatch::draft;
+use crate::journal::Change;
 use crate::panes::{Pane, Record};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneRemove;
 
@@ -18,11 +20,12 @@ impl Action for PaneRemove {
     const DOC: &'static str = "Forget a pane that has ended, with its output.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = OnPane;
     type Answer = Empty;
 
-    fn pane(params: &OnPane) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &OnPane) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {
@@ -50,8 +53,9 @@ pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refu
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
     kernel.agents().forget(&pane.id);
     kernel.agents().post().forget(kernel, &pane.id);
-    let removed = draft("pane:removed", &json!({ "paneId": pane.id }));
-    kernel.journal().record(vec![removed], vec![Record::delete(&pane.id)]);
+    let removed = draft("pane:removed", &pane.about(json!({})));
+    let redact = Change::Redact { pane: pane.id.to_string() };
+    kernel.journal().record(vec![removed], vec![Record::delete(&pane.id), redact]);
     kernel.panes().remove(pane);
     Ok(())
 }

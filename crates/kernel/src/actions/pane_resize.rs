@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::panes::Pane;
-use crate::panes::pane::gone;
+use crate::panes::pane::{gone, late};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneResize;
 
@@ -39,11 +40,12 @@ impl Action for PaneResize {
     const DOC: &'static str = "Set the size of a pane's terminal. Who asks over a connection that stays holds it while they are there.";
     const SCOPE: Scope = Scope::Input;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = Params;
     type Answer = Resized;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Resized, Refusal> {
@@ -68,6 +70,12 @@ impl Action for PaneResize {
             Some(Ok(())) => {}
             Some(Err(NotResized { why: Refused::Held, holder })) => {
                 return Err(held(&pane, holder));
+            }
+            Some(Err(NotResized { why: Refused::Late, .. })) => {
+                return Err(late(&pane.id, "the size", false));
+            }
+            Some(Err(NotResized { why: Refused::TakenBack, .. })) => {
+                return Err(late(&pane.id, "the size", true));
             }
             Some(Err(_)) | None => return Err(gone(&pane.id, pane.lock().status())),
         }

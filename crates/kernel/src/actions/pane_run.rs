@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::pane_new;
 use super::pane_read::{MOST_LINES, Read, check_limit};
 use crate::panes::reading::{self, Lines};
+use crate::panes::unreadable;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 const LINES: usize = 500;
 
@@ -67,9 +69,13 @@ impl Action for PaneRun {
         "Run a command in a new pane to its end; answer how it ended and what it printed.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: Kind = Kind::Change;
-    const SECRETS: &'static [&'static str] = &["env"];
+    const SECRETS: &'static [&'static str] = &["env", "output"];
     type Params = Params;
     type Answer = Ran;
+
+    fn touches(_: &Params) -> Touches {
+        Touches::nothing()
+    }
 
     async fn run(context: Context, params: Params) -> Result<Ran, Refusal> {
         let argv = argv(params.argv, params.command)?;
@@ -88,7 +94,7 @@ impl Action for PaneRun {
         let limit = params.limit.unwrap_or(LINES);
         let output = pane.readable()?;
         let end = output.end();
-        let output = reading::last(output.as_ref(), end, limit).map_err(Refusal::internal)?;
+        let output = reading::last(output.as_ref(), end, limit).map_err(unreadable)?;
         Ok(Ran::new(pane.info(), output))
     }
 }

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::panes::shown::{Format, Shown};
-use crate::panes::{Pane, above};
+use crate::panes::{Pane, above, unreadable};
 use crate::ready::Ready;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 const MOST_ROWS: usize = 1000;
 
@@ -37,8 +38,8 @@ impl Action for PaneScreen {
     type Params = Params;
     type Answer = Ready<Shown>;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Ready<Shown>, Refusal> {
@@ -64,5 +65,5 @@ async fn rows_above(pane: &Pane, rows: usize) -> Result<Vec<String>, Refusal> {
     let output = pane.readable()?;
     let known = pane.known(output.as_ref());
     let found = tokio::task::spawn_blocking(move || above(output.as_ref(), &known, rows));
-    found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)
+    found.await.map_err(Refusal::internal)?.map_err(unreadable)
 }

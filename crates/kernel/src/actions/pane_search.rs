@@ -11,10 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::patience::patience;
-use crate::panes::Pane;
 use crate::panes::pattern::{Asked, Pattern};
 use crate::panes::search::{self, Search, Sizes, Trail};
+use crate::panes::{Pane, unreadable};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 const HITS: usize = 100;
 const MOST_HITS: usize = 1000;
@@ -82,6 +83,10 @@ impl Action for PaneSearch {
     type Params = Params;
     type Answer = Found;
 
+    fn touches(params: &Params) -> Touches {
+        params.panes.as_ref().map_or_else(Touches::reached, Touches::panes)
+    }
+
     async fn run(context: Context, params: Params) -> Result<Found, Refusal> {
         let patterns = context.kernel.patterns();
         let asked = Asked::one("pattern", &params.pattern, params.ignore_case);
@@ -95,10 +100,10 @@ impl Action for PaneSearch {
         let now = Instant::now();
         let mut hunt = Hunt::new(pattern, outputs, limit, now + patience);
         let is_soon_done = hunt.pattern.is_light();
-        if !is_soon_done || !hunt.go_on(Some(now + SHORT)).map_err(Refusal::internal)? {
+        if !is_soon_done || !hunt.go_on(Some(now + SHORT)).map_err(unreadable)? {
             // Away from the other tasks: this may take a while.
             let rest = tokio::task::spawn_blocking(move || hunt.go_on(None).map(|_| hunt));
-            hunt = rest.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
+            hunt = rest.await.map_err(Refusal::internal)?.map_err(unreadable)?;
         }
         Ok(hunt.found())
     }
@@ -107,15 +112,14 @@ impl Action for PaneSearch {
 type Outputs = Vec<(Arc<Pane>, Arc<dyn Output>)>;
 
 fn outputs(context: &Context, asked: Option<&[PaneId]>) -> Result<Outputs, Refusal> {
-    let Context { kernel, caller } = context;
+    let Context { kernel, caller, .. } = context;
     let Some(asked) = asked else {
         let reached = kernel.panes().list().into_iter();
-        let reached = reached.filter(|pane| kernel.may_reach(&pane.id, caller).is_ok());
+        let reached = reached.filter(|pane| kernel.reaches(&pane.id, caller));
         let readable = reached.filter_map(|pane| pane.output().map(|output| (pane, output)));
         return Ok(readable.collect());
     };
     let one = |id: &PaneId| {
-        kernel.may_reach(id, caller)?;
         let pane = kernel.panes().get(id)?;
         let output = pane.readable()?;
         Ok((pane, output))

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::meta::{self, Changed};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct PaneSetMeta;
 
@@ -29,12 +30,12 @@ impl Action for PaneSetMeta {
     type Params = Params;
     type Answer = Changed;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
-        meta::change(&context.kernel, &params.pane_id, |meta| {
+        meta::edit(&context, &params.pane_id, |meta| {
             meta.insert(params.key, params.value);
         })
     }

@@ -16,12 +16,13 @@ use super::pane_read::check_since;
 use super::patience::{A_DAY, check_millis, patience};
 use crate::Kernel;
 use crate::agents::Seen;
-use crate::panes::Pane;
 use crate::panes::lookout::{Look, Lookout, Sign, Wanted};
 use crate::panes::pattern::Asked;
 use crate::panes::reading::{self, Line};
 use crate::panes::search::{self, Search, Sizes};
+use crate::panes::{Pane, unreadable};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 const TAIL: usize = 10;
 /// How long an explanation may search for what matches in older output.
@@ -109,8 +110,8 @@ impl Action for PaneWait {
     type Params = Params;
     type Answer = Waited;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id)
     }
 
     async fn run(context: Context, params: Params) -> Result<Waited, Refusal> {
@@ -217,10 +218,10 @@ impl Wait {
         if !self.wanted.is_nothing() {
             let (output, tail) = (self.output.clone(), self.pane.tail.get());
             // Of a character that is not whole yet, nothing was looked at.
-            let end = self.pane.text_end(output.as_ref()).map_err(Refusal::internal)?;
+            let end = self.pane.text_end(output.as_ref()).map_err(unreadable)?;
             let from = self.from.min(end);
             let lookout = Lookout::new(output, tail, self.wanted.clone(), from);
-            self.lookout = Some(lookout.map_err(Refusal::internal)?);
+            self.lookout = Some(lookout.map_err(unreadable)?);
         }
         Ok(())
     }
@@ -301,7 +302,7 @@ impl Wait {
                 look
             };
             self.lookout = Some(lookout);
-            match look.map_err(Refusal::internal)? {
+            match look.map_err(unreadable)? {
                 Look::Seen(sighting) => {
                     self.evidence.push(sighting.line);
                     return Ok(Some(match sighting.sign {
@@ -324,8 +325,8 @@ impl Wait {
     async fn answer(self, met: Option<Met>) -> Result<Waited, Refusal> {
         let next = Offset(self.next());
         let output = self.output.as_ref();
-        let end = self.pane.text_end(output).map_err(Refusal::internal)?;
-        let tail = reading::last(output, end, TAIL).map_err(Refusal::internal)?.lines;
+        let end = self.pane.text_end(output).map_err(unreadable)?;
+        let tail = reading::last(output, end, TAIL).map_err(unreadable)?.lines;
         let why = if met.is_none() { self.explain().await? } else { Vec::new() };
         let pane = self.pane.info();
         let timed_out = met.is_none() && pane.status.is_live();
@@ -392,7 +393,7 @@ impl Wait {
             let goes_on = || std::time::Instant::now() < until;
             search.go_on(&mut trail, &mut Vec::new(), goes_on).map(|()| trail.hits.pop())
         };
-        let hit = self.kernel.patterns().away(search).await?.map_err(Refusal::internal)?;
+        let hit = self.kernel.patterns().away(search).await?.map_err(unreadable)?;
         Ok(hit.filter(|hit| hit.offset < self.from))
     }
 }

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::panes::Pane;
-use crate::panes::pane::gone;
+use crate::panes::pane::{gone, late};
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 use crate::{Kernel, agents};
 
 pub(super) struct PaneWrite;
@@ -56,8 +57,8 @@ impl Action for PaneWrite {
     type Params = Params;
     type Answer = Written;
 
-    fn pane(params: &Params) -> Option<&PaneId> {
-        Some(&params.pane_id)
+    fn touches(params: &Params) -> Touches {
+        Touches::pane(&params.pane_id).typing()
     }
 
     async fn run(context: Context, params: Params) -> Result<Written, Refusal> {
@@ -138,6 +139,8 @@ pub(super) async fn write(
                 format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
             Err(Refusal::new(Code::Unavailable, sentence))
         }
+        Some(Err(Refused::Late)) => Err(late(&pane.id, "the input", false)),
+        Some(Err(Refused::TakenBack)) => Err(late(&pane.id, "the input", true)),
         Some(Err(
             Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved | Refused::Unread,
         ))

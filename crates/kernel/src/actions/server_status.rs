@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::Nothing;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct ServerStatus;
 
@@ -31,9 +32,9 @@ pub(super) struct Status {
     started_at: Time,
     /// How long ago that was, in milliseconds.
     uptime_ms: u64,
-    /// Panes by status.
+    /// Panes by status, of those that the caller reaches.
     panes: BTreeMap<&'static str, usize>,
-    /// Agents by what they do.
+    /// Agents by what they do, of those that the caller reaches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     agents: BTreeMap<&'static str, usize>,
     /// Mistakes in the user's profiles of agents, as `file:line: sentence`.
@@ -41,7 +42,10 @@ pub(super) struct Status {
     profile_mistakes: Vec<String>,
     /// The last event.
     last_event: EventId,
-    /// Why nothing can be written to the journal at present, if that is so.
+    /// What was wrong with the journal when the server started, if that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal_recovered: Option<String>,
+    /// Why nothing can be kept at present, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
 }
@@ -54,11 +58,16 @@ impl Action for ServerStatus {
     type Params = Nothing;
     type Answer = Status;
 
+    fn touches(_: &Nothing) -> Touches {
+        Touches::reached()
+    }
+
     async fn run(context: Context, _: Nothing) -> Result<Status, Refusal> {
-        let kernel = &context.kernel;
+        let Context { kernel, caller, .. } = &context;
         let address = &kernel.setup().address;
         let (mut panes, mut agents) = (BTreeMap::new(), BTreeMap::new());
-        for pane in kernel.panes().list() {
+        let all = kernel.panes().list();
+        for pane in all.iter().filter(|pane| kernel.reaches(&pane.id, caller)) {
             let state = pane.lock();
             *panes.entry(state.status().word()).or_default() += 1;
             if let Some(agent) = &state.agent {
@@ -78,7 +87,8 @@ impl Action for ServerStatus {
             agents,
             profile_mistakes: mistakes.iter().map(told).collect(),
             last_event: kernel.journal().last(),
-            trouble: kernel.journal().trouble(),
+            journal_recovered: kernel.recovered().map(str::to_owned),
+            trouble: kernel.trouble(),
         })
     }
 }

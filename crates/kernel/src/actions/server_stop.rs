@@ -5,6 +5,7 @@ use paned_model::{Refusal, Scope};
 use super::{Empty, Nothing};
 use crate::Wish;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct ServerStop;
 
@@ -13,8 +14,13 @@ impl Action for ServerStop {
     const DOC: &'static str = "Stop the server; panes live on and are found again.";
     const SCOPE: Scope = Scope::Admin;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = Nothing;
     type Answer = Empty;
+
+    fn touches(_: &Nothing) -> Touches {
+        Touches::all_panes()
+    }
 
     async fn run(context: Context, _: Nothing) -> Result<Empty, Refusal> {
         context.kernel.wish(Wish::Stop);

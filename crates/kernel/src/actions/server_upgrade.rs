@@ -5,6 +5,7 @@ use paned_model::{Refusal, Scope};
 use super::{Empty, Nothing};
 use crate::Wish;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct ServerUpgrade;
 
@@ -16,6 +17,10 @@ impl Action for ServerUpgrade {
     const KIND: Kind = Kind::Change;
     type Params = Nothing;
     type Answer = Empty;
+
+    fn touches(_: &Nothing) -> Touches {
+        Touches::all_panes()
+    }
 
     async fn run(context: Context, _: Nothing) -> Result<Empty, Refusal> {
         context.kernel.wish(Wish::Upgrade);

@@ -10,6 +10,7 @@ use super::pane_new;
 use super::visible::{Visible, usual};
 use crate::registry::{Action, Context, Kind};
 use crate::stage::{Ask, SessionInfo, USUAL};
+use crate::touches::Touches;
 
 pub(super) struct SessionStart;
 
@@ -39,6 +40,10 @@ impl Action for SessionStart {
     const SECRETS: &'static [&'static str] = &["env"];
     type Params = Params;
     type Answer = SessionInfo;
+
+    fn touches(_: &Params) -> Touches {
+        Touches::reached()
+    }
 
     async fn run(context: Context, params: Params) -> Result<SessionInfo, Refusal> {
         let Params { name, argv, cwd, env, size } = params;

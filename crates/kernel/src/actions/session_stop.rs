@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::close;
 use super::visible::usual;
 use crate::registry::{Action, Context, Kind};
-use crate::stage::{Ask, OnViewClosed};
+use crate::stage::{Ask, OnViewClosed, StopRequest};
+use crate::touches::Touches;
 
 pub(super) struct SessionStop;
 
@@ -20,6 +21,9 @@ pub(super) struct Params {
     /// Whether the programs of its panes go on unseen.
     #[serde(default)]
     keep_panes: bool,
+    /// Whether it is meant although it ends the pane that this comes from.
+    #[serde(default, rename = "self")]
+    itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -35,12 +39,23 @@ impl Action for SessionStop {
     const DOC: &'static str = "Stop a session in tmux, and end the panes that were made for it.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: Kind = Kind::Change;
+    const NEEDS_JOURNAL: bool = false;
     type Params = Params;
     type Answer = Stopped;
 
+    fn touches(_: &Params) -> Touches {
+        Touches::reached()
+    }
+
     async fn run(context: Context, params: Params) -> Result<Stopped, Refusal> {
         let kernel = &context.kernel;
-        let shown = kernel.stages().own(kernel, |answer| Ask::Stop(params.name, answer)).await?;
+        let is_ending = !params.keep_panes && !params.itself;
+        let request = StopRequest {
+            name: params.name,
+            grant: context.caller.grant.clone(),
+            spared: context.caller.pane.clone().filter(|_| is_ending),
+        };
+        let shown = kernel.stages().own(kernel, |answer| Ask::Stop(request, answer)).await?;
         let mut stopped = Stopped { closed: Vec::new(), kept: Vec::new() };
         for id in shown {
             let Ok(pane) = kernel.panes().get(&id) else { continue };

@@ -10,6 +10,7 @@ use tokio::process::Command;
 use super::Empty;
 use crate::panes::launch;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct ShellRun;
 
@@ -30,6 +31,10 @@ impl Action for ShellRun {
     type Params = Params;
     type Answer = Empty;
 
+    fn touches(_: &Params) -> Touches {
+        Touches::nothing()
+    }
+
     async fn run(context: Context, params: Params) -> Result<Empty, Refusal> {
         if params.command.trim().is_empty() {
             return Err(Refusal::invalid("`command` is empty"));
@@ -42,7 +47,8 @@ impl Action for ShellRun {
         command.arg("-c").arg(params.command).current_dir(cwd).process_group(0);
         command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(Refusal::internal)?;
+        let mut child =
+            command.spawn().map_err(|error| Refusal::system("cannot start a shell", &error))?;
         // Only so that it does not stay behind as a zombie; nobody asked how it ends.
         tokio::spawn(async move { child.wait().await });
         Ok(Empty {})

@@ -15,6 +15,7 @@ use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::Ask;
+use crate::touches::Touches;
 
 /// How long a program that shows a sub-agent may take until it shows anything.
 const READY: Duration = Duration::from_secs(10);
@@ -74,13 +75,17 @@ impl Action for SubagentOpened {
     type Params = Params;
     type Answer = Opened;
 
+    fn touches(params: &Params) -> Touches {
+        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    }
+
     async fn run(context: Context, params: Params) -> Result<Opened, Refusal> {
         check(&params.id)?;
         if params.parent_id.is_none() {
             return Ok(Opened::nothing("it has no `parentId`, so it is no sub-agent"));
         }
         let kernel = &context.kernel;
-        if let Some(pane) = find(kernel, &params.id) {
+        if let Some(pane) = find(&context, &params.id) {
             return Ok(Opened::of(&pane, has_printed(&pane)));
         }
         let spot = Where {
@@ -119,9 +124,11 @@ pub(super) fn check(id: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("`id` is made of letters, digits, `_`, `-`, `.` and `:`"))
 }
 
-/// The living pane that shows a sub-agent.
-pub(super) fn find(kernel: &Kernel, id: &str) -> Option<Arc<Pane>> {
-    kernel.panes().list().into_iter().find(|pane| {
+/// The living pane that shows a sub-agent, of those that the caller reaches.
+pub(super) fn find(Context { kernel, caller, .. }: &Context, id: &str) -> Option<Arc<Pane>> {
+    let mut reached =
+        kernel.panes().list().into_iter().filter(|pane| kernel.reaches(&pane.id, caller));
+    reached.find(|pane| {
         let state = pane.lock();
         let is_it = state.meta().get("subagent.id").and_then(|it| it.as_str()) == Some(id);
         is_it && state.status().is_live()

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::pane_adopt::{adopted_as, foreign, socket};
 use crate::Kernel;
 use crate::registry::{Action, Context, Kind};
+use crate::touches::Touches;
 
 pub(super) struct TmuxList;
 
@@ -105,6 +106,10 @@ impl Action for TmuxList {
     const KIND: Kind = Kind::Question;
     type Params = Params;
     type Answer = Vec<Server>;
+
+    fn touches(params: &Params) -> Touches {
+        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    }
 
     async fn run(context: Context, Params { tmux }: Params) -> Result<Vec<Server>, Refusal> {
         let kernel = &context.kernel;

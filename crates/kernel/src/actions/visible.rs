@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::close;
 use crate::Kernel;
 use crate::panes::Pane;
+use crate::registry::Context;
 use crate::stage::{Ask, OnViewClosed, Showing, Spot, Wish};
 
 /// Whether a pane is to be seen.
@@ -112,11 +113,12 @@ fn needs_eyes(kernel: &Kernel, argv: Option<&[String]>) -> bool {
 
 /// Shows a pane that was just started. One that cannot be shown is not left behind.
 pub(super) async fn show(
-    kernel: &Kernel,
+    context: &Context,
     pane: &Arc<Pane>,
     is_first: bool,
     size: Size,
 ) -> Result<(), Refusal> {
+    let kernel = &context.kernel;
     let Some(wish) = pane.lock().record.wish.clone() else { return Ok(()) };
     let showing = Showing {
         pane: pane.id.clone(),
@@ -125,6 +127,7 @@ pub(super) async fn show(
         is_first,
         replace_ok: true,
         wait_ok: true,
+        grant: context.caller.grant.clone(),
     };
     let placed = kernel.stages().at(kernel, &wish.spot, |answer| Ask::Show(showing, answer)).await;
     match placed {

@@ -54,7 +54,7 @@ fn has_failed(end: End) -> bool {
 /// Starts it again after a while, in a new pane.
 async fn again(kernel: &Kernel, pane: &Arc<Pane>, made: Made, attempt: u32) {
     if ATTEMPTS < attempt {
-        kernel.emit("agent:gave-up", &json!({ "paneId": pane.id, "attempts": attempt - 1 }));
+        kernel.emit("agent:gave-up", &pane.about(json!({ "attempts": attempt - 1 })));
         leave(kernel, pane, made.worktree).await;
         return settle(kernel, pane);
     }
@@ -67,12 +67,12 @@ async fn again(kernel: &Kernel, pane: &Arc<Pane>, made: Made, attempt: u32) {
     settle(kernel, pane);
     match actions::start_again(kernel, pane, attempt).await {
         Ok(new) => {
-            let told = json!({ "paneId": new.id, "oldId": pane.id, "attempt": attempt });
+            let told = new.about(json!({ "oldId": pane.id, "attempt": attempt }));
             kernel.emit("agent:restarted", &told);
         }
         Err(refusal) => {
             tracing::warn!(pane = %pane.id, %refusal, "an agent that failed cannot be started again");
-            let told = json!({ "paneId": pane.id, "attempts": attempt, "error": refusal.sentence });
+            let told = pane.about(json!({ "attempts": attempt, "error": refusal.sentence }));
             kernel.emit("agent:gave-up", &told);
             leave(kernel, pane, made.worktree).await;
         }
@@ -83,9 +83,7 @@ async fn again(kernel: &Kernel, pane: &Arc<Pane>, made: Made, attempt: u32) {
 async fn leave(kernel: &Kernel, pane: &Pane, worktree: Option<Worktree>) {
     let Some(worktree) = worktree else { return };
     let left = worktree.leave(kernel).await;
-    let mut told = json!({
-        "paneId": pane.id, "path": worktree.path, "branch": worktree.branch,
-    });
+    let mut told = pane.about(json!({ "path": worktree.path, "branch": worktree.branch }));
     let (name, more) = match left {
         Left::Removed { keeps_branch } => {
             ("agent:worktree-removed", json!({ "keepsBranch": keeps_branch }))

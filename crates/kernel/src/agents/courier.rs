@@ -27,6 +27,8 @@ use crate::panes::Pane;
 
 /// How long the turn of a message that was submitted may take to show, in milliseconds.
 const TO_BEGIN: u64 = 2_000;
+/// How soon a message is looked at again that waits for the journal.
+const JOURNAL_RETRY_MS: u64 = 1_000;
 /// How long a keeper may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -235,6 +237,9 @@ impl Courier {
             Progress::Gone(count) => {
                 Err(not_there(&format!("the question went away after {count} keys")))
             }
+            Progress::Unselected(count) => Err(not_there(&format!(
+                "the option was not selected after {count} keys, and Enter was not pressed"
+            ))),
             Progress::Answered => Ok(true),
             Progress::Stays => Ok(false),
         };
@@ -286,6 +291,11 @@ impl Courier {
         loop {
             if self.letter.is_none() {
                 let letter = post.next(&self.pane)?;
+                if scene.kernel.journal().trouble().is_some() {
+                    // That it was typed could not be recorded: after a restart it would be typed again.
+                    self.wake = Some(Time(scene.now.0 + JOURNAL_RETRY_MS));
+                    return None;
+                }
                 if let Some(until) = settling(&letter, scene) {
                     self.wake = Some(until);
                     return None;
@@ -414,7 +424,9 @@ fn begin_answer(
     let invalid =
         |refused: paned_policy::delivery::NoSuchOption| Refusal::invalid(refused.to_string());
     let option = choose(dialog, &answer.choice).map_err(invalid)?;
-    Answering::new(dialog, option).map_err(invalid)
+    let answering = Answering::new(dialog, option).map_err(invalid)?;
+    // Whoever names a question has read its words, and answers no others.
+    Ok(if answer.dialog.is_none() { answering.while_it_is_drawn() } else { answering })
 }
 
 fn not_there(why: &str) -> Refusal {
@@ -461,6 +473,10 @@ pub(super) async fn write(pane: &Pane, bytes: Vec<u8>, guard: Guard) -> Wrote {
             Wrote::Refused("its program does not read; 1 MiB waits for it already".to_owned())
         }
         Ok(Ok(Err(Refused::Gone))) => Wrote::Refused("its program has ended".to_owned()),
+        Ok(Ok(Err(Refused::TakenBack))) => Wrote::Refused("its keeper does not answer".to_owned()),
+        Ok(Ok(Err(Refused::Late))) => {
+            Wrote::Lost("its keeper does not answer, and may still type it".to_owned())
+        }
         Ok(Ok(Err(Refused::Failed | Refused::Held))) => {
             Wrote::Lost("its terminal did not take it".to_owned())
         }

@@ -1,5 +1,10 @@
-//! Runs git, with a deadline and without asking anybody anything.
+//! Runs git with a deadline, without asking a person anything, and without running programs that a repository names.
+//!
+//! An agent can write into its worktree and often into the repository. Hooks, file system monitors, filters and the like
+//! that the repository configures would run as the server, outside of any sandbox that the agent is in. So what only the
+//! repository says is switched off; what the user's own configuration says, such as the filters of git-lfs, stays.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -13,28 +18,221 @@ use crate::Kernel;
 /// How long git may take; a checkout of a large tree takes a while.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What git prints when run in a folder.
-pub(super) async fn git(kernel: &Kernel, folder: &Path, args: &[&str]) -> Result<String, Refusal> {
-    let env = kernel.setup().env.iter().filter(|(name, _)| !is_about_a_repository(name));
-    let mut command = Command::new("git");
-    command.env_clear().envs(env.map(|(name, value)| (name, value)));
-    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    command.arg("-C").arg(folder).args(args).stdin(Stdio::null()).kill_on_drop(true);
-    let outcome = timeout(PATIENCE, command.output()).await.map_err(|_| {
-        let sentence = format!("git {} took longer than {} s", args[0], PATIENCE.as_secs());
-        Refusal::new(Code::Timeout, sentence)
-    })?;
-    let output = outcome
-        .map_err(|error| Refusal::new(Code::Unavailable, format!("git cannot be run: {error}")))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.trim().lines().last().unwrap_or_default().trim_start_matches("fatal: ");
-    Err(Refusal::new(Code::Conflict, format!("git {} failed: {said}", args[0])))
+/// What is off in every run, whoever configured it.
+const OFF: [(&str, &str); 8] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.askPass", ""),
+    ("core.pager", "cat"),
+    ("core.alternateRefsCommand", ""),
+    ("submodule.recurse", "false"),
+    ("maintenance.auto", "false"),
+    ("protocol.ext.allow", "never"),
+];
+
+/// Keys by which a repository could have git run a program, as `section` and the end of the name, and what is said
+/// instead where the user's own configuration says nothing.
+const PROGRAMS: [(&str, &str, &str); 12] = [
+    ("filter.", ".clean", ""),
+    ("filter.", ".smudge", ""),
+    ("filter.", ".process", ""),
+    ("filter.", ".required", "false"),
+    ("core.sshcommand", "", "ssh"),
+    ("core.gitproxy", "", ""),
+    ("credential.", "helper", ""),
+    ("remote.", ".uploadpack", "git-upload-pack"),
+    ("remote.", ".vcs", ""),
+    ("remote.", ".proxy", ""),
+    ("diff.", ".command", ""),
+    ("diff.", ".textconv", ""),
+];
+
+/// A repository, and how git is run in it.
+pub(super) struct Git<'a> {
+    kernel: &'a Kernel,
+    /// Arguments that say where it is.
+    place: Vec<OsString>,
+    common: Option<OsString>,
+    /// Keys and values that beat all configuration.
+    off: Vec<(String, String)>,
 }
 
-/// Variables that would point git elsewhere.
-fn is_about_a_repository(name: &str) -> bool {
-    matches!(name, "GIT_DIR" | "GIT_WORK_TREE" | "GIT_INDEX_FILE" | "GIT_COMMON_DIR" | "GIT_PREFIX")
+impl<'a> Git<'a> {
+    /// In the repository that a folder is in.
+    pub(super) async fn around(kernel: &'a Kernel, folder: &Path) -> Result<Self, Refusal> {
+        Self::new(kernel, vec!["-C".into(), folder.into()], None).await
+    }
+
+    /// In this repository, whatever is in its working trees.
+    pub(super) async fn of(kernel: &'a Kernel, repository: &Path) -> Result<Self, Refusal> {
+        let mut place = OsString::from("--git-dir=");
+        place.push(repository);
+        Self::new(kernel, vec!["-C".into(), repository.into(), place], None).await
+    }
+
+    /// In a working tree of a repository. What is in the tree says nothing about where the repository is.
+    pub(super) async fn in_tree(
+        kernel: &'a Kernel,
+        repository: &Path,
+        git_dir: &Path,
+        tree: &Path,
+    ) -> Result<Self, Refusal> {
+        let option = |name: &str, path: &Path| {
+            let mut option = OsString::from(name);
+            option.push(path);
+            option
+        };
+        let place = vec![
+            "-C".into(),
+            tree.into(),
+            option("--git-dir=", git_dir),
+            option("--work-tree=", tree),
+        ];
+        Self::new(kernel, place, Some(repository.into())).await
+    }
+
+    async fn new(
+        kernel: &'a Kernel,
+        place: Vec<OsString>,
+        common: Option<OsString>,
+    ) -> Result<Self, Refusal> {
+        let off = OFF.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let mut git = Self { kernel, place, common, off };
+        // Reading the configuration runs nothing.
+        let list = git.run(&["config", "--list", "--show-scope", "--null"]).await?;
+        git.off.extend(neutralize(&list));
+        Ok(git)
+    }
+
+    /// What git prints.
+    pub(super) async fn run(&self, args: &[&str]) -> Result<String, Refusal> {
+        let env = self.kernel.setup().env.iter().filter(|(name, _)| is_kept(name));
+        let mut command = Command::new("git");
+        command.env_clear().envs(env.map(|(name, value)| (name, value)));
+        // No remote helpers beyond those of git itself.
+        command
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("LC_ALL", "C")
+            .env("GIT_PROTOCOL_FROM_USER", "0");
+        if let Some(common) = &self.common {
+            command.env("GIT_COMMON_DIR", common).env("GIT_NO_LAZY_FETCH", "1");
+        }
+        // As variables: `-c` takes the first `=` for the end of the key, and a name in a key may hold one.
+        command.env("GIT_CONFIG_COUNT", self.off.len().to_string());
+        for (at, (key, value)) in self.off.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{at}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        command.args(&self.place).args(["--no-pager", "--no-optional-locks"]);
+        command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+        let outcome = timeout(PATIENCE, command.output()).await.map_err(|_| {
+            let sentence = format!("git {} took longer than {} s", args[0], PATIENCE.as_secs());
+            Refusal::new(Code::Timeout, sentence)
+        })?;
+        let output = outcome.map_err(|error| {
+            Refusal::new(Code::Unavailable, format!("git cannot be run: {error}"))
+        })?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.trim().lines().last().unwrap_or_default().trim_start_matches("fatal: ");
+        Err(Refusal::new(Code::Conflict, format!("git {} failed: {said}", args[0])))
+    }
+}
+
+/// Keys and values with which no program runs that only the repository names. `list` is the whole configuration: scope,
+/// key and value of each entry, each entry after those that it overrides.
+fn neutralize(list: &str) -> Vec<(String, String)> {
+    let mut fields = list.split('\0');
+    let mut entries = Vec::new();
+    while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+        let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+        entries.push((scope, key, value));
+    }
+    let is_own = |scope: &str| matches!(scope, "global" | "system");
+    let mut off: Vec<(String, String)> = Vec::new();
+    for (scope, key, _) in &entries {
+        // Command: our own.
+        if is_own(scope) || *scope == "command" {
+            continue;
+        }
+        let lower = key.to_ascii_lowercase();
+        let found = PROGRAMS.iter().find(|(section, end, _)| {
+            lower.len() >= section.len() + end.len()
+                && lower.starts_with(section)
+                && lower.ends_with(end)
+        });
+        let Some((_, _, neutral)) = found else { continue };
+        let users = entries.iter().rev().find(|(scope, it, _)| is_own(scope) && it == key);
+        let value = users.map_or(*neutral, |(_, _, value)| value);
+        let said = ((*key).to_owned(), value.to_owned());
+        if !off.contains(&said) {
+            off.push(said);
+        }
+    }
+    off
+}
+
+/// Whether git gets a variable of the server's: not those that would point it elsewhere or configure it.
+fn is_kept(name: &str) -> bool {
+    const KEPT: [&str; 6] = [
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+    ];
+    !(name.starts_with("GIT_") || name == "SSH_ASKPASS") || KEPT.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(list: &[(&str, &str)], expect: &[&str]) {
+        let list: String =
+            list.iter().map(|(scope, entry)| format!("{scope}\0{entry}\0")).collect();
+        let found = neutralize(&list).into_iter().map(|(key, value)| format!("{key} -> {value}"));
+        assert_eq!(found.collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn programs_that_only_a_repository_names_are_switched_off() {
+        check(&[("local", "user.name\nx"), ("global", "filter.lfs.clean\ngit-lfs")], &[]);
+        check(&[("local", "filter.evil.clean\n/x")], &["filter.evil.clean -> "]);
+        check(&[("local", "filter.a=b.clean\n/x")], &["filter.a=b.clean -> "]);
+        check(&[("worktree", "filter.A.b.process\n/x")], &["filter.A.b.process -> "]);
+        check(&[("local", "filter.evil.required")], &["filter.evil.required -> false"]);
+        check(&[("local", "core.sshcommand\n/x")], &["core.sshcommand -> ssh"]);
+        check(&[("local", "credential.helper\n!x")], &["credential.helper -> "]);
+        check(
+            &[("local", "credential.https://h.helper\n!x")],
+            &["credential.https://h.helper -> "],
+        );
+        check(&[("command", "core.askpass\n")], &[]);
+    }
+
+    #[test]
+    fn what_the_user_says_beats_what_the_repository_says() {
+        let list = [
+            ("system", "filter.lfs.clean\nold"),
+            ("global", "filter.lfs.clean\ngit-lfs clean -- %f"),
+            ("local", "filter.lfs.clean\n/evil"),
+            ("local", "filter.lfs.clean\n/evil"),
+        ];
+        check(&list, &["filter.lfs.clean -> git-lfs clean -- %f"]);
+    }
+
+    #[test]
+    fn variables_that_configure_git_do_not_reach_it() {
+        for name in ["GIT_DIR", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_EXTERNAL_DIFF"] {
+            assert!(!is_kept(name), "{name}");
+        }
+        for name in ["HOME", "PATH", "GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME"] {
+            assert!(is_kept(name), "{name}");
+        }
+    }
 }

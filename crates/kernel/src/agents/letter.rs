@@ -1,6 +1,6 @@
 //! One message to an agent, as it is remembered.
 
-use paned_model::{Delivery, Dialog, PaneId, Time};
+use paned_model::{Delivery, Dialog, PaneId, PaneRef, Time};
 use paned_policy::delivery::{Begun, Leftover, Outcome, Standing, WhenBusy};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub(crate) struct Letter {
     pub(crate) when_busy: WhenBusy,
     /// Who is to get the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) notify: Option<PaneId>,
+    pub(crate) notify: Option<PaneRef>,
     pub(crate) accepted_at: Time,
     /// That it was about to be typed, or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]

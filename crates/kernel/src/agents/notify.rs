@@ -1,6 +1,6 @@
 //! What is brought back to whoever asked: the answer to a message, and the end of what they started.
 
-use paned_model::{AgentState, PaneId, Refusal};
+use paned_model::{AgentState, PaneId, PaneRef, Refusal};
 use paned_policy::delivery::WhenBusy;
 use serde_json::json;
 
@@ -9,6 +9,7 @@ use super::letter::{Letter, Turn};
 use super::post::Order;
 use super::{Agent, Seen};
 use crate::Kernel;
+use crate::panes::notice::harmless;
 
 /// How long after a message was handed over its turn is expected to begin, in milliseconds.
 const TO_BEGIN: u64 = 10_000;
@@ -72,25 +73,31 @@ pub(super) fn bring_back(kernel: &Kernel, letter: &Letter, turn: Option<Turn>) {
                 format!("(it is done, and its answer cannot be read: {})", refusal.sentence)
             }),
         };
+        // Inside the tags: what another agent says is never taken for words of the person or of us.
+        let answer = harmless(&answer);
         let text =
-            format!("<agent_answer>\nFrom: {from}\nMessage: {id}\n</agent_answer>\n\n{answer}");
+            format!("<agent_answer>\nFrom: {from}\nMessage: {id}\n\n{answer}\n</agent_answer>");
         tell(&kernel, &from, &to, text, format!("answer to {id}"));
         kernel.agents().post().brought_back(&kernel, &from, number);
     });
 }
 
 /// Hands a text to whoever asked for it: as a message to an agent, or as a notice to anybody else.
-pub(crate) fn tell(kernel: &Kernel, from: &PaneId, to: &PaneId, text: String, key: String) {
+pub(crate) fn tell(kernel: &Kernel, from: &PaneId, to: &PaneRef, text: String, key: String) {
     if !hand(kernel, to, &text, key) {
-        kernel.emit("pane:notice", &json!({ "paneId": from, "to": to, "text": text }));
+        kernel.emit("pane:notice", &kernel.about(from, json!({ "to": to.id, "text": text })));
     }
 }
 
 /// Sends a text to the agent in a pane, if there is one; whether it was accepted.
-pub(crate) fn hand(kernel: &Kernel, to: &PaneId, text: &str, key: String) -> bool {
+pub(crate) fn hand(kernel: &Kernel, to: &PaneRef, text: &str, key: String) -> bool {
+    if kernel.panes().find(to).is_none() {
+        // It is gone, and its name may be another pane's.
+        return false;
+    }
     let (when_busy, notify) = (WhenBusy::Queue, None);
     let order =
-        Order { pane: to.clone(), text: printable(text), key: Some(key), when_busy, notify };
+        Order { pane: to.id.clone(), text: printable(text), key: Some(key), when_busy, notify };
     kernel.agents().send(kernel, order).is_ok()
 }
 

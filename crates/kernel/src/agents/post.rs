@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use paned_model::{Code, Delivery, PaneId, Refusal, Time};
+use paned_model::{Code, Delivery, PaneId, PaneRef, Refusal, Time};
 use paned_policy::delivery::{Begun, Leftover, Standing, WhenBusy};
 use serde_json::json;
 use tokio::sync::watch;
@@ -48,7 +48,7 @@ pub(crate) struct Order {
     /// What is done if the agent is busy.
     pub(crate) when_busy: WhenBusy,
     /// Who is to get the answer.
-    pub(crate) notify: Option<PaneId>,
+    pub(crate) notify: Option<PaneRef>,
 }
 
 /// That a message was accepted.
@@ -110,7 +110,8 @@ impl Post {
         let tray = inner.trays.entry(letter.pane.clone()).or_default();
         let mut changes = prune(tray, now);
         changes.push(letter.put());
-        let drafts = letter.fate.is_some().then(|| delivered(&letter)).into_iter().collect();
+        let drafts =
+            letter.fate.is_some().then(|| delivered(kernel, &letter)).into_iter().collect();
         kernel.journal().record(drafts, changes);
         tray.push_back(Entry::new(letter));
         Ok(tray.back().expect("it was just put there").receipt())
@@ -276,7 +277,7 @@ impl Entry {
         if !may_stand {
             self.letter.text = String::new();
         }
-        let drafts = vec![delivered(&self.letter)];
+        let drafts = vec![delivered(kernel, &self.letter)];
         kernel.journal().record(drafts, vec![self.letter.put()]);
         self.told.send_replace(Told { turn, ..self.letter.told() });
         if is_owed(&self.letter) {
@@ -340,15 +341,12 @@ fn is_owed(letter: &Letter) -> bool {
     letter.notify.is_some() && letter.fate.as_ref().is_some_and(submitted)
 }
 
-fn delivered(letter: &Letter) -> crate::journal::Draft {
+fn delivered(kernel: &Kernel, letter: &Letter) -> crate::journal::Draft {
     let fate = letter.fate.as_ref();
-    draft(
-        "agent:delivered",
-        &json!({
-            "paneId": letter.pane,
-            "messageId": letter.id(),
-            "outcome": fate.map(|fate| fate.word),
-            "evidence": fate.map(|fate| &fate.evidence),
-        }),
-    )
+    let payload = json!({
+        "messageId": letter.id(),
+        "outcome": fate.map(|fate| fate.word),
+        "evidence": fate.map(|fate| &fate.evidence),
+    });
+    draft("agent:delivered", &kernel.about(&letter.pane, payload))
 }

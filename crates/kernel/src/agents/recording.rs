@@ -10,7 +10,7 @@ use super::cast::Cast;
 use super::log::{Moment, Recalled, What};
 use super::{Agent, Ask};
 use crate::panes::Pane;
-use crate::panes::lens::Known;
+use crate::panes::lens::{Budget, Known};
 
 /// A recording.
 pub(crate) struct Recording {
@@ -73,7 +73,10 @@ fn write(
 /// What was to be seen at an offset, as far as that can still be told.
 fn screen_at(output: &dyn Output, known: &Known, at: u64) -> Option<Screen> {
     let mut drawn = known.blank(output, output.first(), 0);
-    while let Err(gap) = drawn.catch_up(output, at).ok()? {
+    let budget = Budget::new();
+    let first = drawn.at();
+    let mut goes_on = || !budget.is_spent(at.saturating_sub(first));
+    while let Err(gap) = drawn.catch_up_while(output, at, 0, &mut goes_on).ok()? {
         drawn = known.blank(output, gap.first, 0);
     }
     Some(drawn.into_screen())

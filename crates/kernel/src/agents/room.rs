@@ -8,7 +8,7 @@ use paned_policy::retire::{self, Candidate};
 
 use super::{Agents, Ask};
 use crate::panes::Pane;
-use crate::{Kernel, actions};
+use crate::{Caller, Kernel, actions};
 
 /// Followers of a pane that are ours: its agent's own task.
 const OURS: usize = 1;
@@ -28,14 +28,23 @@ impl Drop for Place {
 
 impl Agents {
     /// Makes room for one more agent of this name: where there are too many, the one that has been idle for
-    /// longest goes.
-    pub(crate) async fn admit(&self, kernel: &Kernel, id: &PaneId) -> Result<Place, Refusal> {
+    /// longest goes, of those that the caller reaches; never the caller's own.
+    pub(crate) async fn admit(
+        &self,
+        kernel: &Kernel,
+        id: &PaneId,
+        caller: &Caller,
+    ) -> Result<Place, Refusal> {
         loop {
             if let Some(place) = self.reserve(kernel, id) {
                 return Ok(place);
             }
+            let living = living(kernel);
+            let reached = living.iter().filter(|pane| {
+                kernel.reaches(&pane.id, caller) && caller.pane.as_ref() != Some(&pane.this())
+            });
             let candidates: Vec<Candidate> =
-                living(kernel).iter().filter_map(|pane| candidate(kernel, pane)).collect();
+                reached.filter_map(|pane| candidate(kernel, pane)).collect();
             let first = retire::first(&candidates, kernel.now()).ok_or_else(|| full(kernel))?;
             let pane = kernel.panes().get(&first.pane)?;
             if retire(kernel, &pane).await? {
@@ -59,7 +68,8 @@ impl Agents {
 fn full(kernel: &Kernel) -> Refusal {
     let limit = kernel.limits().agents;
     let sentence = format!(
-        "there are {limit} agents already, and none of them is idle and unwatched; close one, or raise the limit"
+        "there are {limit} agents already, and none that you may close is idle and unwatched; close one, or raise the \
+         limit"
     );
     Refusal::new(Code::Limit, sentence)
 }

@@ -51,7 +51,6 @@ pub(crate) fn found_again(kernel: &Kernel, pane: &Pane) {
 
 fn payload(pane: &Pane, info: &AgentInfo, from: AgentState, age_ms: u64) -> Value {
     let mut told = Map::new();
-    told.insert("paneId".into(), json!(pane.id));
     told.insert("profile".into(), json!(info.profile));
     told.insert("from".into(), json!(from));
     told.insert("to".into(), json!(info.state));
@@ -67,7 +66,7 @@ fn payload(pane: &Pane, info: &AgentInfo, from: AgentState, age_ms: u64) -> Valu
     told.insert("source".into(), json!(info.source));
     told.insert("confidence".into(), json!(share(info.confidence)));
     told.insert("ageMs".into(), json!(age_ms));
-    Value::Object(told)
+    pane.about(Value::Object(told))
 }
 
 /// What the pane's record and meta say of it from now on.

@@ -1,12 +1,13 @@
 //! A git worktree of an agent's own: made when it starts, and removed when it has ended and nothing would be
 //! lost.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use paned_model::{Code, PaneId, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::git::git;
+use super::git::Git;
 use crate::Kernel;
 
 /// A worktree that was made for an agent.
@@ -62,20 +63,22 @@ impl Worktree {
             Refusal::new(Code::Unavailable, "this server was set up without a place for worktrees")
         })?;
         let (repository, prefix) = find(kernel, folder).await?;
+        let here = Git::around(kernel, folder).await?;
         let from = check_name("base", wanted.base.as_deref().unwrap_or("HEAD"))?;
         let commit = format!("{from}^{{commit}}");
-        let base = git(kernel, folder, &["rev-parse", "--verify", "--quiet", &commit]).await;
+        let base = here.run(&["rev-parse", "--verify", "--quiet", &commit]).await;
         let base = base.map_err(|_| {
             let sentence = format!("`{from}` is no commit of {}", repository.display());
             Refusal::invalid(sentence)
         })?;
-        let (branch, is_new) = choose(kernel, &repository, id, wanted.branch).await?;
+        let git = Git::of(kernel, &repository).await?;
+        let (branch, is_new) = choose(&git, id, wanted.branch).await?;
         let path = free(home, id.as_str());
         let place = path.to_string_lossy().into_owned();
         let new = ["worktree", "add", "--quiet", "-b", &branch, &place, &base];
         let old = ["worktree", "add", "--quiet", &place, &branch];
-        git(kernel, &repository, if is_new { &new } else { &old }).await?;
-        let base = git(kernel, &path, &["rev-parse", "HEAD"]).await?;
+        git.run(if is_new { &new } else { &old }).await?;
+        let base = Git::around(kernel, &path).await?.run(&["rev-parse", "HEAD"]).await?;
         let prefix = prefix.trim_end_matches('/');
         let folder = if prefix.is_empty() { path.clone() } else { path.join(prefix) };
         Ok((Self { path, repository, branch, base, is_new }, folder))
@@ -84,7 +87,9 @@ impl Worktree {
     /// Removes it, unless something in it would be lost.
     pub(crate) async fn leave(&self, kernel: &Kernel) -> Left {
         if !self.path.exists() {
-            let _ = git(kernel, &self.repository, &["worktree", "prune"]).await;
+            if let Ok(git) = Git::of(kernel, &self.repository).await {
+                let _ = git.run(&["worktree", "prune"]).await;
+            }
             return Left::Removed { keeps_branch: true };
         }
         match self.remove(kernel).await {
@@ -95,37 +100,60 @@ impl Worktree {
 
     async fn remove(&self, kernel: &Kernel) -> Result<bool, Refusal> {
         let keep = |why: String| Err(Refusal::new(Code::Conflict, why));
-        let ask = ["status", "--porcelain", "--untracked-files=normal"];
-        let changed = git(kernel, &self.path, &ask).await?.lines().count();
+        let Some(git_dir) = self.git_dir() else {
+            return keep("its `.git` is not the one that it was made with".to_owned());
+        };
+        let git = Git::in_tree(kernel, &self.repository, &git_dir, &self.path).await?;
+        // Of what is in a submodule only the commit counts: git is not run in there.
+        let ask =
+            ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
+        let changed = git.run(&ask).await?.lines().count();
         if 0 < changed {
             return keep(format!("{changed} files in it are changed or new"));
         }
-        if let Some(unfinished) = self.unfinished(kernel).await? {
+        let mut unfinished = UNFINISHED.into_iter().filter(|name| git_dir.join(name).exists());
+        if let Some(unfinished) = unfinished.next() {
             return keep(format!("git has not finished there ({unfinished})"));
         }
         // `--all` would count the very place that goes.
         let loose = ["rev-list", "--count", "HEAD", "--not", "--branches", "--tags", "--remotes"];
-        let loose = git(kernel, &self.path, &loose).await?;
+        let loose = git.run(&loose).await?;
         if loose != "0" {
             return keep(format!("{loose} commits in it are on no branch"));
         }
         let place = self.path.to_string_lossy();
-        // Without force: git looks for itself, once more.
-        git(kernel, &self.repository, &["worktree", "remove", &place]).await?;
-        Ok(!self.drop_branch(kernel).await)
+        let git = Git::of(kernel, &self.repository).await?;
+        // By force, because otherwise git would look again, and believe the tree where its repository is.
+        git.run(&["worktree", "remove", "--force", &place]).await?;
+        Ok(!self.drop_branch(&git).await)
     }
 
-    async fn unfinished(&self, kernel: &Kernel) -> Result<Option<&'static str>, Refusal> {
-        let folder = git(kernel, &self.path, &["rev-parse", "--absolute-git-dir"]).await?;
-        Ok(UNFINISHED.into_iter().find(|name| Path::new(&folder).join(name).exists()))
+    /// Where the repository keeps what it knows of this worktree. `None` if the worktree does not say so any more: its agent
+    /// may have put another repository there, whose configuration names programs to run.
+    fn git_dir(&self) -> Option<PathBuf> {
+        let file = self.path.join(".git");
+        let found = fs::symlink_metadata(&file).ok()?;
+        if !found.is_file() || 4096 < found.len() {
+            return None;
+        }
+        let text = fs::read_to_string(&file).ok()?;
+        let said = Path::new(text.strip_prefix("gitdir: ")?.trim_end());
+        let name = said.file_name()?;
+        let all = fs::canonicalize(self.repository.join("worktrees")).ok()?;
+        let is_plain = !said.components().any(|part| part == Component::ParentDir);
+        let is_ours = is_plain && fs::canonicalize(said.parent()?).ok()? == all;
+        let git_dir = all.join(name);
+        let is_folder = fs::symlink_metadata(&git_dir).ok()?.is_dir();
+        let back = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+        let is_back = fs::canonicalize(back.trim_end()).ok()? == fs::canonicalize(&file).ok()?;
+        (is_ours && is_folder && is_back).then_some(git_dir)
     }
 
     /// Removes the branch that was made for it if it is where it began; whether it did.
-    async fn drop_branch(&self, kernel: &Kernel) -> bool {
+    async fn drop_branch(&self, git: &Git<'_>) -> bool {
         let name = format!("refs/heads/{}", self.branch);
         // Only from that very commit, whatever happens meanwhile.
-        let drop = ["update-ref", "-d", &name, &self.base];
-        self.is_new && git(kernel, &self.repository, &drop).await.is_ok()
+        self.is_new && git.run(&["update-ref", "-d", &name, &self.base]).await.is_ok()
     }
 }
 
@@ -133,7 +161,8 @@ impl Worktree {
 /// them may go.
 async fn find(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refusal> {
     let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix"];
-    let found = git(kernel, folder, &ask).await.map_err(|refusal| match refusal.code {
+    let found = async { Git::around(kernel, folder).await?.run(&ask).await };
+    let found = found.await.map_err(|refusal| match refusal.code {
         Code::Conflict => Refusal::invalid(format!(
             "`worktree` needs `cwd` to be in a git repository; {} is not",
             folder.display()
@@ -147,33 +176,32 @@ async fn find(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refus
 
 /// The branch, and whether it is to be made.
 async fn choose(
-    kernel: &Kernel,
-    repository: &Path,
+    git: &Git<'_>,
     id: &PaneId,
     wanted: Option<String>,
 ) -> Result<(String, bool), Refusal> {
     if let Some(branch) = wanted {
         check_name("branch", &branch)?;
-        if git(kernel, repository, &["check-ref-format", "--branch", &branch]).await.is_err() {
+        if git.run(&["check-ref-format", "--branch", &branch]).await.is_err() {
             let branch = branch.escape_debug();
             return Err(Refusal::invalid(format!("`{branch}` is no name for a branch")));
         }
-        let is_new = !is_branch(kernel, repository, &branch).await;
+        let is_new = !is_branch(git, &branch).await;
         return Ok((branch, is_new));
     }
     let names = std::iter::once(format!("paned/{id}"));
     let names = names.chain((2..).map(|n| format!("paned/{id}-{n}")));
     for name in names.take(1000) {
-        if !is_branch(kernel, repository, &name).await {
+        if !is_branch(git, &name).await {
             return Ok((name, true));
         }
     }
     Err(Refusal::new(Code::Conflict, format!("there are too many branches `paned/{id}`")))
 }
 
-async fn is_branch(kernel: &Kernel, repository: &Path, name: &str) -> bool {
+async fn is_branch(git: &Git<'_>, name: &str) -> bool {
     let name = format!("refs/heads/{name}");
-    git(kernel, repository, &["show-ref", "--verify", "--quiet", &name]).await.is_ok()
+    git.run(&["show-ref", "--verify", "--quiet", &name]).await.is_ok()
 }
 
 /// A name that git does not take for an option.

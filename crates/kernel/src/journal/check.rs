@@ -63,6 +63,12 @@ fn page_count(header: &[u8; HEADER]) -> Result<u32, Error> {
     Ok(number(&header[28..32]))
 }
 
+/// Whether there is a write-ahead log with anything in it.
+pub(super) fn has_log(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal"))
+        .is_ok_and(|log| LOG_HEADER < usize::try_from(log.len()).unwrap_or(0))
+}
+
 /// Whether the write-ahead log holds all these pages.
 fn log_has(path: &Path, mut pages: impl Iterator<Item = u32>) -> Result<bool, Error> {
     let log = match fs::read(beside(path, "-wal")) {

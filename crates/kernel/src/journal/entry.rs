@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use paned_model::{EventId, Time};
+use serde_json::{Map, Value};
 
 /// One event as it is stored and served. The payload is JSON text already, so that a thousand readers cost
 /// one serialisation.
@@ -45,6 +46,19 @@ impl Entry {
         /// What an entry costs besides its text.
         const OVERHEAD: usize = 96;
         self.name.len() + self.payload.len() + OVERHEAD
+    }
+
+    /// The same without these fields of its payload, if it is about this pane and has one of them.
+    pub(super) fn without(&self, fields: &[&str], pane: &str) -> Option<Self> {
+        let mut payload: Map<String, Value> = serde_json::from_str(&self.payload).ok()?;
+        if payload.get("paneId").and_then(Value::as_str) != Some(pane) {
+            return None;
+        }
+        let before = payload.len();
+        payload.retain(|name, _| !fields.contains(&name.as_str()));
+        let text = serde_json::to_string(&payload).ok()?;
+        let is_changed = payload.len() != before;
+        is_changed.then(|| Self::new(self.id, self.time, self.name.clone(), text))
     }
 
     /// As it is shown at a door: made by the first who needs it, and kept for all the others while the event is

@@ -2,8 +2,21 @@
 
 use std::io;
 
-use rusqlite::ffi::{Error as SqliteError, SQLITE_ERROR};
+use rusqlite::ffi::{
+    Error as SqliteError, SQLITE_CANTOPEN, SQLITE_ERROR, SQLITE_IOERR_SHMOPEN,
+    SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE,
+};
 use rusqlite::{Error as Sql, ErrorCode};
+
+const NO_SPACE: &str = "no space left on device";
+/// What SQLite calls a disk without room, besides its own word for it, when it opens a database.
+const FULL: [i32; 5] = [
+    SQLITE_CANTOPEN,
+    SQLITE_IOERR_SHMOPEN,
+    SQLITE_IOERR_SHMSIZE,
+    SQLITE_IOERR_TRUNCATE,
+    SQLITE_IOERR_WRITE,
+];
 
 /// Why something is not in the journal, or could not be read from it.
 #[derive(Debug, thiserror::Error)]
@@ -17,21 +30,53 @@ pub enum Error {
     /// The content contradicts itself.
     #[error("the journal is damaged: {0}")]
     Damaged(&'static str),
-    /// Not durable yet: it is kept in memory, and tried again.
-    #[error("not in the journal yet, will be tried again: {0}")]
+    /// The database is no longer where it was opened.
+    #[error("the journal's database was removed or replaced while it was in use")]
+    Removed,
+    /// The store refuses to write at present; it is tried again.
+    #[error("the journal cannot be written: {0}")]
     Unwritten(String),
+    /// A bug ended the writer thread; only a restart of the server helps.
+    #[error("the journal's writer stopped working; restart the server")]
+    WriterPanicked,
     /// The journal was closed first.
     #[error("the journal is closed")]
     Closed,
 }
 
 impl Error {
+    /// What the system said, in its own words: the reason why something cannot be written.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Database(Sql::SqliteFailure(error, _))
+                if error.code == ErrorCode::DiskFull
+                    || error.extended_code == SQLITE_IOERR_SHMSIZE =>
+            {
+                NO_SPACE.to_owned()
+            }
+            Self::File(error) if is_out_of_room(error) => NO_SPACE.to_owned(),
+            Self::Unwritten(reason) => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether there was no room: not damage, and it ends by itself.
+    pub(super) fn is_full(&self) -> bool {
+        match self {
+            Self::File(error) => is_out_of_room(error),
+            Self::Database(Sql::SqliteFailure(error, _)) => {
+                error.code == ErrorCode::DiskFull || FULL.contains(&error.extended_code)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the files are bad, so that trying again is no use. A full or failing disk is not damage:
     /// a good file must not be replaced because of it. A schema or a value that does not fit our
     /// statements is: the statements are right.
     pub(super) fn is_damage(&self) -> bool {
         match self {
-            Self::Damaged(_) => true,
+            Self::Damaged(_) | Self::Removed => true,
             Self::Database(Sql::SqliteFailure(error, _)) => is_damage(*error),
             Self::Database(
                 Sql::SqlInputError { .. }
@@ -41,9 +86,15 @@ impl Error {
                 | Sql::IntegralValueOutOfRange(..)
                 | Sql::Utf8Error(..),
             ) => true,
-            Self::Database(_) | Self::File(_) | Self::Unwritten(_) | Self::Closed => false,
+            Self::Database(_) | Self::File(_) | Self::Unwritten(_) | Self::WriterPanicked | Self::Closed => {
+                false
+            },
         }
     }
+}
+
+fn is_out_of_room(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 fn is_damage(error: SqliteError) -> bool {

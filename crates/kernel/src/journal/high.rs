@@ -9,7 +9,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use paned_model::EventId;
@@ -61,7 +61,12 @@ pub(super) struct High {
 impl High {
     /// Writes this mark, over an older one.
     pub(super) fn create(journal: &Path, mark: Mark) -> io::Result<Self> {
-        let file = File::options().write(true).create(true).truncate(false).open(path(journal))?;
+        let file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path(journal))?;
         let high = Self { file, mark };
         high.write()?;
         high.file.set_len(high.mark.text().len() as u64)?;

@@ -6,9 +6,9 @@
 //!
 //! A killed process loses nothing that was published. A power cut may lose the last moments (SQLite
 //! runs with `synchronous=NORMAL`), but their ids are not given again: a mark beside the database sees to
-//! it. While the disk refuses writes, what was recorded stays queued in memory, without a bound, and is
-//! tried again; [`Journal::committed`] answers with the error meanwhile, and [`Journal::trouble`] says
-//! why, so that the kernel can refuse new work.
+//! it. While the disk refuses writes, what was recorded waits in memory, up to a bound, and is tried again.
+//! [`Journal::committed`] answers with the error meanwhile, [`Journal::trouble`] says why, so that the kernel can
+//! refuse new work, and [`Journal::withdraw`] takes back what is not committed, so that it can undo what was under way.
 //!
 //! It never waits for a reader, never touches SQLite on a task, and never knows what an event means.
 
@@ -17,6 +17,7 @@ mod entry;
 mod error;
 mod high;
 mod interest;
+mod leaf;
 mod portion;
 mod queue;
 mod reader;
@@ -26,6 +27,7 @@ mod shared;
 mod sqlite;
 mod store;
 mod tail;
+mod wal;
 mod writer;
 
 #[cfg(test)]
@@ -45,6 +47,7 @@ pub use queue::Ticket;
 pub use reader::{Batch, Reader};
 use shared::{Setup, Shared};
 use sqlite::Sqlite;
+pub use store::FakeDisk;
 use store::Memory;
 
 /// An event that has no id yet.
@@ -68,6 +71,12 @@ pub enum Change {
         /// JSON text.
         value: String,
     },
+    /// Overwrite what events repeat of a pane's output: the pane is forgotten. Readers that are near the end may still
+    /// be given it from memory: they follow what happens, and it has just happened.
+    Redact {
+        /// The pane.
+        pane: String,
+    },
     /// Forget it, if it is there.
     Delete {
         /// Which table of the kernel it belongs to.
@@ -86,6 +95,32 @@ pub struct Record {
     pub key: String,
     /// JSON text.
     pub value: String,
+}
+
+/// How a journal is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How much of it.
+    pub keep: Keep,
+    /// Whether there must be one already, because something else in its folder says that a server ran there. If there
+    /// is none, it was lost, and ids go on far beyond those that may have been given.
+    pub is_used: bool,
+    /// The clock.
+    pub now: fn() -> Time,
+}
+
+/// How much is kept: the newest events within both limits, about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// How many events.
+    pub events: u64,
+    /// Bytes of the events' names and payloads.
+    pub bytes: u64,
+}
+
+impl Keep {
+    /// Everything.
+    pub const ALL: Self = Self { events: u64::MAX, bytes: u64::MAX };
 }
 
 /// What was found when a journal was opened.
@@ -126,11 +161,11 @@ struct Owner {
 }
 
 impl Journal {
-    /// Opens the journal at this path, or makes one. Keeps about the newest `keep` events. Blocks: call it
-    /// before there are tasks, or from a blocking one.
-    pub fn open(path: &Path, keep: u64, now: fn() -> Time) -> Result<(Self, Opened), Error> {
-        let (store, opened) = Sqlite::open(path)?;
+    /// Opens the journal at this path, or makes one. Blocks: call it before there are tasks, or from a blocking one.
+    pub fn open(path: &Path, options: Options) -> Result<(Self, Opened), Error> {
+        let (store, opened) = Sqlite::open(path, options.is_used)?;
         let last = opened.last;
+        let Options { keep, now, .. } = options;
         let shared = Arc::new(Shared::new(Setup { store: Box::new(store), last, keep, now }));
         let writer = writer::spawn(Arc::clone(&shared))?;
         Ok((Self::with(shared, Some(writer)), opened))
@@ -140,8 +175,20 @@ impl Journal {
     #[must_use]
     pub fn memory() -> Self {
         let store = Box::new(Memory::default());
-        let setup = Setup { store, last: EventId(0), keep: u64::MAX, now: wall_clock };
+        let setup = Setup { store, last: EventId(0), keep: Keep::ALL, now: wall_clock };
         Self::with(Arc::new(Shared::new(setup)), None)
+    }
+
+    /// A journal on a disk that can be made full: for tests.
+    ///
+    /// # Errors
+    /// When its thread cannot be started.
+    pub fn on(disk: &FakeDisk) -> Result<Self, Error> {
+        let store = Box::new(disk.clone());
+        let setup = Setup { store, last: EventId(0), keep: Keep::ALL, now: wall_clock };
+        let shared = Arc::new(Shared::new(setup));
+        let writer = writer::spawn(Arc::clone(&shared))?;
+        Ok(Self::with(shared, Some(writer)))
     }
 
     fn with(shared: Arc<Shared>, writer: Option<JoinHandle<()>>) -> Self {
@@ -160,6 +207,12 @@ impl Journal {
         self.owner.shared.committed(ticket).await
     }
 
+    /// Takes back what these calls recorded, all of it or nothing: its changes are never made, and each of its events
+    /// becomes `journal:withdrawn`, so that no id is given again. Answers false when part of it is committed.
+    pub async fn withdraw(&self, tickets: &[Ticket]) -> bool {
+        self.owner.shared.withdraw(tickets).await
+    }
+
     /// The id of the last committed event.
     #[must_use]
     pub fn last(&self) -> EventId {
@@ -168,7 +221,7 @@ impl Journal {
 
     /// Why nothing can be committed at present, if that is so.
     #[must_use]
-    pub fn trouble(&self) -> Option<String> {
+    pub fn trouble(&self) -> Option<Error> {
         self.owner.shared.progress().trouble()
     }
 

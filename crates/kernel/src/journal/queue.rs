@@ -1,5 +1,6 @@
 //! What was recorded and is not committed yet. A value: it neither waits nor wakes.
 
+use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -10,13 +11,31 @@ use super::{Change, Draft, Entry};
 
 /// For how many events there is room at most before they come.
 const MAX_AHEAD: usize = 1024;
+/// Bytes of events held in memory while the store refuses them; later ones are counted and dropped.
+const MAX_STALLED: usize = 64 << 20;
+/// The event that stands in the place of one that was withdrawn, so that ids stay dense and none is given again.
+const WITHDRAWN: &str = "journal:withdrawn";
+/// The event that says how many events were dropped while the journal could not be written.
+const DROPPED: &str = "journal:dropped";
 
 /// A receipt for one `record`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// The last id that was assigned, or the one before when there were no events.
+    /// The last id that was assigned, or the one before when there were no events. Tell it to no one before it
+    /// is committed.
     pub last: EventId,
+    /// How many events it is for.
+    count: u64,
     pub(super) turn: u64,
+}
+
+/// Where a `record` is that is not known to be committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Position {
+    /// In the group that the writer has in hand: the attempt decides.
+    InAttempt,
+    /// In the queue.
+    Waiting,
 }
 
 /// Numbers events and holds them for the writer.
@@ -24,27 +43,52 @@ pub(super) struct Queue {
     last: EventId,
     turn: u64,
     waiting: Group,
+    /// The last turn of the group that the writer has in hand.
+    attempted: Option<u64>,
+    /// Set while the store refuses.
+    stalled: Option<Stall>,
     ended: bool,
+}
+
+/// What is held and dropped while the store refuses.
+#[derive(Default)]
+struct Stall {
+    bytes: usize,
+    dropped: u64,
 }
 
 impl Queue {
     /// An empty queue that numbers events after `last`.
     pub(super) fn new(last: EventId) -> Self {
-        Self { last, turn: 0, waiting: Group::default(), ended: false }
+        let waiting = Group::default();
+        Self { last, turn: 0, waiting, attempted: None, stalled: None, ended: false }
     }
 
     /// Numbers these events and adds them. Once ended, hands out a ticket that is never honoured.
     pub(super) fn push(&mut self, drafts: Vec<Draft>, changes: Vec<Change>, time: Time) -> Ticket {
         self.turn += 1;
+        let before = self.last;
         if !self.ended {
             self.waiting.turn = self.turn;
-            self.waiting.changes.extend(changes);
-            for Draft { name, payload } in drafts {
-                self.last = self.last.next();
-                self.waiting.entries.push(Arc::new(Entry::new(self.last, time, name, payload)));
+            let turn = self.turn;
+            self.waiting.changes.extend(changes.into_iter().map(|change| (turn, change)));
+            for draft in drafts {
+                self.add(draft, time);
             }
         }
-        Ticket { last: self.last, turn: self.turn }
+        Ticket { last: self.last, count: self.last.0 - before.0, turn: self.turn }
+    }
+
+    fn add(&mut self, Draft { name, payload }: Draft, time: Time) {
+        if let Some(stall) = &mut self.stalled {
+            if MAX_STALLED <= stall.bytes {
+                stall.dropped += 1;
+                return;
+            }
+            stall.bytes += name.len() + payload.len();
+        }
+        self.last = self.last.next();
+        self.waiting.entries.push(Arc::new(Entry::new(self.last, time, name, payload)));
     }
 
     /// Everything that waits, as one group.
@@ -52,6 +96,59 @@ impl Queue {
         // The next group is likely to be as large, and to grow costs more than all the rest of a push.
         let entries = Vec::with_capacity(self.waiting.entries.len().min(MAX_AHEAD));
         mem::replace(&mut self.waiting, Group { entries, ..Group::default() })
+    }
+
+    /// The same, for an attempt to commit it: [`Self::finish`] or [`Self::put_back`] ends that.
+    pub(super) fn attempt(&mut self) -> Group {
+        let group = self.take();
+        self.attempted = Some(group.turn);
+        group
+    }
+
+    /// The attempt went well. What was dropped before it is recorded now.
+    pub(super) fn finish(&mut self, time: Time) {
+        self.attempted = None;
+        let dropped = self.stalled.take().map_or(0, |stall| stall.dropped);
+        if 0 < dropped {
+            let payload = format!("{{\"events\":{dropped}}}");
+            self.push(vec![Draft { name: DROPPED.to_owned(), payload }], Vec::new(), time);
+        }
+    }
+
+    /// The attempt failed: the group waits again, before everything that came meanwhile. Of changes to the same
+    /// record only the last is held.
+    pub(super) fn put_back(&mut self, mut group: Group) {
+        self.attempted = None;
+        let later = self.take();
+        let weight = |entries: &[Arc<Entry>]| entries.iter().map(|entry| entry.weight()).sum();
+        let stall = self.stalled.get_or_insert_default();
+        group.turn = group.turn.max(later.turn);
+        group.entries.extend(later.entries);
+        group.changes.extend(later.changes);
+        keep_last(&mut group.changes);
+        stall.bytes = weight(&group.entries);
+        self.waiting = group;
+    }
+
+    /// Where a `record` is that is not committed.
+    pub(super) fn position(&self, ticket: Ticket) -> Position {
+        match self.attempted {
+            Some(turn) if ticket.turn <= turn => Position::InAttempt,
+            Some(_) | None => Position::Waiting,
+        }
+    }
+
+    /// Takes back what waits: its changes are dropped, and each of its events becomes one that says so. A change that was
+    /// made void by it does not come back: a caller that undoes a change to an older record writes that record again.
+    pub(super) fn withdraw(&mut self, ticket: Ticket) {
+        self.waiting.changes.retain(|(turn, _)| *turn != ticket.turn);
+        let first = ticket.last.0 - ticket.count;
+        for entry in &mut self.waiting.entries {
+            if first < entry.id.0 && entry.id <= ticket.last {
+                let (name, payload) = (WITHDRAWN.to_owned(), "{}".to_owned());
+                *entry = Arc::new(Entry::new(entry.id, entry.time, name, payload));
+            }
+        }
     }
 
     /// Whether nothing waits.
@@ -72,5 +169,71 @@ impl Queue {
     /// Whether it takes nothing more in.
     pub(super) fn is_ended(&self) -> bool {
         self.ended
+    }
+}
+
+/// Drops changes that a later one to the same record makes void.
+fn keep_last(changes: &mut Vec<(u64, Change)>) {
+    let mut seen = HashSet::new();
+    changes.reverse();
+    changes.retain(|(_, change)| {
+        seen.insert(match change {
+            Change::Put { kind, key, .. } | Change::Delete { kind, key } => (*kind, key.clone()),
+            Change::Redact { pane } => ("", pane.clone()),
+        })
+    });
+    changes.reverse();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(key: &str, value: &str) -> Change {
+        Change::Put { kind: "k", key: key.to_owned(), value: value.to_owned() }
+    }
+
+    fn push(queue: &mut Queue, names: &str, changes: Vec<Change>) -> Ticket {
+        let draft = |name: &str| Draft { name: name.to_owned(), payload: "{}".to_owned() };
+        queue.push(names.split_whitespace().map(draft).collect(), changes, Time(0))
+    }
+
+    fn names(group: &Group) -> Vec<String> {
+        group.entries.iter().map(|entry| format!("{} {}", entry.id, entry.name)).collect()
+    }
+
+    #[test]
+    fn what_is_withdrawn_leaves_its_ids_and_nothing_else() {
+        let mut queue = Queue::new(EventId(0));
+        push(&mut queue, "a", vec![put("x", "1")]);
+        let group = queue.attempt();
+        let ticket = push(&mut queue, "b c", vec![put("y", "1")]);
+        push(&mut queue, "d", vec![put("x", "2")]);
+        assert_eq!(queue.position(ticket), Position::Waiting);
+        queue.put_back(group);
+        queue.withdraw(ticket);
+        let group = queue.attempt();
+        let expect = ["1 a", "2 journal:withdrawn", "3 journal:withdrawn", "4 d"];
+        assert_eq!(names(&group), expect);
+        assert_eq!(group.changes, [(3, put("x", "2"))]);
+        assert_eq!(queue.position(ticket), Position::InAttempt);
+    }
+
+    #[test]
+    fn memory_is_bounded_while_the_store_refuses_and_what_is_dropped_is_counted() {
+        let mut queue = Queue::new(EventId(0));
+        push(&mut queue, "a", vec![]);
+        let group = queue.attempt();
+        queue.put_back(group);
+        let long = || Draft { name: "b".to_owned(), payload: "x".repeat(MAX_STALLED / 2) };
+        for _ in 0..4 {
+            queue.push(vec![long()], vec![put("x", "1")], Time(0));
+        }
+        let group = queue.attempt();
+        assert_eq!((group.entries.len(), queue.last()), (3, EventId(3)));
+        queue.finish(Time(0));
+        let told = queue.take();
+        assert_eq!(names(&told), ["4 journal:dropped"]);
+        assert_eq!(told.entries[0].payload, r#"{"events":2}"#);
     }
 }

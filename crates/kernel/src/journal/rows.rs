@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::portion::MAX_BYTES as MAX_PORTION;
 use super::store::Span;
+use super::wal::PAGE;
 use super::{Change, Entry, Error, Record};
 
 const SCHEMA: &str = "
@@ -87,7 +88,35 @@ pub(super) fn apply(db: &Connection, change: &Change) -> Result<(), Error> {
             delete.execute([*kind, key.as_str()])?;
             Ok(())
         }
+        Change::Redact { pane } => redact(db, pane),
     }
+}
+
+/// Events that repeat what a pane printed. The index makes them quick to find.
+const INDEX: &str = "CREATE INDEX IF NOT EXISTS contents ON events (id)
+    WHERE name IN ('pane:notice', 'pane:title', 'agent:state')";
+
+/// The fields that do.
+const CONTENTS: [&str; 3] = ["text", "title", "dialog"];
+
+/// Makes what databases of earlier versions lack.
+pub(super) fn upgrade(db: &Connection) -> Result<(), Error> {
+    Ok(db.execute_batch(INDEX)?)
+}
+
+/// Overwrites what events repeat of a pane's output.
+fn redact(db: &Connection, pane: &str) -> Result<(), Error> {
+    let mut find = db.prepare_cached(
+        "SELECT id, time, name, payload, sum FROM events
+         WHERE name IN ('pane:notice', 'pane:title', 'agent:state') AND instr(payload, ?1)",
+    )?;
+    let mut rows = find.query([format!("{pane:?}")])?;
+    let mut redacted = Vec::new();
+    while let Some(row) = rows.next()? {
+        redacted.extend(entry(row).ok().and_then(|entry| entry.without(&CONTENTS, pane)));
+    }
+    drop(rows);
+    put_entries(db, &redacted)
 }
 
 /// Writes a record: kind, key and value.
@@ -189,6 +218,67 @@ fn record(row: &Row<'_>) -> Result<Record, Error> {
     let record = Record { kind: row.get(1)?, key: row.get(2)?, value: row.get(3)? };
     verify(row, sum(&[record.kind.as_bytes(), record.key.as_bytes(), record.value.as_bytes()]))?;
     Ok(record)
+}
+
+/// An event that was read without SQLite, if it matches its sum.
+pub(super) fn sound_entry(
+    id: u64,
+    time: i64,
+    (name, payload): (String, String),
+    sum: i64,
+) -> Option<Entry> {
+    let entry = Entry::new(EventId(id), Time(u64::try_from(time).ok()?), name, payload);
+    (entry_sum(&entry) == sum).then_some(entry)
+}
+
+/// The same of a record.
+pub(super) fn sound_record(record: Record, found: i64) -> Option<Record> {
+    let parts = [&record.kind, &record.key, &record.value].map(|part| part.as_bytes());
+    (sum(&parts) == found).then_some(record)
+}
+
+/// Writes an event unless there is one of its id. Answers whether it did.
+pub(super) fn add_entry(db: &Connection, entry: &Entry) -> Result<bool, Error> {
+    let mut find = db.prepare_cached("SELECT 1 FROM events WHERE id = ?1")?;
+    if find.exists([signed(entry.id.0)])? {
+        return Ok(false);
+    }
+    put_entries(db, [entry])?;
+    Ok(true)
+}
+
+/// Writes a record unless there is one of its kind and key.
+pub(super) fn add_record(db: &Connection, record: &Record) -> Result<(), Error> {
+    let mut find = db.prepare_cached("SELECT 1 FROM records WHERE kind = ?1 AND key = ?2")?;
+    if !find.exists([&record.kind, &record.key])? {
+        put_record(db, [&record.kind, &record.key, &record.value])?;
+    }
+    Ok(())
+}
+
+/// What the tables hold: the last event and how many there are.
+pub(super) fn counted(db: &Connection) -> Result<State, Error> {
+    let mut find = db.prepare_cached("SELECT coalesce(max(id), 0), count(*) FROM events")?;
+    let (last, count) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(State { last: EventId(unsigned(last)?), count: unsigned(count)? })
+}
+
+/// The bytes of the pages that hold something.
+pub(super) fn used_bytes(db: &Connection) -> Result<u64, Error> {
+    let number = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0));
+    let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
+    Ok(unsigned(pages)? * PAGE as u64)
+}
+
+/// Forgets grants that an event says were revoked: an older version of their page may have brought them back.
+pub(super) fn forget_revoked(db: &Connection) -> Result<(), Error> {
+    db.execute(
+        "DELETE FROM records WHERE kind = 'grant' AND key IN (
+            SELECT json_extract(payload, '$.id') FROM events
+            WHERE name = 'grant:revoked' AND json_valid(payload))",
+        [],
+    )?;
+    Ok(())
 }
 
 fn verify(row: &Row<'_>, sum: i64) -> Result<(), Error> {

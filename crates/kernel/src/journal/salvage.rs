@@ -1,10 +1,14 @@
 //! Saves what can be read of a damaged database into a fresh one, and moves the damaged files aside.
 //!
-//! It keeps every event and record whose row can be reached and matches its sum; what is missing between them
-//! is a hole that readers are told of. It never changes the damaged files and never overwrites earlier ones.
+//! First the pages of the write-ahead log are laid over those of the file, and SQLite reads what its trees reach. Then
+//! every page is read without SQLite, for events that no tree leads to: after a lost file or a damaged log there may be
+//! no tree at all. It keeps every event and record that matches its sum; what is missing between them is a hole that
+//! readers are told of. It never changes the damaged files and never overwrites earlier ones.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use paned_model::EventId;
@@ -13,17 +17,26 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::check::beside;
 use super::high::Mark;
+use super::leaf::{self, Found};
 use super::rows::{self, State};
+use super::wal::{Log, PAGE};
 use super::{Error, Recovery};
 
 /// How far to jump when nothing tells which ids were given: more than anyone lost.
 const LEAP_OF_FAITH: u64 = 1 << 20;
+/// How many pages a log may have beyond the end of the file.
+const MOST_BEYOND: u32 = 1 << 20;
 
 /// Puts a fresh database in the place of the damaged one.
-pub(super) fn rebuild(path: &Path, mark: Option<&Mark>, cause: &Error) -> Result<Recovery, Error> {
+pub(super) fn rebuild(
+    path: &Path,
+    live: Option<&Connection>,
+    mark: Option<&Mark>,
+    cause: &Error,
+) -> Result<Recovery, Error> {
     resume(path)?;
     let fresh = beside(path, ".new");
-    let saved = copy(path, &fresh, mark)?;
+    let saved = copy(path, live, &fresh, mark)?;
     File::open(&fresh)?.sync_all()?;
     let aside = move_aside(path)?;
     fs::rename(&fresh, path)?;
@@ -41,50 +54,138 @@ pub(super) fn resume(path: &Path) -> io::Result<()> {
     remove(&fresh)
 }
 
-/// Copies what can be read. Answers the last event that was, and how many.
-fn copy(from: &Path, to: &Path, mark: Option<&Mark>) -> Result<State, Error> {
+/// Copies what can be read: through a connection that is still open to files that are gone, or from the files.
+/// Answers the last event that was, and how many.
+fn copy(
+    from: &Path,
+    live: Option<&Connection>,
+    to: &Path,
+    mark: Option<&Mark>,
+) -> Result<State, Error> {
     let mut fresh = Connection::open(to)?;
     fresh.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
     rows::create(&fresh)?;
     let writing = fresh.transaction()?;
-    let saved = match source(from)? {
-        Some(damaged) => copy_rows(&damaged, &writing)?,
-        None => State::default(),
-    };
-    let reserved = mark.map_or(EventId(saved.last.0 + LEAP_OF_FAITH), |mark| mark.reserved);
+    match live {
+        Some(live) => copy_rows(live, &writing)?,
+        None => copy_files(from, &writing)?,
+    }
+    rows::forget_revoked(&writing)?;
+    let saved = rows::counted(&writing)?;
+    let reserved = mark.map_or_else(|| unknown(saved.last), |mark| mark.reserved);
     rows::set_state(&writing, State { last: saved.last.max(reserved), ..saved })?;
     writing.commit()?;
     fresh.close().map_err(|(_, error)| error)?;
     Ok(saved)
 }
 
-/// Opens the damaged database, if there is anything in it.
-fn source(path: &Path) -> Result<Option<Connection>, Error> {
-    // SQLite would delete the log of an empty file.
-    if fs::metadata(path).map_or(0, |found| found.len()) == 0 {
-        return Ok(None);
+/// The id to go on after when nothing tells which were given. Milliseconds since 1970 are more than any journal
+/// reaches that has fewer than a thousand events a second, and they are more each time.
+fn unknown(last: EventId) -> EventId {
+    EventId(last.0 + LEAP_OF_FAITH).max(EventId(super::wall_clock().0))
+}
+
+fn copy_files(from: &Path, fresh: &Connection) -> Result<(), Error> {
+    let log = fs::read(beside(from, "-wal")).unwrap_or_default();
+    let log = Log::read(&log);
+    let pages = Pages { file: File::open(from).ok(), newer: log.pages() };
+    let merged = beside(from, ".merged");
+    if pages.write(&merged)? {
+        let copied = source(&merged).and_then(|damaged| copy_rows(&damaged, fresh));
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            remove(&beside(&merged, suffix))?;
+        }
+        copied?;
     }
+    copy_loose(&log, &pages, fresh)
+}
+
+/// Copies the rows that no tree leads to. Records only where no tree leads to any: an old page may hold one that was
+/// deleted since.
+fn copy_loose(log: &Log<'_>, pages: &Pages<'_>, fresh: &Connection) -> Result<(), Error> {
+    let has_records = rows::record_after(fresh, i64::MIN)?.is_some();
+    let page_at = |number: u32| pages.get(number);
+    let keep = |content: &[u8], is_newest: bool| {
+        for found in leaf::rows(content, &page_at) {
+            match found {
+                Found::Event(entry) => drop(rows::add_entry(fresh, &entry)?),
+                Found::Record(record) if is_newest && !has_records => {
+                    rows::add_record(fresh, &record)?;
+                }
+                Found::Record(_) => {}
+            }
+        }
+        Ok::<_, Error>(())
+    };
+    for number in 1..=pages.count() {
+        if let Some(content) = pages.get(number) {
+            keep(&content, true)?;
+        }
+    }
+    log.newest_first().try_for_each(|frame| keep(frame.content, false))
+}
+
+/// The pages of a database: its file, and what the log has that is newer.
+struct Pages<'a> {
+    file: Option<File>,
+    newer: HashMap<u32, &'a [u8]>,
+}
+
+impl Pages<'_> {
+    fn in_file(&self) -> u32 {
+        let length =
+            self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |it| it.len());
+        u32::try_from(length / PAGE as u64).unwrap_or(u32::MAX)
+    }
+
+    /// The greatest number of a page, unless a damaged frame says something absurd.
+    fn count(&self) -> u32 {
+        let most = self.in_file().saturating_add(MOST_BEYOND);
+        let newer = self.newer.keys().copied().filter(|number| *number <= most);
+        newer.max().unwrap_or(0).max(self.in_file())
+    }
+
+    fn get(&self, number: u32) -> Option<Vec<u8>> {
+        if let Some(content) = self.newer.get(&number) {
+            return Some(content.to_vec());
+        }
+        let at = u64::from(number.checked_sub(1)?) * PAGE as u64;
+        let mut content = vec![0; PAGE];
+        self.file.as_ref()?.read_exact_at(&mut content, at).ok()?;
+        Some(content)
+    }
+
+    /// Writes all of them into one file. Answers whether SQLite may make anything of it: without the first page it
+    /// cannot.
+    fn write(&self, path: &Path) -> Result<bool, Error> {
+        remove(path)?;
+        if self.get(1).is_none() {
+            return Ok(false);
+        }
+        let to = File::create(path)?;
+        for number in 1..=self.count() {
+            let content = self.get(number).unwrap_or_else(|| vec![0; PAGE]);
+            to.write_all_at(&content, u64::from(number - 1) * PAGE as u64)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Opens the damaged database.
+fn source(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Without this SQLite refuses all of a file that is shorter than its header says.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true)?;
-    Ok(Some(db))
+    Ok(db)
 }
 
-fn copy_rows(damaged: &Connection, fresh: &Connection) -> Result<State, Error> {
-    let mut saved = State::default();
-    sweep(
-        |row| rows::entry_after(damaged, row),
-        |entry| {
-            saved = State { last: entry.id, count: saved.count + 1 };
-            rows::put_entries(fresh, [&entry])
-        },
-    )?;
+fn copy_rows(damaged: &Connection, fresh: &Connection) -> Result<(), Error> {
+    sweep(|row| rows::entry_after(damaged, row), |entry| rows::put_entries(fresh, [&entry]))?;
     sweep(
         |row| rows::record_after(damaged, row),
         |record| rows::put_record(fresh, [&record.kind, &record.key, &record.value]),
-    )?;
-    Ok(saved)
+    )
 }
 
 /// Walks a table in the order of its row numbers and steps over what cannot be read.

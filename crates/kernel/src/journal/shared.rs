@@ -9,16 +9,16 @@ use tokio::sync::watch;
 
 use super::interest::Interest;
 use super::portion::{Step, Steps, Wish};
-use super::queue::{Queue, Ticket};
+use super::queue::{Position, Queue, Ticket};
 use super::store::{Group, Store};
 use super::tail::{Look, Tail};
-use super::{Change, Draft, Error, lock};
+use super::{Change, Draft, Error, Keep, lock};
 
 /// What a journal is made of.
 pub(super) struct Setup {
     pub(super) store: Box<dyn Store>,
     pub(super) last: EventId,
-    pub(super) keep: u64,
+    pub(super) keep: Keep,
     pub(super) now: fn() -> Time,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Shared {
     pub(super) interest: Interest,
     /// Where committed events are.
     pub(super) store: Box<dyn Store>,
-    keep: u64,
+    keep: Keep,
     now: fn() -> Time,
 }
 
@@ -93,8 +93,9 @@ impl Shared {
     /// Commits, then publishes. On an error nothing has happened.
     pub(super) fn commit(&self, group: &Group) -> Result<(), Error> {
         self.store.append(group)?;
-        let tail = self.tail.write();
-        let dropped = tail.unwrap_or_else(PoisonError::into_inner).extend(&group.entries);
+        let mut tail = self.tail.write().unwrap_or_else(PoisonError::into_inner);
+        let dropped = tail.extend(&group.entries);
+        drop(tail);
         self.progress.send_modify(|progress| {
             progress.last = group.entries.last().map_or(progress.last, |entry| entry.id);
             progress.turn = group.turn;
@@ -138,9 +139,50 @@ impl Shared {
     }
 
     /// An attempt to commit failed.
-    pub(super) fn fail(&self, error: &Error) {
-        let cause = error.to_string().into();
+    fn fail(&self, error: &Error) {
+        let cause = error.reason().into();
         self.progress.send_modify(|progress| progress.health = Health::Failing(cause));
+    }
+
+    /// The attempt to commit what was taken went well.
+    pub(super) fn finish(&self) {
+        lock(&self.queue).finish((self.now)());
+    }
+
+    /// It failed, and nothing of it is in the store: it waits in the queue again.
+    pub(super) fn give_back(&self, group: Group, error: &Error) {
+        lock(&self.queue).put_back(group);
+        self.fail(error);
+    }
+
+    /// Takes back what these calls recorded, all of it or nothing. Answers whether it did: what is committed stays.
+    /// Waits for an attempt that is under way.
+    pub(super) async fn withdraw(&self, tickets: &[Ticket]) -> bool {
+        let mut progress = self.watch();
+        loop {
+            if let Some(done) = self.try_withdraw(tickets, &progress.borrow_and_update().clone()) {
+                return done;
+            }
+            if progress.changed().await.is_err() {
+                return true;
+            }
+        }
+    }
+
+    fn try_withdraw(&self, tickets: &[Ticket], progress: &Progress) -> Option<bool> {
+        let mut queue = lock(&self.queue);
+        // Looked at again under the lock: a commit ends before its attempt does.
+        let is_committed = |ticket: &Ticket| self.progress.borrow().has(*ticket);
+        if tickets.iter().any(is_committed) {
+            return Some(false);
+        }
+        let is_in_attempt = |ticket: &Ticket| queue.position(*ticket) == Position::InAttempt;
+        if tickets.iter().any(is_in_attempt) {
+            // The last attempt has failed: there will be none that could write it.
+            return progress.is_ended().then_some(true);
+        }
+        tickets.iter().for_each(|ticket| queue.withdraw(*ticket));
+        Some(true)
     }
 
     /// Everything that waits, as soon as something does; nothing at the end.
@@ -148,7 +190,7 @@ impl Shared {
         let queue = lock(&self.queue);
         let idle = |queue: &mut Queue| queue.is_empty() && !queue.is_ended();
         let mut queue = self.wake.wait_while(queue, idle).unwrap_or_else(PoisonError::into_inner);
-        (!queue.is_empty()).then(|| queue.take())
+        (!queue.is_empty()).then(|| queue.attempt())
     }
 
     /// Waits a while, or until the end. Answers whether the end has come.
@@ -169,7 +211,7 @@ impl Shared {
 
     /// There will be no more commits.
     pub(super) fn ended(&self, error: Option<Error>) {
-        let cause = error.map(|error| error.to_string().into());
+        let cause = error.map(|error| error.reason().into());
         self.progress.send_modify(|progress| progress.health = Health::Ended(cause));
     }
 
@@ -218,10 +260,12 @@ impl Progress {
     }
 
     /// Why nothing is committed at present.
-    pub(super) fn trouble(&self) -> Option<String> {
+    pub(super) fn trouble(&self) -> Option<Error> {
         match &self.health {
-            Health::Failing(cause) => Some(cause.to_string()),
-            Health::Well | Health::Ended(_) => None,
+            Health::Failing(cause) | Health::Ended(Some(cause)) => {
+                Some(Error::Unwritten(cause.to_string()))
+            }
+            Health::Well | Health::Ended(None) => None,
         }
     }
 
@@ -236,8 +280,10 @@ impl Progress {
     fn verdict(&self, ticket: Ticket) -> Result<(), Error> {
         match &self.health {
             _ if self.has(ticket) => Ok(()),
-            Health::Failing(cause) => Err(Error::Unwritten(cause.to_string())),
-            Health::Well | Health::Ended(_) => Err(Error::Closed),
+            Health::Failing(cause) | Health::Ended(Some(cause)) => {
+                Err(Error::Unwritten(cause.to_string()))
+            }
+            Health::Well | Health::Ended(None) => Err(Error::Closed),
         }
     }
 }

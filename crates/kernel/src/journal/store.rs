@@ -3,19 +3,21 @@
 //! A store neither numbers events nor wakes readers: it holds what it is given, whole or not at all.
 
 use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use paned_model::EventId;
 
-use super::{Change, Entry, Error, lock};
+use super::{Change, Entry, Error, Keep, lock};
 
 /// What one transaction writes.
 #[derive(Default)]
 pub(super) struct Group {
     /// Ids rise by one and go on after the group before.
     pub(super) entries: Vec<Arc<Entry>>,
-    /// In the order in which they were asked for.
-    pub(super) changes: Vec<Change>,
+    /// In the order in which they were asked for, each with the call that asked.
+    pub(super) changes: Vec<(u64, Change)>,
     /// The last call that is part of it; 0 when there is none.
     pub(super) turn: u64,
 }
@@ -39,8 +41,8 @@ pub(super) trait Store: Send + Sync {
     /// The oldest events of the span. What cannot be read is left out, as if it had never been there.
     fn read(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error>;
 
-    /// Forgets the oldest events beyond the newest `keep`; may put it off until it is worth a transaction.
-    fn trim(&self, keep: u64) -> Result<(), Error>;
+    /// Forgets the oldest events beyond what is kept; may put it off until it is worth a transaction.
+    fn trim(&self, keep: Keep) -> Result<(), Error>;
 
     /// Leaves everything tidy. Later calls fail with [`Error::Closed`].
     fn close(&self) -> Result<(), Error>;
@@ -67,11 +69,63 @@ impl Store for Memory {
         Ok(wanted.take(span.max).cloned().collect())
     }
 
-    fn trim(&self, keep: u64) -> Result<(), Error> {
+    fn trim(&self, keep: Keep) -> Result<(), Error> {
         let mut held = lock(&self.0);
-        let excess = held.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
+        let excess = held.len().saturating_sub(usize::try_from(keep.events).unwrap_or(usize::MAX));
         held.drain(..excess);
         Ok(())
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A disk in memory that can be made full, for tests of what happens then. Clones are the same disk.
+#[derive(Clone, Default)]
+pub struct FakeDisk {
+    inner: Arc<Disk>,
+}
+
+#[derive(Default)]
+struct Disk {
+    is_full: AtomicBool,
+    events: Memory,
+    changes: Mutex<Vec<Change>>,
+}
+
+impl FakeDisk {
+    /// Refuses every write from now on, or no longer does.
+    pub fn set_full(&self, is_full: bool) {
+        self.inner.is_full.store(is_full, Ordering::SeqCst);
+    }
+
+    /// Every change to a record that was written, in order.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Change> {
+        lock(&self.inner.changes).clone()
+    }
+}
+
+impl Store for FakeDisk {
+    fn is_instant(&self) -> bool {
+        false
+    }
+
+    fn append(&self, group: &Group) -> Result<(), Error> {
+        if self.inner.is_full.load(Ordering::SeqCst) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull).into());
+        }
+        lock(&self.inner.changes).extend(group.changes.iter().map(|(_, change)| change.clone()));
+        self.inner.events.append(group)
+    }
+
+    fn read(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error> {
+        self.inner.events.read(span)
+    }
+
+    fn trim(&self, keep: Keep) -> Result<(), Error> {
+        self.inner.events.trim(keep)
     }
 
     fn close(&self) -> Result<(), Error> {

@@ -3,16 +3,17 @@
 //! It sleeps while there is nothing to do, and never gives up on a group before the end.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::Error;
 use super::shared::Shared;
-use super::store::Group;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How soon room on the disk is noticed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts the writer.
 pub(super) fn spawn(shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
@@ -20,30 +21,32 @@ pub(super) fn spawn(shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
 }
 
 fn run(shared: &Shared) {
-    let written = drain(shared);
-    let closed = shared.store.close();
-    let error = written.and(closed).err();
+    // A panic must not leave callers waiting for a commit that never comes.
+    let ended = catch_unwind(AssertUnwindSafe(|| drain(shared).and(shared.store.close())));
+    let error = ended.unwrap_or(Err(Error::WriterPanicked)).err();
     if let Some(error) = &error {
         tracing::error!(%error, "the journal did not end cleanly");
     }
     shared.ended(error);
 }
 
+/// Writes what is queued until the end. While the store refuses, everything waits in the queue, where it can be
+/// withdrawn; at the end one last attempt is all there is time for.
 fn drain(shared: &Shared) -> Result<(), Error> {
-    while let Some(group) = shared.take() {
-        write(shared, &group)?;
-    }
-    Ok(())
-}
-
-/// Tries until it is written. At the end one last attempt is all there is time for.
-fn write(shared: &Shared, group: &Group) -> Result<(), Error> {
     let mut pause = FIRST_PAUSE;
-    while let Err(error) = shared.commit(group) {
-        tracing::error!(%error, events = group.entries.len(), "the journal cannot be written; trying again");
-        shared.fail(&error);
+    while let Some(group) = shared.take() {
+        let Err(error) = shared.commit(&group) else {
+            shared.finish();
+            pause = FIRST_PAUSE;
+            continue;
+        };
+        if pause == FIRST_PAUSE {
+            let events = group.entries.len();
+            tracing::error!(%error, events, "the journal cannot be written; trying again");
+        }
+        shared.give_back(group, &error);
         if shared.pause(pause) {
-            return shared.commit(group);
+            return shared.take().map_or(Ok(()), |group| shared.commit(&group));
         }
         pause = LONGEST_PAUSE.min(pause * 2);
     }

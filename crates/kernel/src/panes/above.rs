@@ -5,7 +5,7 @@ use std::io;
 use memchr::memchr;
 use paned_substrate::Output;
 
-use super::lens::Known;
+use super::lens::{Budget, Known};
 
 /// How much of the output is drawn for them at most. What scrolled off before that is not found.
 const REACH: u64 = 512 << 10;
@@ -33,10 +33,13 @@ pub(crate) fn above(output: &dyn Output, known: &Known, rows: usize) -> io::Resu
 pub(crate) fn drawn(output: &dyn Output, known: &Known, rows: usize) -> io::Result<Drawn> {
     let end = output.end();
     let mut from = output.first().max(end.saturating_sub(REACH));
+    let budget = Budget::new();
     loop {
         let begin = line_after(output, from, end)?;
         let mut drawn = known.blank(output, begin, rows);
-        match drawn.catch_up(output, end)? {
+        let mut goes_on = || !budget.is_spent(0);
+        let caught_up = drawn.catch_up_while(output, end, 0, &mut goes_on);
+        match caught_up.map_err(|error| out_of_budget(error, end - drawn.at()))? {
             Ok(()) => {
                 drawn.screen_mut().settle();
                 let screen = drawn.screen();
@@ -48,6 +51,13 @@ pub(crate) fn drawn(output: &dyn Output, known: &Known, rows: usize) -> io::Resu
             // The ring was faster: begin anew with what is kept.
             Err(gap) => from = gap.first,
         }
+    }
+}
+
+fn out_of_budget(error: io::Error, left: u64) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut => Budget::error(left),
+        _ => error,
     }
 }
 

@@ -1,20 +1,24 @@
 //! Finding the panes again: what the journal remembers against what is there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use paned_model::frame::Ending;
-use paned_model::{PaneId, Size, Status, Time};
+use paned_model::{Grant, GrantId, Instance, Meta, PaneId, PaneRef, PaneSet, Size, Status, Time};
 use paned_substrate::{Found, Link, Output, Silent, State};
 use serde_json::json;
 
+use super::notice::Manner;
 use super::pane::Reach;
-use super::record::End;
+use super::record::{End, Title};
 use super::task;
 use super::{Pane, Record, end};
 use crate::Kernel;
 use crate::agents::{self, Life};
 use crate::dispatch::draft;
+use crate::grants::{Stored, random_name};
 use crate::journal::Change;
 
 /// How many milliseconds a program waits for an answer of its terminal. Many wait longer; none waits much less.
@@ -38,7 +42,7 @@ pub(crate) fn all(kernel: &Kernel, found: Vec<Found>, remembered: Vec<Record>) -
 /// Takes over one pane; whether it lives.
 fn one(kernel: &Kernel, found: Found, known: Option<Record>) -> bool {
     let is_new = known.is_none();
-    let Some(mut record) = known.or_else(|| read(&found)) else {
+    let Some(mut record) = known.or_else(|| read(&found)).or_else(|| guess(kernel, &found)) else {
         return false;
     };
     record.pid = match &found.state {
@@ -80,7 +84,7 @@ fn refute(record: &mut Record, state: &State) -> bool {
 }
 
 fn tell(kernel: &Kernel, pane: &Pane, name: &str) {
-    let payload = json!({ "paneId": pane.id });
+    let payload = pane.about(json!({}));
     kernel.journal().record(vec![draft(name, &payload)], vec![pane.lock().record.put()]);
 }
 
@@ -199,10 +203,59 @@ fn read(found: &Found) -> Option<Record> {
     .ok()
 }
 
+/// What the system knows of a program that lives and that we have no record of: it is listed, and can be ended. Its own grant
+/// is lost, and it gets none.
+fn guess(kernel: &Kernel, found: &Found) -> Option<Record> {
+    let pid = match &found.state {
+        State::Alive(link) => Some(link.pid),
+        State::Silent(silent) => silent.pid,
+        State::Ended(..) | State::Lost(_) => return None,
+    };
+    let of_process = |name: &str| pid.map(|pid| PathBuf::from(format!("/proc/{pid}/{name}")));
+    let words = of_process("cmdline").and_then(|file| fs::read(file).ok()).unwrap_or_default();
+    let words = words.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    let argv: Vec<String> = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    let cwd = of_process("cwd").and_then(|link| fs::read_link(link).ok());
+    let pane = PaneRef { id: found.id.clone(), instance: Instance(random_name(12)) };
+    let instance = pane.instance.clone();
+    let (grant, _) = Stored::new(Grant {
+        id: GrantId(random_name(10)),
+        label: format!("pane {}", found.id),
+        scopes: BTreeSet::new(),
+        panes: PaneSet::Only(BTreeSet::new()),
+        pane: Some(pane),
+        created_at: kernel.now(),
+        expires_at: None,
+    });
+    tracing::warn!(pane = %found.id, pid, "a program without a record lives; it is listed as it is found");
+    Some(Record {
+        id: found.id.clone(),
+        instance,
+        title: Title::Command(argv.join(" ").replace(char::is_control, " ")),
+        argv,
+        cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()).unwrap_or_default(),
+        meta: Meta::new(),
+        tags: Vec::new(),
+        persist: false,
+        notify_on_exit: false,
+        notice: Manner::default(),
+        timeout_seconds: None,
+        ancestors: Vec::new(),
+        pid,
+        modes: String::new(),
+        wish: None,
+        origin: None,
+        agent: None,
+        created_at: kernel.now(),
+        grant,
+        end: None,
+    })
+}
+
 /// A pane that the journal remembers and that is not there: somebody was interrupted while removing it, or
 /// took its folder away.
 fn vanished(kernel: &Kernel, record: Record) {
-    let payload = json!({ "paneId": record.id });
+    let payload = record.about(json!({}));
     let lost = record.end.is_none().then(|| draft("pane:lost", &payload));
     let drafts = lost.into_iter().chain([draft("pane:removed", &payload)]).collect();
     let changes: Vec<Change> = vec![Record::delete(&record.id)];

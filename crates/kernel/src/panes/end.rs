@@ -24,17 +24,20 @@ pub(crate) fn lost(at: Time) -> End {
 }
 
 /// Writes the end down, unless it was before.
-pub(crate) fn record(kernel: &Kernel, pane: &Pane, end: End) {
+pub(crate) fn record(kernel: &Kernel, pane: &Pane, mut end: End) {
     let mut state = pane.lock();
     if state.record.end.is_some() {
         return;
+    }
+    if state.is_forced {
+        end.status = Status::Killed;
     }
     state.record.end = Some(end);
     let text = state.record.notify_on_exit.then(|| notice(&state, end));
     let notice = text.as_ref().map(|text| notify(&state, text));
     let drafts = drafts(pane, end).into_iter().chain(notice).collect();
     kernel.journal().record(drafts, vec![state.record.put()]);
-    let parent = state.record.parent.clone();
+    let parent = state.record.parent().cloned();
     drop(state);
     if let (Some(parent), Some(text)) = (parent, text) {
         // An agent reads what is sent to it, and no events.
@@ -62,7 +65,8 @@ fn notice(state: &State, end: End) -> String {
 
 fn notify(state: &State, text: &str) -> Draft {
     let record = &state.record;
-    draft("pane:notice", &json!({ "paneId": record.id, "to": record.parent, "text": text }))
+    let to = record.parent().map(|parent| &parent.id);
+    draft("pane:notice", &record.about(json!({ "to": to, "text": text })))
 }
 
 /// How many lines it printed, with one that has no end.
@@ -102,7 +106,7 @@ fn bytes(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
 
 /// The events that tell of an end.
 fn drafts(pane: &Pane, end: End) -> Vec<Draft> {
-    let id = json!({ "paneId": pane.id });
+    let id = pane.about(json!({}));
     match end.status {
         Status::Lost => vec![draft("pane:lost", &id)],
         Status::Killed => vec![draft("pane:killed", &id), draft("pane:exited", &exited(pane, end))],
@@ -114,12 +118,11 @@ fn drafts(pane: &Pane, end: End) -> Vec<Draft> {
 
 fn exited(pane: &Pane, end: End) -> Value {
     let mut payload = Map::new();
-    payload.insert("paneId".into(), json!(pane.id));
     payload.insert("exitCode".into(), json!(end.exit.and_then(Exit::code)));
     if let Some(signal) = end.exit.and_then(Exit::signal) {
         payload.insert("exitSignal".into(), json!(signal));
     }
     payload.insert("status".into(), json!(end.status));
     payload.insert("timedOut".into(), json!(end.timed_out));
-    Value::Object(payload)
+    pane.about(Value::Object(payload))
 }

@@ -1,10 +1,12 @@
 //! A pane's screen, made when somebody looks: the emulator is the dearest part of a pane, so one that
 //! nobody watches has none.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use paned_substrate::{Drawn, Output};
+use paned_substrate::{Drawn, Output, thread_time};
 use paned_term::Screen;
 
 use super::Pane;
@@ -13,6 +15,44 @@ use super::Pane;
 const LITTLE: u64 = 16 << 10;
 /// How much is drawn in one go.
 const PIECE: u64 = 64 << 10;
+/// How long is drawn where one is; the rest is drawn on another thread.
+const AT_ONCE: Duration = Duration::from_millis(2);
+/// How long one look has the lens while others wait for it.
+const TURN: Duration = Duration::from_millis(20);
+
+/// How long a thread may draw for one look, in time that it works. What fills a large screen again and again costs milliseconds a byte; most output costs ten
+/// nanoseconds. A look that has drawn much may take longer, for it has come far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    begun: Duration,
+}
+
+impl Budget {
+    const LEAST: Duration = Duration::from_secs(2);
+    const MOST: Duration = Duration::from_secs(10);
+    /// For each so many bytes that were drawn there is a second more.
+    const SECOND: u64 = 1 << 20;
+
+    /// A budget for this thread, from now on.
+    pub(crate) fn new() -> Self {
+        Self { begun: thread_time() }
+    }
+
+    /// Whether it is used up by a look that has drawn so many bytes.
+    pub(crate) fn is_spent(&self, drawn: u64) -> bool {
+        let more = Duration::from_secs(drawn / Self::SECOND);
+        Self::MOST.min(Self::LEAST + more) <= thread_time().saturating_sub(self.begun)
+    }
+
+    /// The error of a look that has used it up.
+    pub(crate) fn error(left: u64) -> io::Error {
+        let sentence = format!(
+            "what the program prints takes too long to draw, and {left} bytes of it are not drawn yet; \
+             the next look goes on from there"
+        );
+        io::Error::new(ErrorKind::TimedOut, sentence)
+    }
+}
 
 /// What is known of a pane without parsing it.
 #[derive(Clone, Debug)]
@@ -50,13 +90,14 @@ impl Lens {
         until.saturating_sub(at)
     }
 
-    /// Draws on towards an offset that is known to be written, at most a piece. The screen, once it is there, and what is
-    /// known of it.
+    /// Draws on towards an offset that is known to be written, at most a piece and about so long. The screen, once it is
+    /// there, and what is known of it.
     fn draw(
         &mut self,
         pane: &Pane,
         output: &dyn Output,
         until: u64,
+        turn: Duration,
     ) -> io::Result<Option<(&mut Drawn, Known)>> {
         let known = pane.known(output);
         let seen = self.seen.get_or_insert_with(|| {
@@ -70,9 +111,14 @@ impl Lens {
         if begun < self.answered {
             end = end.min(self.answered);
         }
-        if let Err(gap) = seen.catch_up_from(output, end.min(until), known.plain_until)? {
+        let turn_ends = Instant::now() + turn;
+        let mut goes_on = || Instant::now() < turn_ends;
+        match seen.catch_up_while(output, end.min(until), known.plain_until, &mut goes_on) {
+            Ok(Ok(())) => {}
             // The ring was faster: begin anew with what is kept, and with what is known by now of what is not.
-            *seen = pane.known(output).blank(output, gap.first, 0);
+            Ok(Err(gap)) => *seen = pane.known(output).blank(output, gap.first, 0),
+            Err(error) if error.kind() == ErrorKind::TimedOut => return Ok(None),
+            Err(error) => return Err(error),
         }
         if seen.at() <= self.answered {
             drop(seen.screen_mut().take_replies());
@@ -91,9 +137,19 @@ pub(crate) fn settled<'a>(seen: &'a mut Drawn, known: &Known) -> &'a Screen {
     seen.screen()
 }
 
+/// Tells a thread that draws for a look when the look is dropped: its caller has hung up.
+struct Asker(Arc<AtomicBool>);
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Pane {
     /// Looks through its lens once that shows at least everything up to an offset. A little is drawn here. Much is drawn
-    /// on another thread, a piece at a time, so that nobody else who wants the lens waits for all of it.
+    /// on another thread, a piece at a time, so that nobody else who wants the lens waits for all of it. That ends when the
+    /// budget is used up, or the caller has hung up; the next look goes on from there.
     pub(crate) async fn focus<T: Send + 'static>(
         self: &Arc<Self>,
         output: Arc<dyn Output>,
@@ -102,20 +158,42 @@ impl Pane {
     ) -> io::Result<T> {
         let mut lens = self.lens.lock().await;
         if lens.behind(output.as_ref(), until) <= LITTLE {
-            loop {
-                if let Some((seen, known)) = lens.draw(self, output.as_ref(), until)? {
+            let begun = Instant::now();
+            while begun.elapsed() < AT_ONCE {
+                if let Some((seen, known)) = lens.draw(self, output.as_ref(), until, AT_ONCE)? {
                     return Ok(look(seen, &known));
                 }
             }
         }
         drop(lens);
         let pane = self.clone();
-        let draw = move || loop {
-            let mut lens = pane.lens.blocking_lock();
-            if let Some((seen, known)) = lens.draw(&pane, output.as_ref(), until)? {
+        let asker = Asker(Arc::default());
+        let is_gone = asker.0.clone();
+        let draw = move || pane.draw_within(Budget::new(), &is_gone, output.as_ref(), until, look);
+        let drawn = tokio::task::spawn_blocking(draw).await.map_err(io::Error::other)?;
+        drop(asker);
+        drawn
+    }
+
+    /// Draws up to an offset and looks, unless the budget is used up before.
+    fn draw_within<T>(
+        &self,
+        budget: Budget,
+        is_gone: &AtomicBool,
+        output: &dyn Output,
+        until: u64,
+        look: impl FnOnce(&mut Drawn, &Known) -> T,
+    ) -> io::Result<T> {
+        let before = self.lens.blocking_lock().behind(output, until);
+        loop {
+            let mut lens = self.lens.blocking_lock();
+            if let Some((seen, known)) = lens.draw(self, output, until, TURN)? {
                 return Ok(look(seen, &known));
             }
-        };
-        tokio::task::spawn_blocking(draw).await.map_err(io::Error::other)?
+            let left = lens.behind(output, until);
+            if is_gone.load(Ordering::Relaxed) || budget.is_spent(before.saturating_sub(left)) {
+                return Err(Budget::error(left));
+            }
+        }
     }
 }

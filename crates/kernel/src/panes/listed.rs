@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use paned_model::{PaneInfo, Size};
+use paned_substrate::Damage;
 
 use super::pane::State;
 use crate::ready::Ready;
@@ -20,13 +21,14 @@ pub(crate) struct Printed {
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
     pub(crate) dropped: u64,
+    pub(crate) damage: Option<Damage>,
 }
 
 /// The panes that a caller reaches and that are picked, oldest first.
 pub(crate) fn list(context: &Context, picks: impl Fn(&State) -> bool) -> Vec<Listed> {
-    let Context { kernel, caller } = context;
+    let Context { kernel, caller, .. } = context;
     let panes = kernel.panes().list();
-    let reached = panes.iter().filter(|pane| kernel.may_reach(&pane.id, caller).is_ok());
+    let reached = panes.iter().filter(|pane| kernel.reaches(&pane.id, caller));
     let listed = reached.filter_map(|pane| {
         let mut pane = pane.lock();
         picks(&pane).then(|| pane.listed())

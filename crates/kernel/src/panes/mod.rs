@@ -29,7 +29,7 @@ pub(crate) mod throttle;
 pub(crate) mod typists;
 
 pub(crate) use above::{above, drawn};
-pub(crate) use pane::Pane;
+pub(crate) use pane::{Pane, unreadable};
 pub(crate) use patterns::Patterns;
 pub(crate) use record::Record;
 pub(crate) use table::Table;

@@ -78,10 +78,10 @@ fn exit(exit: Exit) -> String {
     }
 }
 
-/// A text in which nothing can be taken for the notice's own begin or end: a program says what it likes.
-fn harmless(text: &str) -> String {
+/// A text in which nothing can be taken for the begin or end of a notice of ours: a program says what it likes.
+pub(crate) fn harmless(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    if ["pane_exited", "pty_exited"].iter().any(|tag| lower.contains(tag)) {
+    if ["pane_exited", "pty_exited", "agent_answer"].iter().any(|tag| lower.contains(tag)) {
         text.replace('<', "&lt;")
     } else {
         text.to_owned()

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use paned_model::frame::Refused;
 use paned_model::{
-    Adopted, AgentInfo, Code, Exit, Guarantee, Meta, PaneId, PaneInfo, PaneView, Refusal, Size,
-    Status, Substrate, Time,
+    Adopted, AgentInfo, Code, Exit, Guarantee, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneView,
+    Refusal, Size, Status, Substrate, Time,
 };
-use paned_substrate::{Command, Link, Output, Shortcut, Taken, Typed};
-use serde_json::json;
+use paned_substrate::{ANSWER, Command, Link, News, Output, Summary, Typed};
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 
 use super::known;
 use super::lens::{Known, Lens};
 use super::listed::{Kept, Locked, Printed};
-use super::record::{Record, Title};
+use super::record::{Record, Title, about};
 use super::text::Text;
 use super::{shown, tail};
 use crate::Kernel;
@@ -25,6 +26,8 @@ use crate::agents::AgentRecord;
 pub(crate) struct Pane {
     pub(crate) id: PaneId,
     pub(crate) created_at: Time,
+    /// Its instance, that of the pane it was started from, and so on. Never empty.
+    pub(crate) lineage: Vec<Instance>,
     state: Kept,
     /// Rises whenever it printed, ended or was resized.
     stirred: watch::Sender<u64>,
@@ -50,6 +53,8 @@ pub(crate) struct State {
     pub(crate) reach: Reach,
     /// How many kills are under way.
     pub(crate) kills: usize,
+    /// Whether it is being ended without its keeper's help: what is recorded then as its end was a kill.
+    pub(crate) is_forced: bool,
     /// See [`Known::preamble`].
     pub(crate) preamble: Vec<u8>,
     /// See [`Known::plain_until`].
@@ -73,7 +78,8 @@ pub(crate) enum Reach {
         output: Arc<dyn Output>,
         commands: mpsc::Sender<Command>,
         typed: watch::Receiver<Option<u64>>,
-        shortcut: Shortcut,
+        news: Arc<News>,
+        keeper: u32,
     },
     /// Its keeper lives and does not answer; what it printed is there, unless that is damaged.
     Silent { output: Option<Arc<dyn Output>>, keeper: Option<u32> },
@@ -84,6 +90,8 @@ pub(crate) enum Reach {
 impl Pane {
     pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
         let (id, created_at) = (record.id.clone(), record.created_at);
+        let ancestors = record.ancestors.iter().map(|pane| pane.instance.clone());
+        let lineage = std::iter::once(record.instance.clone()).chain(ancestors).collect();
         let (held_by, kills, plain_until, stale_until) = (None, 0, 0, 0);
         let preamble = record.modes.clone().into_bytes();
         let agent = AgentRecord::known_of(&record);
@@ -94,6 +102,7 @@ impl Pane {
             held_by,
             reach,
             kills,
+            is_forced: false,
             preamble,
             plain_until,
             stale_until,
@@ -105,7 +114,22 @@ impl Pane {
         let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
         let (known, tail) = (known::Known::default(), tail::Shared::default());
         let (shown, is_forgotten) = (shown::Kept::default(), tokio::sync::Mutex::default());
-        Self { id, created_at, state, stirred, lens, shown, known, tail, is_forgotten }
+        Self { id, created_at, lineage, state, stirred, lens, shown, known, tail, is_forgotten }
+    }
+
+    /// Tells it from all others that ever had its name.
+    pub(crate) fn instance(&self) -> &Instance {
+        &self.lineage[0]
+    }
+
+    /// This very pane.
+    pub(crate) fn this(&self) -> PaneRef {
+        PaneRef { id: self.id.clone(), instance: self.instance().clone() }
+    }
+
+    /// The payload of an event about it, see [`about`].
+    pub(crate) fn about(&self, payload: Value) -> Value {
+        about(&self.this(), payload)
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {
@@ -132,7 +156,7 @@ impl Pane {
         let changed = std::mem::replace(&mut self.lock().size, size) != size;
         if changed {
             let marks = self.output().map(|output| output.sizes(0)).unwrap_or_default();
-            let mut payload = json!({ "paneId": self.id, "size": size });
+            let mut payload = self.about(json!({ "size": size }));
             // A keeper of an older version does not know.
             if let Some(mark) = marks.iter().rev().find(|mark| mark.size == size) {
                 payload["offset"] = json!(mark.offset);
@@ -152,7 +176,7 @@ impl Pane {
             changed
         };
         if changed {
-            kernel.emit("pane:size-held", &json!({ "paneId": self.id, "holder": holder }));
+            kernel.emit("pane:size-held", &self.about(json!({ "holder": holder })));
             // Whoever let it go may be a view that was closed, which not every tmux tells us of.
             kernel.stages().stirred(&self.id);
         }
@@ -179,10 +203,12 @@ impl Pane {
 
     pub(crate) fn link(&self, link: &Link) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
-        let (typed, shortcut) = (link.typed.clone(), link.shortcut.clone());
+        let typed = link.typed.clone();
+        let news = link.news.clone();
+        let keeper = link.keeper;
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands, typed, shortcut };
+        state.reach = Reach::Linked { output, commands, typed, news, keeper };
         drop(state);
         self.stir();
     }
@@ -267,8 +293,22 @@ impl Pane {
         self.hands().and_then(|hands| *hands.borrow())
     }
 
-    /// How to tell it something.
+    /// How to tell it something, while its keeper answers. Where tmux does what is asked, the keeper does not matter.
     pub(crate) fn commands(&self) -> Result<mpsc::Sender<Command>, Refusal> {
+        let sender = self.sender()?;
+        let state = self.lock();
+        match &state.reach {
+            Reach::Linked { news, keeper, .. }
+                if news.is_unresponsive() && state.record.origin.is_none() =>
+            {
+                Err(silent(&self.id, Some(*keeper)))
+            }
+            _ => Ok(sender),
+        }
+    }
+
+    /// The same, also while its keeper does not answer: for what is to happen once it does.
+    pub(crate) fn sender(&self) -> Result<mpsc::Sender<Command>, Refusal> {
         let state = self.lock();
         match &state.reach {
             Reach::Linked { commands, .. } => Ok(commands.clone()),
@@ -286,30 +326,12 @@ impl Pane {
         }
     }
 
-    /// Types, the short way if there is one. What a terminal has no room for goes the long way.
+    /// Types parts one after the other, with no other input in between.
     pub(crate) async fn type_in(
         &self,
         parts: Vec<Vec<u8>>,
     ) -> Result<Option<Result<Typed, Refused>>, Refusal> {
-        let taken = match parts.as_slice() {
-            [text] => self.shortcut().and_then(|shortcut| shortcut.type_in(text)),
-            _ => None,
-        };
-        match taken {
-            Some(Taken { typed, is_whole: true }) => Ok(Some(Ok(typed))),
-            Some(Taken { typed, is_whole: false }) => {
-                let rest = self.ask(|reply| Command::Input(Vec::new(), reply)).await?;
-                Ok(rest.map(|rest| rest.map(|_| typed)))
-            }
-            None => self.ask(|reply| Command::Input(parts, reply)).await,
-        }
-    }
-
-    fn shortcut(&self) -> Option<Shortcut> {
-        match &self.lock().reach {
-            Reach::Linked { shortcut, .. } => Some(shortcut.clone()),
-            Reach::Starting | Reach::Silent { .. } | Reach::Unlinked { .. } => None,
-        }
+        self.ask(|reply| Command::Input(parts, reply)).await
     }
 
     /// Has its keeper do something, and waits for the answer; nothing when the keeper goes away before it answers.
@@ -321,11 +343,16 @@ impl Pane {
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<Option<T>, Refusal> {
         let (reply, answer) = oneshot::channel();
-        // A command that was not taken comes back with the reply in it: who waits for that holds up themselves.
-        match self.commands()?.send(command(reply)).await {
-            Ok(()) => Ok(answer.await.ok()),
-            Err(_) => Ok(None),
-        }
+        let commands = self.commands()?;
+        let asking = async {
+            // A command that was not taken comes back with the reply in it: who waits for that holds up themselves.
+            match commands.send(command(reply)).await {
+                Ok(()) => answer.await.ok(),
+                Err(_) => None,
+            }
+        };
+        // The backend has deadlines of its own, and says more when one has passed; this one is for tmux.
+        timeout(3 * ANSWER, asking).await.map_err(|_| late(&self.id, "what was asked", false))
     }
 }
 
@@ -333,13 +360,38 @@ fn starting(id: &PaneId) -> Refusal {
     Refusal::new(Code::Busy, format!("the pane `{id}` is being started; try again"))
 }
 
+/// The refusal because a keeper has not answered in time. What was not sent to it was taken back.
+pub(crate) fn late(id: &PaneId, what: &str, taken_back: bool) -> Refusal {
+    let fate = match taken_back {
+        true => format!("{what} was taken back"),
+        false => format!("{what} may still arrive"),
+    };
+    let sentence =
+        format!("the keeper of pane `{id}` has not answered for {} s; {fate}", ANSWER.as_secs());
+    Refusal::new(Code::Timeout, sentence).with(json!({ "takenBack": taken_back }))
+}
+
 fn silent(id: &PaneId, keeper: Option<u32>) -> Refusal {
     let process = keeper.map(|keeper| format!(" (process {keeper})")).unwrap_or_default();
     let sentence = format!(
         "the keeper of pane `{id}`{process} lives but does not answer; its output can be read, and all else works again \
-         once it answers: it may be stopped, or the machine too busy",
+         once it answers: it may be stopped, or the machine too busy; `pane:kill` with `force` ends it",
     );
     Refusal::new(Code::Unavailable, sentence)
+}
+
+/// The refusal to show output that cannot be read: the disk refuses, or its file is damaged.
+pub(crate) fn unreadable(error: io::Error) -> Refusal {
+    match error.kind() {
+        // Ours, such as a panic on another thread.
+        io::ErrorKind::Other => Refusal::internal(error),
+        // The budget for drawing.
+        io::ErrorKind::TimedOut => Refusal::new(Code::Limit, error.to_string()),
+        _ => {
+            let sentence = format!("the output of the pane cannot be read: {error}");
+            Refusal::new(Code::Unavailable, sentence)
+        }
+    }
 }
 
 /// The refusal to do something to a pane that has ended.
@@ -375,11 +427,11 @@ impl State {
     /// What its tape has now.
     pub(super) fn printed(&self) -> Printed {
         let Some(output) = self.tape() else {
-            return Printed { size: self.size, lines: 0, bytes: 0, dropped: 0 };
+            return Printed { size: self.size, lines: 0, bytes: 0, dropped: 0, damage: None };
         };
         // The tape has its size before the news of it is here.
-        let (size, lines) = (output.size(), output.lines());
-        Printed { size, lines, bytes: output.end(), dropped: output.first() }
+        let Summary { first, end, lines, size, damage } = output.summary();
+        Printed { size, lines, bytes: end, dropped: first, damage }
     }
 
     pub(super) fn info(&self, printed: Printed) -> PaneInfo {
@@ -388,6 +440,7 @@ impl State {
         let exit = end.and_then(|end| end.exit);
         PaneInfo {
             id: record.id.clone(),
+            instance: record.instance.clone(),
             title: record.title.text().to_owned(),
             argv: record.argv.clone(),
             cwd: record.cwd.clone(),
@@ -414,10 +467,11 @@ impl State {
             meta: record.meta.clone(),
             tags: record.tags.clone(),
             persist: record.persist,
-            parent: record.parent.clone(),
+            parent: record.parent().map(|parent| parent.id.clone()),
             lines: printed.lines,
             bytes: printed.bytes,
             dropped: printed.dropped,
+            damage: printed.damage.map(|damage| damage.to_string()),
             agent: self.agent.clone(),
         }
     }

@@ -1,7 +1,8 @@
 //! What is remembered of a pane: in the journal's records, and beside its tape as it was first.
 
-use paned_model::{Exit, Meta, PaneId, Status, Time};
+use paned_model::{Exit, Instance, Meta, PaneId, PaneRef, Status, Time};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::agents::AgentRecord;
 use crate::grants::Stored;
@@ -10,6 +11,14 @@ use crate::stage::Wish;
 
 use super::notice::Manner;
 use super::origin::Origin;
+
+/// The payload of an event about a pane: these fields, the pane's name and its instance. Which grants are shown the event
+/// is decided by the instance, for a name may be another pane's by then.
+pub(crate) fn about(pane: &PaneRef, mut payload: Value) -> Value {
+    payload["paneId"] = json!(pane.id);
+    payload["instance"] = json!(pane.instance);
+    payload
+}
 
 /// The kind of a pane's record in the journal.
 pub(crate) const KIND: &str = "pane";
@@ -20,6 +29,8 @@ pub(crate) const KIND: &str = "pane";
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Record {
     pub(crate) id: PaneId,
+    /// Tells it from all others that ever had its name.
+    pub(crate) instance: Instance,
     pub(crate) title: Title,
     pub(crate) argv: Vec<String>,
     pub(crate) cwd: String,
@@ -35,7 +46,9 @@ pub(crate) struct Record {
     /// After how many seconds it is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_seconds: Option<u32>,
-    pub(crate) parent: Option<PaneId>,
+    /// The pane it was started from, the one that was started from, and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ancestors: Vec<PaneRef>,
     /// Its program's process, which may be another program's once it has ended.
     #[serde(default)]
     pub(crate) pid: Option<u32>,
@@ -89,6 +102,21 @@ pub(crate) struct End {
 }
 
 impl Record {
+    /// This very pane.
+    pub(crate) fn this(&self) -> PaneRef {
+        PaneRef { id: self.id.clone(), instance: self.instance.clone() }
+    }
+
+    /// The pane it was started from.
+    pub(crate) fn parent(&self) -> Option<&PaneRef> {
+        self.ancestors.first()
+    }
+
+    /// The payload of an event about it: these fields, its name and its instance.
+    pub(crate) fn about(&self, payload: Value) -> Value {
+        about(&self.this(), payload)
+    }
+
     /// The record as JSON.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).expect("our own types always become JSON")

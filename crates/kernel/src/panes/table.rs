@@ -1,17 +1,23 @@
 //! The table of panes: whose they are and what state they are in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use paned_model::{Code, PaneId, Refusal};
+use paned_model::{Code, Instance, PaneId, PaneRef, Refusal};
 
 use super::Pane;
 use super::typists::Typists;
+
+/// How many panes that are gone are remembered by their lineage.
+const DEPARTED: usize = 1000;
 
 /// Every pane by its name.
 #[derive(Default)]
 pub(crate) struct Table {
     panes: Mutex<HashMap<PaneId, Arc<Pane>>>,
+    /// The lineages of panes that are gone, newest first: their last events are still to be read by those who reach the
+    /// panes they were started from.
+    departed: Mutex<VecDeque<Vec<Instance>>>,
     /// Where somebody types.
     pub(crate) typists: Typists,
 }
@@ -29,8 +35,9 @@ impl Table {
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         if limit <= panes.len() {
-            let sentence =
-                format!("there are {limit} panes already; remove some, or raise the limit");
+            let sentence = format!(
+                "there are {limit} panes already; remove some, or raise `panes` in `[limits]` of config.toml"
+            );
             return Err(Refusal::new(Code::Limit, sentence));
         }
         panes.insert(pane.id.clone(), pane);
@@ -42,6 +49,12 @@ impl Table {
         let mut panes = self.lock();
         if panes.get(&pane.id).is_some_and(|found| Arc::ptr_eq(found, pane)) {
             panes.remove(&pane.id);
+        }
+        // A pane that was started from no other needs nothing to be recognised by.
+        if 1 < pane.lineage.len() {
+            let mut departed = self.departed.lock().unwrap_or_else(PoisonError::into_inner);
+            departed.truncate(DEPARTED - 1);
+            departed.push_front(pane.lineage.clone());
         }
     }
 
@@ -63,9 +76,24 @@ impl Table {
         panes
     }
 
-    /// The pane, the pane it was started from, and so on. Bounded, should they ever form a circle.
-    pub(crate) fn lineage(&self, id: &PaneId) -> Vec<PaneId> {
-        let parent = |id: &PaneId| self.lock().get(id)?.clone().lock().record.parent.clone();
-        std::iter::successors(Some(id.clone()), parent).take(64).collect()
+    /// The instances of the pane that has this name now, of the pane it was started from, and so on. Empty where there is
+    /// no such pane.
+    pub(crate) fn lineage(&self, id: &PaneId) -> Vec<Instance> {
+        self.lock().get(id).map(|pane| pane.lineage.clone()).unwrap_or_default()
+    }
+
+    /// The same for this very pane, also after it is gone: of one that went long ago, itself alone.
+    pub(crate) fn lineage_of(&self, pane: &PaneRef) -> Vec<Instance> {
+        let gone = || {
+            let departed = self.departed.lock().unwrap_or_else(PoisonError::into_inner);
+            departed.iter().find(|lineage| lineage.first() == Some(&pane.instance)).cloned()
+        };
+        let lineage = self.find(pane).map(|pane| pane.lineage.clone()).or_else(gone);
+        lineage.unwrap_or_else(|| vec![pane.instance.clone()])
+    }
+
+    /// This very pane, if it is still there.
+    pub(crate) fn find(&self, pane: &PaneRef) -> Option<Arc<Pane>> {
+        self.lock().get(&pane.id).filter(|it| it.instance() == &pane.instance).cloned()
     }
 }

@@ -28,6 +28,8 @@ use crate::{AtOnce, Kernel};
 const ESC: u8 = 0x1b;
 /// How much is looked at in one go.
 const PIECE: usize = 64 << 10;
+/// How often the tape is looked at for an end while much is drawn.
+const LOOK: Duration = Duration::from_millis(50);
 /// A title or a bell is told at most so often; a spinner in a title would fill the journal.
 const OFTEN: Duration = Duration::from_secs(1);
 
@@ -178,7 +180,8 @@ impl Task {
         self.answer().await;
         self.settle(before).await;
         self.tell();
-        before < self.looked && self.looked < self.output.end()
+        // What comes after this look is told anew.
+        before < self.looked && self.looked < self.output.last_seen().1
     }
 
     /// What was looked at since an offset is noted, and those who want to know are told.
@@ -246,7 +249,7 @@ impl Task {
         }
         let changes = self.signals.changes();
         let is_new = std::mem::replace(&mut self.noted, changes) != changes;
-        if !is_new && self.output.first() == 0 {
+        if !is_new && self.output.last_seen().0 == 0 {
             return;
         }
         let setup = self.signals.setup();
@@ -301,7 +304,14 @@ impl Task {
             let owes = settled(seen, known).is_held();
             (seen.screen_mut().take_replies(), owes)
         };
-        match self.pane.focus(self.output.clone(), self.looked, replies).await {
+        let drawing = self.pane.focus(self.output.clone(), self.looked, replies);
+        // To draw may take seconds; an end is told before.
+        let drawn = tokio::select! {
+            biased;
+            drawn = drawing => drawn,
+            () = has_ended(self.output.as_ref()) => return,
+        };
+        match drawn {
             Ok((replies, owes)) => {
                 self.owes = owes;
                 self.reply(replies).await;
@@ -344,14 +354,14 @@ impl Task {
 
     fn tell_title(&self) {
         let state = self.pane.lock();
-        let payload = json!({ "paneId": self.pane.id, "title": state.record.title.text() });
+        let payload = state.record.about(json!({ "title": state.record.title.text() }));
         let journal = self.kernel.journal();
         journal.record(vec![draft("pane:title", &payload)], vec![state.record.put()]);
     }
 
     fn tell_bells(&mut self, count: u64) {
         self.rung = 0;
-        self.kernel.emit("pane:bell", &json!({ "paneId": self.pane.id, "count": count }));
+        self.kernel.emit("pane:bell", &self.pane.about(json!({ "count": count })));
     }
 
     /// Bytes, then the end, then the event: in this order for everyone.
@@ -392,6 +402,13 @@ fn in_modes(pane: &Pane) -> Signals {
     let mut signals = Signals::new();
     signals.feed(modes.as_bytes(), |_| {});
     signals
+}
+
+/// Waits until the tape says that the program has ended.
+async fn has_ended(output: &dyn Output) {
+    while output.ending().is_none() {
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 async fn sleep_until(deadline: Option<Instant>) {

@@ -95,8 +95,15 @@ impl Task {
     }
 
     async fn show_again(&mut self, pane: PaneId, spot: Spot, size: Size) {
-        let (is_first, replace_ok, wait_ok) = (false, false, true);
-        let showing = Showing { pane, spot, size, is_first, replace_ok, wait_ok };
+        let showing = Showing {
+            pane,
+            spot,
+            size,
+            is_first: false,
+            replace_ok: false,
+            wait_ok: true,
+            grant: self.kernel.owner_grant().clone(),
+        };
         // Looking follows showing, so it never comes back here before it is done.
         if let Err(refusal) = Box::pin(self.show(&showing)).await {
             tracing::warn!(pane = %showing.pane, %refusal, "cannot be shown again");

@@ -134,7 +134,7 @@ impl Task {
         for view in views.iter().filter(|view| view.focused) {
             let Some(pane) = view.shows.clone() else { continue };
             if self.seen.focus.get(&view.session) != Some(&pane) && !is_first {
-                self.kernel.emit("pane:activated", &json!({ "paneId": pane }));
+                self.kernel.emit("pane:activated", &self.kernel.about(&pane, json!({})));
             }
             focus.insert(view.session, pane);
         }
@@ -154,8 +154,7 @@ impl Task {
             };
             wish.spot = spot;
             let name = &session.name;
-            let told =
-                json!({ "paneId": pane.id, "session": name, "tmuxPane": view.id.to_string() });
+            let told = pane.about(json!({ "session": name, "tmuxPane": view.id.to_string() }));
             let told = draft("pane:shown", &told);
             self.kernel.journal().record(vec![told], vec![state.record.put()]);
             drop(state);
@@ -233,7 +232,7 @@ impl Task {
             (state.status().is_live() && !has_ended, on_closed)
         };
         self.set_state(id, ViewState::Hidden);
-        self.kernel.emit("pane:hidden", &json!({ "paneId": id }));
+        self.kernel.emit("pane:hidden", &self.kernel.about(id, json!({})));
         if is_live && on_closed == Some(OnViewClosed::Close) {
             let kernel = self.kernel.clone();
             tokio::spawn(async move {
@@ -248,7 +247,8 @@ impl Task {
     pub(super) fn shown(&mut self, id: &PaneId, spot: &Spot, view: TmuxPane) {
         self.seen.expect(id);
         self.set_state(id, ViewState::Shown);
-        let told = json!({ "paneId": id, "session": spot.session(), "tmuxPane": view.to_string() });
+        let told = json!({ "session": spot.session(), "tmuxPane": view.to_string() });
+        let told = self.kernel.about(id, told);
         self.kernel.emit("pane:shown", &told);
     }
 
@@ -256,7 +256,7 @@ impl Task {
     pub(super) fn hidden(&mut self, id: &PaneId) {
         self.seen.shown.remove(id);
         self.set_state(id, ViewState::Hidden);
-        self.kernel.emit("pane:hidden", &json!({ "paneId": id }));
+        self.kernel.emit("pane:hidden", &self.kernel.about(id, json!({})));
     }
 
     pub(super) fn set_state(&self, id: &PaneId, to: ViewState) {

@@ -22,13 +22,15 @@ mod task;
 mod wish;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use paned_model::{Code, PaneId, Refusal, Size, ViewState};
+use paned_model::{Code, Grant, PaneId, PaneRef, Refusal, Size, ViewState};
 use paned_policy::layout::{Decision, Saved};
-use paned_substrate::tmux::{Place, TmuxPane};
-use tokio::sync::{mpsc, oneshot};
+use paned_substrate::tmux::{self, Place, TmuxPane};
+use paned_substrate::trusted_path;
+use tokio::sync::mpsc::{self, error::SendError};
+use tokio::sync::oneshot;
 
 pub(crate) use self::scene::Shot;
 pub(crate) use self::session::{KIND as SESSION, Kept, SessionInfo};
@@ -40,6 +42,8 @@ use task::Task;
 pub(crate) const USUAL: Size = Size { cols: 200, rows: 50 };
 /// How much may be asked before some of it is done.
 const ASKS: usize = 64;
+/// How many tmux servers of other owners panes may be shown on at once. Each has a task and a tmux client.
+const MAX_FOREIGN: usize = 16;
 
 /// Every tmux server that panes are shown on, by its socket.
 #[derive(Default)]
@@ -82,6 +86,19 @@ pub(crate) struct Showing {
     pub(crate) replace_ok: bool,
     /// Whether it may wait for room.
     pub(crate) wait_ok: bool,
+    /// The grant it is shown by: only panes that this reaches make room.
+    pub(crate) grant: Arc<Grant>,
+}
+
+/// A session to be stopped.
+#[derive(Clone, Debug)]
+pub(crate) struct StopRequest {
+    /// Its name.
+    pub(crate) name: String,
+    /// The grant it is stopped by, which must reach everything in it.
+    pub(crate) grant: Arc<Grant>,
+    /// The pane that must not be ended by it.
+    pub(crate) spared: Option<PaneRef>,
 }
 
 type Answer<T> = oneshot::Sender<Result<T, Refusal>>;
@@ -101,7 +118,7 @@ pub(crate) enum Ask {
     /// Every session.
     Sessions(Answer<Vec<SessionInfo>>),
     /// Ends a session; answers whom it showed.
-    Stop(String, Answer<Vec<PaneId>>),
+    Stop(StopRequest, Answer<Vec<PaneId>>),
     /// Gives a pane the focus.
     Activate(PaneId, Answer<()>),
     /// Shows a pane no more; its program goes on.
@@ -130,7 +147,10 @@ impl Stages {
     ) -> Result<T, Refusal> {
         let place = match spot {
             Spot::Session { .. } => Self::own_place(kernel)?,
-            Spot::Beside { socket, .. } => Place::foreign(socket, None),
+            Spot::Beside { socket, .. } => {
+                self.admit(socket)?;
+                Place::foreign(socket, None)
+            }
         };
         self.ask(kernel, place, ask).await
     }
@@ -166,16 +186,38 @@ impl Stages {
         })
     }
 
+    /// Whether there may be a task for this tmux server. A path that is not trusted gets none, so that it costs nothing.
+    fn admit(&self, socket: &Path) -> Result<(), Refusal> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, stage| !stage.is_closed());
+        if open.contains_key(socket) {
+            return Ok(());
+        }
+        if MAX_FOREIGN <= open.len() {
+            let sentence = format!(
+                "panes are shown on {MAX_FOREIGN} tmux servers already; \
+                 one that shows none is let go after a few seconds"
+            );
+            return Err(Refusal::new(Code::Limit, sentence));
+        }
+        drop(open);
+        let found = trusted_path::Socket::find(socket);
+        found.map(drop).map_err(|error| tmux::Error::NoServer(error.to_string()).into())
+    }
+
     async fn ask<T>(
         &self,
         kernel: &Kernel,
         place: Place,
         ask: impl FnOnce(Answer<T>) -> Ask,
     ) -> Result<T, Refusal> {
-        let stage = self.open(kernel, place);
         let (answer, answered) = oneshot::channel();
+        let mut ask = ask(answer);
+        // A task that had nothing to do may end just now; then another takes over.
+        while let Err(SendError(unsent)) = self.open(kernel, place.clone()).send(ask).await {
+            ask = unsent;
+        }
         let gone = || Refusal::internal("the stage broke off; the server's log says more");
-        stage.send(ask(answer)).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
 

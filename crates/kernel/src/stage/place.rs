@@ -1,6 +1,6 @@
 //! Query, decide, execute, verify: how a pane comes into view.
 
-use paned_model::{Code, PaneId, Refusal, ViewState};
+use paned_model::{Code, PaneId, PaneSet, Refusal, ViewState};
 use paned_policy::layout::{
     Decision, Direction, Limits, Owner, Reason, Request, Saved, Step, TmuxId, decide, plan_all,
     reorder, settle,
@@ -65,6 +65,7 @@ impl Task {
         loop {
             tries += 1;
             let shot = Shot::take(&self.kernel, client, &showing.spot).await?;
+            let shot = shot.keeping_others(&self.kernel, &showing.grant);
             let decision = decide(&shot.window, &shot.owners, &request, &self.limits());
             match self.carry_out(client, showing, &shot, decision).await {
                 Err(Failed::Tmux(Error::SessionNotFound(_) | Error::PaneLimit(_)))
@@ -94,7 +95,7 @@ impl Task {
             }
             Decision::Skip { reason } => {
                 self.set_state(&showing.pane, ViewState::Hidden);
-                Ok(Placed::Skipped(reason.to_string()))
+                Ok(Placed::Skipped(reason_for(showing, reason)))
             }
             Decision::Defer { reason } => self.defer(showing, reason),
         }
@@ -106,9 +107,10 @@ impl Task {
         let now = self.kernel.now();
         self.queue.push(request, reason.clone(), now).map_err(|full| Failed::Said(full.into()))?;
         self.waiting.insert(showing.pane.clone(), showing.clone());
-        let told = json!({ "paneId": showing.pane, "reason": reason });
+        let reason = reason_for(showing, reason);
+        let told = self.kernel.about(&showing.pane, json!({ "reason": reason }));
         self.kernel.emit("layout:deferred", &told);
-        Ok(Placed::Waits(reason.to_string()))
+        Ok(Placed::Waits(reason))
     }
 
     /// Does what was decided; answers the tmux pane that was made. When it fails, what it made is gone again.
@@ -281,6 +283,7 @@ impl Task {
                 }
                 continue;
             };
+            let shot = shot.keeping_others(&self.kernel, &showing.grant);
             let decision = decide(&shot.window, &shot.owners, &request, &self.limits());
             if !matches!(decision, Decision::Defer { .. }) {
                 self.queue.remove(&request.pane);
@@ -294,7 +297,8 @@ impl Task {
     pub(super) fn gave_up(&mut self, pane: &PaneId, reason: &str) {
         self.waiting.remove(pane);
         self.set_state(pane, ViewState::Hidden);
-        self.kernel.emit("layout:expired", &json!({ "paneId": pane, "reason": reason }));
+        let told = self.kernel.about(pane, json!({ "reason": reason }));
+        self.kernel.emit("layout:expired", &told);
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -311,6 +315,14 @@ impl Task {
             env: vec![("PANED_PANE".to_owned(), Vec::new())],
             cwd: Some("/".into()),
         }
+    }
+}
+
+/// Why a pane is not shown, as far as the grant it is shown by may know: the counts are of all panes in the window.
+fn reason_for(showing: &Showing, reason: &Reason) -> String {
+    match showing.grant.panes {
+        PaneSet::All => reason.to_string(),
+        PaneSet::Only(_) => "there is no room in the window".to_owned(),
     }
 }
 

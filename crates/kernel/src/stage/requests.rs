@@ -1,11 +1,13 @@
 //! What is asked of a stage by name: its sessions, an end, the focus, a pane out of sight.
 
-use paned_model::{PaneId, Refusal, ViewState};
+use paned_model::{Code, Grant, PaneId, PaneSet, Refusal, ViewState};
 use paned_substrate::tmux::query::Session;
 use paned_substrate::tmux::{Client, SessionId, SessionName, View};
 
 use super::session::SessionInfo;
 use super::task::Task;
+use super::{OnViewClosed, StopRequest};
+use crate::panes::Pane;
 
 impl Task {
     /// Every session of ours.
@@ -29,7 +31,8 @@ impl Task {
     }
 
     /// Ends a session; answers whom it showed. They are told to be hidden, and ended by whoever asked.
-    pub(super) async fn stop(&mut self, name: &str) -> Result<Vec<PaneId>, Refusal> {
+    pub(super) async fn stop(&mut self, request: &StopRequest) -> Result<Vec<PaneId>, Refusal> {
+        let name = request.name.as_str();
         let missing =
             || Refusal::not_found(format!("no session `{name}`; `session:list` shows them"));
         if !self.kept.contains_key(name) {
@@ -45,6 +48,17 @@ impl Task {
             .filter(|showing| showing.spot.session() == Some(name))
             .map(|showing| showing.pane.clone())
             .collect();
+        let here = views.iter().filter(|view| view.session == session.id);
+        let shown = here.map(|view| view.shows.as_ref()).chain(waiting.iter().map(Some));
+        match self.share(shown, &request.grant) {
+            Share::All => self.check_spared(request, &panes, &waiting)?,
+            Share::Some => {
+                let sentence = format!("the session `{name}` shows more than this grant reaches");
+                return Err(Refusal::new(Code::Forbidden, sentence));
+            }
+            // In the same words as for one that does not exist.
+            Share::None => return Err(missing()),
+        }
         for pane in &waiting {
             self.queue.remove(pane);
             self.gave_up(pane, "the session was stopped");
@@ -83,12 +97,57 @@ impl Task {
         Ok(())
     }
 
+    /// Refuses to stop a session that the pane it must not end was made for.
+    fn check_spared(
+        &self,
+        request: &StopRequest,
+        panes: &[PaneId],
+        waiting: &[PaneId],
+    ) -> Result<(), Refusal> {
+        let Some(spared) = &request.spared else { return Ok(()) };
+        let is_here = panes.iter().chain(waiting).any(|pane| *pane == spared.id);
+        let is_ended = |pane: &Pane| {
+            let state = pane.lock();
+            state.record.wish.as_ref().is_some_and(|wish| wish.on_closed == OnViewClosed::Close)
+        };
+        let own = self.kernel.panes().find(spared).filter(|pane| is_here && is_ended(pane));
+        let Some(own) = own else { return Ok(()) };
+        let sentence = format!(
+            "this would end the pane `{}`, which it comes from; say `self` (`--self`) if that is meant, or keep the panes",
+            own.id
+        );
+        Err(Refusal::new(Code::Conflict, sentence))
+    }
+
+    /// How much of what a session shows a grant reaches. A tmux pane that shows none of ours is reached by those grants
+    /// alone that reach everything.
+    fn share<'a>(&self, shown: impl Iterator<Item = Option<&'a PaneId>>, grant: &Grant) -> Share {
+        if grant.panes == PaneSet::All {
+            return Share::All;
+        }
+        let is_reached =
+            |pane: Option<&PaneId>| pane.is_some_and(|pane| self.kernel.grant_reaches(pane, grant));
+        let reached: Vec<bool> = shown.map(is_reached).collect();
+        match (reached.contains(&true), reached.contains(&false)) {
+            (true, false) => Share::All,
+            (true, true) => Share::Some,
+            (false, _) => Share::None,
+        }
+    }
+
     async fn view(&self, client: &Client, pane: &PaneId) -> Result<View, Refusal> {
         let views = client.views().await?.into_iter();
         let mut found = views.filter(|view| view.shows.as_ref() == Some(pane));
         let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
         found.next().ok_or_else(missing)
     }
+}
+
+/// How much of a session a grant reaches.
+enum Share {
+    All,
+    Some,
+    None,
 }
 
 /// The panes that a session shows.

@@ -1,6 +1,6 @@
 //! A window as tmux tells it now, and whose its panes are.
 
-use paned_model::{AgentState, PaneId, Refusal};
+use paned_model::{AgentState, Grant, PaneId, Refusal};
 use paned_policy::layout::{Limits, Ours, Owner, Owners, Role, State, TmuxId, Window};
 use paned_substrate::tmux::command::Target;
 use paned_substrate::tmux::query::Window as Told;
@@ -41,6 +41,18 @@ impl Shot {
         window.zoomed = told.zoomed;
         let owners = owners(kernel, &views, main);
         Ok(Self { id: told.id, window, owners, views })
+    }
+
+    /// The same, with every pane that a grant does not reach to be left where it is.
+    pub(crate) fn keeping_others(mut self, kernel: &Kernel, grant: &Grant) -> Self {
+        for id in self.window.panes() {
+            let ours = self.owners.ours(id).cloned();
+            let other = ours.filter(|ours| !kernel.grant_reaches(&ours.pane, grant));
+            if let Some(other) = other {
+                self.owners.set(id, Owner::Ours(Ours { persistent: true, ..other }));
+            }
+        }
+        self
     }
 
     /// The tmux pane that shows this one.

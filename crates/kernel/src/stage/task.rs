@@ -36,8 +36,9 @@ pub(super) struct Task {
     pub(super) before: Vec<Before>,
     restore_at: Option<Instant>,
     look_at: Option<Instant>,
-    /// When our tmux server ends for want of anything to show.
+    /// When our tmux server ends for want of anything to show, or this task does at a server that is not ours.
     idle_at: Option<Instant>,
+    is_over: bool,
     pause: Duration,
 }
 
@@ -68,6 +69,7 @@ impl Task {
             restore_at: None,
             look_at: None,
             idle_at: None,
+            is_over: false,
             pause: SOON,
         };
         task.before = task.remembered();
@@ -77,8 +79,13 @@ impl Task {
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Ask>) {
         if !self.kept.is_empty() || !self.before.is_empty() {
             self.reconnect().await;
+            self.rest();
         }
         loop {
+            if self.is_over {
+                // What is in the inbox is still done; later requests get a new task.
+                inbox.close();
+            }
             let deadline = self.deadline();
             let event = tokio::select! {
                 asked = inbox.recv() => Event::Asked(asked),
@@ -99,8 +106,13 @@ impl Task {
         }
     }
 
-    /// Something was done; if that leaves our tmux server without anything to show, its time is short.
+    /// Something was done; if that leaves our tmux server without anything to show, its time is short. At a server that
+    /// is not ours it is looked after a while whether anything of us is shown there.
     fn rest(&mut self) {
+        if !self.place.is_own() {
+            self.idle_at.get_or_insert(Instant::now() + IDLE);
+            return;
+        }
         let is_idle = self.place.is_own() && self.kept.is_empty() && self.line.is_some();
         self.idle_at = is_idle.then(|| Instant::now() + IDLE);
     }
@@ -148,7 +160,7 @@ impl Task {
                 let _ = answer.send(self.arrange(&spot, &saved).await);
             }
             Ask::Sessions(answer) => drop(answer.send(self.sessions().await)),
-            Ask::Stop(name, answer) => drop(answer.send(self.stop(&name).await)),
+            Ask::Stop(request, answer) => drop(answer.send(self.stop(&request).await)),
             Ask::Activate(pane, answer) => drop(answer.send(self.activate(&pane).await)),
             Ask::Hide(pane, answer) => drop(answer.send(self.hide(&pane).await)),
             Ask::Stirred(pane) => self.stirred(&pane).await,
@@ -201,6 +213,10 @@ impl Task {
         }
         if self.idle_at.is_some_and(|at| at <= Instant::now()) {
             self.idle_at = None;
+            if !self.place.is_own() {
+                self.is_over = self.remembered().is_empty() && self.waiting.is_empty();
+                return;
+            }
             if let Ok(client) = self.client_now() {
                 self.leave_nothing(&client).await;
             }

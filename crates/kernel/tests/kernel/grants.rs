@@ -7,7 +7,10 @@ use serde_json::json;
 
 use crate::house::{House, code};
 
-async fn let_in(house: &House, params: serde_json::Value) -> (String, paned_kernel::Caller) {
+pub(crate) async fn let_in(
+    house: &House,
+    params: serde_json::Value,
+) -> (String, paned_kernel::Caller) {
     let made = house.act("grant:create", params).await.unwrap();
     let caller = house.kernel.authenticate(made["token"].as_str().unwrap()).unwrap();
     (made["grant"]["id"].as_str().unwrap().to_owned(), caller)
@@ -55,16 +58,16 @@ async fn a_narrow_grant_sees_its_panes_and_theirs_only() {
 #[tokio::test(start_paused = true)]
 async fn a_pane_is_known_by_its_token_and_owns_what_it_starts() {
     let house = House::new().await;
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
-    let order = &house.pane("a").order;
-    let token = &order.env.iter().find(|(name, _)| name == "PANED_TOKEN").unwrap().1;
+    let made = json!({ "id": "a", "argv": ["sh"], "can": ["spawn"] });
+    house.act("pane:new", made).await.unwrap();
+    let token = &house.token_in("a");
     let caller = house.kernel.authenticate(token).unwrap();
-    assert_eq!(caller.pane, Some("a".parse().unwrap()));
+    assert_eq!(caller.pane.as_ref().unwrap().id, "a".parse().unwrap());
     let child =
         house.act_as(&caller, "pane:new", json!({ "id": "c", "argv": ["sh"] })).await.unwrap();
     assert_eq!(child["parent"], "a");
     assert!(house.act_as(&caller, "pane:kill", json!({ "paneId": "c" })).await.is_ok());
-    assert_eq!(house.kernel.owner(Some(token)).pane, Some("a".parse().unwrap()));
+    assert_eq!(house.kernel.owner(Some(token)).pane, caller.pane);
     assert_eq!(house.kernel.owner(Some("paned_a_b")).pane, None);
     house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
     assert_eq!(house.kernel.authenticate(token).unwrap_err().code, Code::Unauthorized);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_kernel::journal::{Batch, Entry, Journal, Opened, Record};
+use paned_kernel::journal::{Batch, Entry, FakeDisk, Journal, Opened, Record};
 use paned_kernel::{Address, Caller, Feed, Kernel, Limits, Setup};
 use paned_model::{Code, EventId, Refusal, Time};
 use paned_substrate::fake::{Fake, FakePane};
@@ -51,6 +51,16 @@ impl House {
         Self { kernel, fake, owner }
     }
 
+    /// A kernel whose journal is on this disk.
+    pub(crate) async fn on(disk: &FakeDisk) -> Self {
+        let fake = Fake::default();
+        let journal = Journal::on(disk).unwrap();
+        let started = Kernel::start(setup(), journal, empty(), Arc::new(fake.clone())).await;
+        let (kernel, _) = started.unwrap();
+        let owner = kernel.owner(None);
+        Self { kernel, fake, owner }
+    }
+
     pub(crate) async fn act(&self, name: &str, params: Value) -> Result<Value, Refusal> {
         self.act_as(&self.owner, name, params).await
     }
@@ -72,6 +82,13 @@ impl House {
     #[track_caller]
     pub(crate) fn feed(&self, include: &str) -> Feed {
         self.kernel.events(Some(EventId(0)), include.parse().unwrap(), &self.owner).unwrap()
+    }
+
+    /// The token that a pane's program was given.
+    pub(crate) fn token_in(&self, id: &str) -> String {
+        let pane = self.pane(id);
+        let mut variables = pane.order.env.iter();
+        variables.find(|(name, _)| name == "PANED_TOKEN").unwrap().1.clone()
     }
 
     pub(crate) fn pane(&self, id: &str) -> Arc<FakePane> {

@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actions;
+mod full_disk;
 mod grants;
 mod hooks;
 mod house;
 mod panes;
 mod questions;
+mod reach;
 mod reading;
 mod restart;
 mod schema;

@@ -94,7 +94,7 @@ async fn a_keeper_that_lets_its_server_go_is_reached_again() {
     };
     let refused = tokio::time::timeout(Duration::from_secs(60), refused).await;
     assert_eq!(refused.expect("it is noticed"), Code::Unavailable);
-    let close = house.act("pane:close", json!({ "paneId": "a", "force": true })).await;
+    let close = house.act("pane:close", json!({ "paneId": "a" })).await;
     assert_eq!(code(close).0, Code::Unavailable);
     pane.print(b"more\n");
     pane.speak();

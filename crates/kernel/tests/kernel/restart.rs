@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_kernel::Kernel;
-use paned_kernel::journal::Journal;
+use paned_kernel::journal::{Journal, Keep, Options};
+use paned_model::frame::Survivor;
 use paned_model::{Code, Exit};
 use paned_substrate::fake::Fake;
 use serde_json::json;
@@ -19,7 +20,9 @@ pub(crate) fn life<T>(dir: &TempDir, fake: &Fake, live: impl AsyncFnOnce(House) 
     runtime.block_on(async {
         let file = Some(dir.path().join("token"));
         let setup = paned_kernel::Setup { token_file: file, ..setup() };
-        let opened = Journal::open(&dir.path().join("journal.db"), 10_000, || paned_model::Time(1));
+        let keep = Keep { events: 10_000, ..Keep::ALL };
+        let options = Options { keep, is_used: false, now: || paned_model::Time(1) };
+        let opened = Journal::open(&dir.path().join("journal.db"), options);
         let (journal, opened) = opened.unwrap();
         let started = Kernel::start(setup, journal, opened, Arc::new(fake.clone())).await;
         let (kernel, _) = started.unwrap();
@@ -143,11 +146,9 @@ fn a_pane_whose_keeper_does_not_answer_is_neither_ended_nor_forgotten() {
     let dir = tempfile::tempdir().unwrap();
     let fake = silent(&dir);
     life(&dir, &fake, async |house| {
-        for (name, params) in [
-            ("pane:kill", json!({ "paneId": "a" })),
-            ("pane:close", json!({ "paneId": "a" })),
-            ("pane:close", json!({ "paneId": "a", "force": true })),
-        ] {
+        for (name, params) in
+            [("pane:kill", json!({ "paneId": "a" })), ("pane:close", json!({ "paneId": "a" }))]
+        {
             assert_eq!(code(house.act(name, params).await).0, Code::Unavailable, "{name}");
         }
         assert_eq!(
@@ -158,6 +159,27 @@ fn a_pane_whose_keeper_does_not_answer_is_neither_ended_nor_forgotten() {
     });
     let told = life(&dir, &fake, async |house| history(&house).await);
     assert_eq!(told, ["pane:created a"]);
+}
+
+#[test]
+fn a_pane_whose_keeper_does_not_answer_is_ended_by_force() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = silent(&dir);
+    let force = json!({ "paneId": "a", "force": true });
+    life(&dir, &fake, async |house| {
+        let stuck = Survivor { pid: 7, command: "stuck".into() };
+        house.pane("a").survive(vec![stuck]);
+        let answer = house.act("pane:kill", force.clone()).await.unwrap();
+        assert_eq!(
+            (&answer["status"], &answer["survivors"][0]["pid"]),
+            (&json!("running"), &json!(7))
+        );
+        house.pane("a").survive(Vec::new());
+        let answer = house.act("pane:kill", force.clone()).await.unwrap();
+        assert_eq!((&answer["status"], &answer["survivors"]), (&json!("killed"), &json!([])));
+        let told = ["pane:created a", "pane:survived a", "pane:killed a", "pane:exited a"];
+        assert_eq!(history(&house).await, told);
+    });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{FromKeeper, Guard, MAX_FRAME, RequestId, Returned, ToKeeper};
+use super::{FromKeeper, Guard, MAX_FRAME, RequestId, ToKeeper};
 
 const HELLO: u8 = 1;
 const BIRTH: u8 = 2;
@@ -18,8 +18,6 @@ const FOLLOW: u8 = 10;
 const PARTS: u8 = 11;
 const SIGNAL: u8 = 12;
 const BREAKS: u8 = 13;
-const BORROW: u8 = 14;
-const RETURN: u8 = 15;
 const WELCOME: u8 = 65;
 const STILLBORN: u8 = 66;
 const WROTE: u8 = 67;
@@ -30,8 +28,6 @@ const HELD: u8 = 71;
 const TYPED: u8 = 72;
 const PRESSED: u8 = 73;
 const SERVED: u8 = 74;
-const LENT: u8 = 75;
-const RECALL: u8 = 76;
 
 /// One side's words: how they become frames and how frames become them.
 pub trait Message: Sized {
@@ -63,8 +59,6 @@ impl Message for ToKeeper {
             Self::Parts(id, parts) => frame(to, PARTS, &[&encode_parts(*id, parts)]),
             Self::Signal(signal) => json(to, SIGNAL, signal),
             Self::Breaks(millis) => frame(to, BREAKS, &[&millis.to_le_bytes()]),
-            Self::Borrow => frame(to, BORROW, &[]),
-            Self::Return(returned, rest) => frame(to, RETURN, &[&returned.encode(), rest]),
         }
     }
 
@@ -93,11 +87,6 @@ impl Message for ToKeeper {
             }
             SIGNAL => Self::Signal(parse(body)?),
             BREAKS => Self::Breaks(number(body)?),
-            BORROW => Self::Borrow,
-            RETURN => {
-                let (returned, rest) = body.split_first_chunk().ok_or(BadFrame)?;
-                Self::Return(Returned::decode(returned), rest.to_vec())
-            }
             _ => return Ok(None),
         }))
     }
@@ -116,8 +105,6 @@ impl Message for FromKeeper {
             Self::Typed(count) => frame(to, TYPED, &[&count.to_le_bytes()]),
             Self::Pressed(keys) => frame(to, PRESSED, &[keys]),
             Self::Served(served) => frame(to, SERVED, &[&[u8::from(*served)]]),
-            Self::Lent(line) => frame(to, LENT, &[&line.to_le_bytes()]),
-            Self::Recall => frame(to, RECALL, &[]),
         }
     }
 
@@ -133,8 +120,6 @@ impl Message for FromKeeper {
             TYPED => Self::Typed(number(body)?),
             PRESSED => Self::Pressed(body.to_vec()),
             SERVED => Self::Served(*body.first().ok_or(BadFrame)? != 0),
-            LENT => Self::Lent(number(body)?),
-            RECALL => Self::Recall,
             _ => return Ok(None),
         }))
     }
@@ -162,29 +147,6 @@ impl Guard {
         }
         let (has_end, has_typed) = (which & 1 != 0, which & 2 != 0);
         Ok(Self { end: has_end.then_some(end), typed: has_typed.then_some(typed) })
-    }
-}
-
-impl Returned {
-    /// Four numbers behind a byte that says whether the last two are there.
-    const LENGTH: usize = 33;
-
-    fn encode(self) -> [u8; Self::LENGTH] {
-        let (ago, end) = self.last.unwrap_or_default();
-        let mut bytes = [0; Self::LENGTH];
-        bytes[0] = u8::from(self.last.is_some());
-        for (place, number) in bytes[1..].chunks_exact_mut(8).zip([self.typed, self.line, ago, end])
-        {
-            place.copy_from_slice(&number.to_le_bytes());
-        }
-        bytes
-    }
-
-    fn decode(bytes: &[u8; Self::LENGTH]) -> Self {
-        let mut numbers = bytes[1..].as_chunks().0.iter().map(|number| u64::from_le_bytes(*number));
-        let mut next = || numbers.next().unwrap_or_default();
-        let (typed, line, last) = (next(), next(), (next(), next()));
-        Self { typed, line, last: (bytes[0] != 0).then_some(last) }
     }
 }
 
@@ -325,12 +287,6 @@ mod tests {
             ToKeeper::Parts(14, vec![b"ls".to_vec(), Vec::new(), b"\r".to_vec()]),
             ToKeeper::Signal(Signal { id: 15, signal: 2 }),
             ToKeeper::Breaks(1000),
-            ToKeeper::Borrow,
-            ToKeeper::Return(
-                Returned { typed: 3, line: 4095, last: Some((20, 7)) },
-                b"rest".to_vec(),
-            ),
-            ToKeeper::Return(Returned::default(), Vec::new()),
         ]
     }
 

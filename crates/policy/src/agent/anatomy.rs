@@ -81,6 +81,10 @@ impl Anatomy {
         let Some(shape) = profile.composer.as_ref().filter(|_| self.composer.is_some()) else {
             return Composer::Hidden;
         };
+        let first = look.row(self.text.start);
+        if shape.mode.as_ref().is_some_and(|mode| mode.is_in(first)) {
+            return Composer::Draft(first.trim().to_owned());
+        }
         let parts: Vec<Part> =
             self.text.clone().map(|row| part(look, shape, row, row == self.text.start)).collect();
         let all = joined(parts.iter().map(|part| part.all.as_str()));
@@ -91,7 +95,8 @@ impl Anatomy {
         let cursor = usize::from(look.view.cursor.row);
         let first = parts.first().map_or(0, |part| part.from);
         let in_text = self.text.contains(&cursor);
-        let at_start = cursor == self.text.start && look.cursor <= first + 1;
+        let is_drawn = look.shade(self.text.start, first).inverse;
+        let at_start = is_drawn || cursor == self.text.start && look.cursor <= first + 1;
         let is_placeholder = shape.placeholders.iter().any(|pattern| pattern.is_in(&all));
         // Faint words with the cursor before them are nobody's; known ones also where it cannot be told.
         if (solid.is_empty() && at_start) || (is_placeholder && (at_start || !in_text)) {
@@ -126,7 +131,10 @@ fn part(look: &Look, shape: &ComposerShape, row: usize, is_first: bool) -> Part 
     let all = &text[cut..];
     let is_solid = |at: &usize| {
         let is_blank = all.chars().nth(*at).is_none_or(char::is_whitespace);
-        !is_blank && !look.shade(row, from + at).faint
+        // A program that draws its own cursor shows it as an inverse cell, also over the first letter of a placeholder.
+        let cell = look.shade(row, from + at);
+        let is_cursor = cell.inverse && look.shade(row, from + at + 1).faint;
+        !is_blank && !cell.faint && !is_cursor
     };
     let count = all.chars().count();
     let solid = (0..count).rev().find(is_solid).map_or(0, |at| at + 1);

@@ -1,6 +1,6 @@
 //! Everything that is known of an agent now, with since when: what observations leave behind.
 
-use paned_model::{AgentState, BlockKind, Time};
+use paned_model::{AgentState, BlockKind, Dialog, Time};
 
 use super::engine::Report;
 use super::osc::Signal;
@@ -11,6 +11,8 @@ use super::{Composer, Look, limit};
 
 /// How long after a key that takes words away they may be gone because of it.
 const ERASED: u64 = 1000;
+/// How long a question may be missing from the screen while the program draws it again.
+pub(crate) const REDRAW: u64 = 5000;
 
 /// What is known.
 #[derive(Clone, Debug)]
@@ -23,7 +25,9 @@ pub(super) struct Facts {
     /// Which question is on the screen.
     pub(super) dialog: Since<Option<String>>,
     /// How many questions there have been.
-    pub(super) dialogs: u64,
+    dialogs: u64,
+    /// Those that may come back after a redraw, the last one at the end.
+    questions: Vec<Question>,
     pub(super) hits: Vec<Held>,
     /// When something above the composer moved last.
     pub(super) moved: Time,
@@ -78,6 +82,19 @@ pub(super) struct Held {
     pub(super) moved: Time,
 }
 
+/// A question that was on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Question {
+    asked: Dialog,
+    number: u64,
+    /// Keys that only begin an answer: Enter has to follow.
+    begins: Vec<String>,
+    seen: Time,
+    /// Whether something happened since it appeared that answers it: then the same words are another question once they
+    /// have left the screen.
+    answered: bool,
+}
+
 /// What a title or another signal said.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Said {
@@ -110,6 +127,17 @@ pub(super) struct Enter {
     pub(super) kept: bool,
 }
 
+/// Whether one of two readings of a question has every line of the other, and the same options.
+fn is_redraw(one: &Dialog, other: &Dialog) -> bool {
+    let labels = |dialog: &Dialog| -> Vec<String> {
+        dialog.options.iter().map(|option| option.label.clone()).collect()
+    };
+    let holds = |all: &Dialog, some: &Dialog| {
+        some.text.lines().all(|line| all.text.lines().any(|other| other == line))
+    };
+    labels(one) == labels(other) && (holds(one, other) || holds(other, one))
+}
+
 impl Facts {
     pub(super) fn new(now: Time) -> Self {
         Self {
@@ -118,6 +146,7 @@ impl Facts {
             composer: Since { is: false, since: now },
             dialog: Since { is: None, since: now },
             dialogs: 0,
+            questions: Vec::new(),
             hits: Vec::new(),
             moved: now,
             printed: now,
@@ -147,11 +176,10 @@ impl Facts {
         let last_queued = last.is_some_and(|last| last.queued);
         self.composer.set(sight.composer != Composer::Hidden, now);
         let id = sight.dialog.as_ref().map(|dialog| dialog.id.clone());
-        if self.dialog.set(id, now) && self.dialog.is.is_some() {
-            self.dialogs += 1;
-        }
+        let stayed = !self.dialog.set(id, now);
         if let Some(dialog) = &mut sight.dialog {
-            dialog.id = format!("{}-{}", dialog.id, self.dialogs);
+            let number = self.number(dialog, stayed, now);
+            dialog.id = format!("{}-{number}", dialog.id);
         }
         self.hold(&sight, now);
         // What waited is handed over now, as if Enter were pressed on it.
@@ -174,6 +202,48 @@ impl Facts {
             };
         }
         self.sight = Some(sight);
+    }
+
+    /// Which question this is. One that left the screen and comes back in the same words, or with more or fewer of its lines, is
+    /// the same while it may only have been drawn again.
+    fn number(&mut self, dialog: &Dialog, stayed: bool, now: Time) -> u64 {
+        self.questions.retain(|old| now.since(old.seen) < REDRAW || stayed);
+        let same = |old: &&mut Question| match old.asked.id == dialog.id {
+            true => stayed || !old.answered,
+            false => !old.answered && is_redraw(&old.asked, dialog),
+        };
+        if let Some(old) = self.questions.iter_mut().rev().find(same) {
+            old.seen = now;
+            return old.number;
+        }
+        self.dialogs += 1;
+        let several = dialog.options.iter().filter(|option| 1 < option.keys.len());
+        let begins = several.map(|option| option.keys[0].clone()).collect();
+        let question = Question {
+            asked: dialog.clone(),
+            number: self.dialogs,
+            begins,
+            seen: now,
+            answered: false,
+        };
+        self.questions.push(question);
+        self.dialogs
+    }
+
+    /// Something happened that answers whatever was asked.
+    fn answered(&mut self) {
+        for question in &mut self.questions {
+            question.answered = true;
+        }
+    }
+
+    /// Whether a stroke answers a question by itself. Arrows, and text that only Enter submits, do not.
+    fn answers(&self, stroke: &Stroke) -> bool {
+        match stroke {
+            Stroke::Enter | Stroke::Esc | Stroke::Cancel => true,
+            Stroke::Text(text) => !self.questions.iter().any(|it| it.begins.contains(text)),
+            Stroke::Erase | Stroke::Other => false,
+        }
     }
 
     /// A draft that left the composer at once and that nobody is known to have taken away: somebody whose keys are not
@@ -264,6 +334,7 @@ impl Facts {
         let event = report.event.as_deref().unwrap_or("report");
         if let Some(state) = report.state {
             self.hook = claim(state, report.kind, 0.93, event);
+            self.hear_of_questions();
             return;
         }
         let fits = |hook: &&super::profile::Hook| {
@@ -275,10 +346,21 @@ impl Facts {
         if let Some(hook) = profile.hooks.iter().find(fits) {
             let claimed = hook.says.map(|says| claim(says, hook.kind, hook.weight, event));
             self.hook = claimed.flatten();
+            self.hear_of_questions();
+        }
+    }
+
+    /// A hook that says anything but that it waits for an answer says that it has one.
+    fn hear_of_questions(&mut self) {
+        if self.hook.as_ref().is_some_and(|claim| claim.says != AgentState::Blocked) {
+            self.answered();
         }
     }
 
     pub(super) fn typed(&mut self, stroke: &Stroke, profile: &Profile, now: Time) {
+        if self.answers(stroke) {
+            self.answered();
+        }
         match stroke {
             Stroke::Text(text) => self.line.push_str(text),
             Stroke::Erase => {

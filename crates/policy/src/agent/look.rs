@@ -24,6 +24,7 @@ pub(super) struct Shade {
     /// Whether it stands back: faint, or grey.
     pub(super) faint: bool,
     pub(super) hue: Option<Hue>,
+    pub(super) inverse: bool,
     /// What is behind it; zero is the default.
     pub(super) behind: u32,
 }
@@ -43,7 +44,8 @@ impl Look {
     /// What a screen shows now.
     #[must_use]
     pub fn of(screen: &Screen) -> Self {
-        let view = screen.view();
+        let mut view = screen.view();
+        view.rows.iter_mut().for_each(plain_blanks);
         let drawn = screen.drawn(shade);
         let cursor = drawn.get(usize::from(view.cursor.row)).map_or(0, |row| before(row, &view));
         let shades =
@@ -89,6 +91,15 @@ impl Look {
     }
 }
 
+/// Makes every blank an ordinary space, so that patterns need not know which one a program prints: Claude Code puts a
+/// no-break space after its prompt sign. The number of characters stays the same.
+fn plain_blanks(row: &mut String) {
+    let is_odd = |c: char| c != ' ' && c.is_whitespace();
+    if row.contains(is_odd) {
+        *row = row.replace(is_odd, " ");
+    }
+}
+
 /// How many characters of its row are before the cursor.
 fn before<T>(row: &[(u16, T)], view: &View) -> usize {
     let col = view.cursor.col;
@@ -102,6 +113,7 @@ fn shade(look: &picture::Look) -> Shade {
     Shade {
         faint: look.dim || is_grey(look.fg, look.bg),
         hue: hue(look.fg),
+        inverse: look.inverse,
         behind: code(behind) + u32::from(look.inverse),
     }
 }

@@ -17,6 +17,8 @@ mod replay;
 mod sight;
 mod typed;
 
+pub(crate) use facts::REDRAW;
+
 pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
 pub use look::{Composer, Look};
 pub use profile::{Library, Mistake, Pattern, Permissions, Profile, Wanted};

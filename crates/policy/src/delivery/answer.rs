@@ -7,6 +7,7 @@ use paned_model::{Dialog, DialogOption, Time};
 use paned_term::keys::Key;
 
 use super::{Act, Sight, Step, Wrote};
+use crate::agent::REDRAW;
 
 /// Between two keys, in milliseconds; programs that draw themselves anew after each take no two at once.
 const BETWEEN: u64 = 90;
@@ -14,8 +15,12 @@ const BETWEEN: u64 = 90;
 const AGAIN: u64 = 15;
 /// How long a screen may keep moving between every look and the write after it.
 const RESTLESS: u64 = 15_000;
-/// How long a question may be gone from the screen before its first key, while it is drawn anew.
-const FLICKER: u64 = 700;
+/// How long nothing may be printed, and the question be missing, until it is gone: until then it may be half drawn.
+const SETTLED: u64 = 700;
+/// How long the question must be missing after the last key until it is answered.
+const LEFT: u64 = 150;
+/// How long the option may take to be shown as selected before Enter confirms it.
+const SELECT: u64 = 5_000;
 /// How long the question may stay on the screen after the last key.
 const CONFIRM: u64 = 5_000;
 
@@ -105,6 +110,10 @@ fn options(dialog: &Dialog) -> String {
 #[derive(Clone, Debug)]
 pub struct Answering {
     dialog: String,
+    /// Whether every word must be as it was; otherwise the same question may be read with more or fewer of its lines.
+    exact: bool,
+    /// Which option.
+    option: usize,
     names: Vec<String>,
     keys: Vec<Key>,
     pressed: usize,
@@ -112,8 +121,17 @@ pub struct Answering {
     not_before: Option<Time>,
     moved_since: Option<Time>,
     last: Option<Time>,
-    /// Since when it is not to be seen.
-    gone_since: Option<Time>,
+    missing: Option<Missing>,
+}
+
+/// A question that is not on the screen.
+#[derive(Clone, Debug)]
+struct Missing {
+    since: Time,
+    /// Where the output ended, and which other question was there.
+    seen: (u64, Option<String>),
+    /// Since when that is so.
+    settled: Time,
 }
 
 /// How far answering a question has come.
@@ -125,6 +143,8 @@ pub enum Progress {
     Answered,
     /// All keys are pressed, and the question is still there.
     Stays,
+    /// The option was never shown as selected, so Enter was not pressed; so many keys were.
+    Unselected(usize),
     /// Another question is there, or none; so many keys were pressed.
     Gone(usize),
 }
@@ -138,17 +158,32 @@ impl Answering {
         let key =
             |name: &String| name.parse::<Key>().map_err(|error| NoSuchOption(error.to_string()));
         let keys = option.keys.iter().map(key).collect::<Result<_, _>>()?;
-        let (dialog, names) = (dialog.id.clone(), option.keys.clone());
+        let at = dialog.options.iter().position(|it| it == option).unwrap_or_default();
         Ok(Self {
-            dialog,
-            names,
+            dialog: dialog.id.clone(),
+            exact: true,
+            option: at,
+            names: option.keys.clone(),
             keys,
             pressed: 0,
             not_before: None,
             moved_since: None,
             last: None,
-            gone_since: None,
+            missing: None,
         })
+    }
+
+    /// Goes on where the same question is read with more or fewer of its lines: a first look may have come before all of
+    /// it was drawn.
+    #[must_use]
+    pub fn while_it_is_drawn(self) -> Self {
+        Self { exact: false, ..self }
+    }
+
+    fn is_it(&self, dialog: &Dialog) -> bool {
+        let number = |id: &str| id.rsplit_once('-').map(|(_, number)| number.to_owned());
+        let same = || number(&dialog.id).is_some_and(|it| Some(it) == number(&self.dialog));
+        dialog.id == self.dialog || (!self.exact && same())
     }
 
     /// The keys pressed so far.
@@ -159,31 +194,64 @@ impl Answering {
 
     /// What to do next, from what is seen now.
     pub fn step(&mut self, sight: &Sight<'_>, now: Time) -> Progress {
-        let is_there = sight.dialog.is_some_and(|dialog| dialog.id == self.dialog);
+        let Some(dialog) = sight.dialog.filter(|dialog| self.is_it(dialog)) else {
+            return self.miss(sight, now);
+        };
+        self.missing = None;
         let done = self.pressed == self.keys.len();
-        match (is_there, done) {
-            (false, true) => return Progress::Answered,
-            (false, false) if self.may_come_back(now) => {
-                let until = self.gone_since.map(|since| Time(since.0 + FLICKER));
-                return Progress::Go(super::step::passing(until, "the question is drawn anew"));
-            }
-            (false, false) => return Progress::Gone(self.pressed),
-            (true, _) => self.gone_since = None,
-        }
         let until = self.last.filter(|_| done).map(|last| Time(last.0 + CONFIRM));
         let wait = until.or(self.not_before).filter(|until| now < *until);
         if let Some(until) = wait {
             return Progress::Go(super::step::passing(Some(until), "the question is answered"));
         }
-        match self.keys.get(self.pressed) {
-            Some(key) => Progress::Go(Step::Write(Act::Press(vec![*key]), sight.guard())),
-            None => Progress::Stays,
+        let Some(key) = self.keys.get(self.pressed) else { return Progress::Stays };
+        if self.confirms() && !self.is_selected(dialog) {
+            let until = Time(self.last.unwrap_or(now).0 + SELECT);
+            if until <= now {
+                return Progress::Unselected(self.pressed);
+            }
+            return Progress::Go(super::step::passing(Some(until), "the option is being selected"));
+        }
+        Progress::Go(Step::Write(Act::Press(vec![*key]), sight.guard()))
+    }
+
+    /// The question is not to be seen. It may only be half drawn: it is gone once the screen stands still without it, or
+    /// after so long that it would be another one.
+    fn miss(&mut self, sight: &Sight<'_>, now: Time) -> Progress {
+        let seen = (sight.end, sight.dialog.map(|dialog| dialog.id.clone()));
+        let missing =
+            self.missing.get_or_insert(Missing { since: now, seen: seen.clone(), settled: now });
+        if missing.seen != seen {
+            (missing.seen, missing.settled) = (seen, now);
+        }
+        let done = self.pressed == self.keys.len();
+        let gone = match done {
+            true => Time(missing.since.0 + LEFT),
+            false => Time((missing.settled.0 + SETTLED).min(missing.since.0 + REDRAW)),
+        };
+        match (now < gone, done) {
+            (true, _) => {
+                Progress::Go(super::step::passing(Some(gone), "the question may be drawn again"))
+            }
+            (false, true) => Progress::Answered,
+            (false, false) => Progress::Gone(self.pressed),
         }
     }
 
-    /// Whether it may only be drawn anew, and be there again in a moment.
-    fn may_come_back(&mut self, now: Time) -> bool {
-        now.since(*self.gone_since.get_or_insert(now)) < FLICKER
+    /// Whether the next key confirms an option that arrows have moved to.
+    fn confirms(&self) -> bool {
+        let arrows = ["up", "down", "left", "right"];
+        let (last, moves) = match self.names.split_last() {
+            Some((last, moves)) if self.pressed == moves.len() => (last, moves),
+            _ => return false,
+        };
+        last == "enter" && moves.iter().all(|key| arrows.contains(&key.as_str()))
+    }
+
+    /// Whether the option is shown as selected; also where a program does not show which one is.
+    fn is_selected(&self, dialog: &Dialog) -> bool {
+        let shows = dialog.options.iter().any(|option| option.selected);
+        !shows || dialog.options.get(self.option).is_some_and(|option| option.selected)
     }
 
     /// How the write went; a sentence if that ends it.
@@ -210,6 +278,7 @@ impl Answering {
 mod tests {
     use paned_model::BlockKind;
 
+    use super::super::tests::Scene;
     use super::*;
 
     fn dialog(options: &[(&str, Option<bool>)]) -> Dialog {
@@ -244,6 +313,91 @@ mod tests {
 
     fn label(text: &str) -> Choice {
         Choice::Label(text.to_owned())
+    }
+
+    /// A question with three buttons, of which one is selected.
+    fn buttons(id: &str, selected: usize) -> Dialog {
+        let mut asked = dialog(&[("Once", Some(true)), ("Always", Some(true)), ("Reject", None)]);
+        asked.id = id.to_owned();
+        for (at, option) in asked.options.iter_mut().enumerate() {
+            option.selected = at == selected;
+            option.keys = vec!["right".to_owned(); at];
+            option.keys.push("enter".to_owned());
+        }
+        asked
+    }
+
+    /// Answers the question with its last option while these screens are seen, each for some milliseconds.
+    fn play(screens: &[(u64, Option<Dialog>)]) -> (Vec<String>, Progress) {
+        let asked = buttons("1", 0);
+        let mut answering = Answering::new(&asked, &asked.options[2]).unwrap();
+        let (mut scene, mut now) = (Scene::ready(), Time(1_000_000));
+        for (ms, dialog) in screens {
+            scene.dialog.clone_from(dialog);
+            scene.end += 1;
+            let until = Time(now.0 + ms);
+            while now < until {
+                match answering.step(&scene.sight(), now) {
+                    Progress::Go(Step::Write(..)) => {
+                        assert!(scene.dialog.as_ref().is_some_and(|it| it.id == "1"), "{now:?}");
+                        answering.wrote(&Wrote::Done { refereed: true }, now);
+                    }
+                    Progress::Go(Step::Wait(..)) => {}
+                    end => return (answering.pressed().to_vec(), end),
+                }
+                now = Time(now.0 + 10);
+            }
+        }
+        (answering.pressed().to_vec(), Progress::Go(crate::delivery::step::passing(None, "")))
+    }
+
+    #[test]
+    fn a_redraw_between_two_keys_is_no_answer() {
+        let at = |selected| Some(buttons("1", selected));
+        let other = Some(buttons("2", 0));
+        // Blank, then half drawn as if another question, with something printed all the time.
+        let redraw = [(50, at(0)), (600, None), (600, other), (400, None), (300, at(1))];
+        let end = [(300, at(2)), (400, None)];
+        let (pressed, progress) = play(&[&redraw[..], &end[..]].concat());
+        assert_eq!(
+            (pressed.join(" ").as_str(), progress),
+            ("right right enter", Progress::Answered)
+        );
+    }
+
+    #[test]
+    fn a_question_is_gone_when_the_screen_stands_still_without_it() {
+        let asked = Some(buttons("1", 0));
+        assert_eq!(play(&[(50, asked.clone()), (1_000, None)]).1, Progress::Gone(1));
+        let other = Some(buttons("2", 0));
+        assert_eq!(play(&[(50, asked.clone()), (1_000, other)]).1, Progress::Gone(1));
+        // It prints on and on.
+        let busy: Vec<_> = (0..100).map(|_| (100, None)).collect();
+        let (pressed, progress) = play(&[&[(50, asked)][..], &busy].concat());
+        assert_eq!((pressed.len(), progress), (1, Progress::Gone(1)));
+    }
+
+    #[test]
+    fn a_question_that_is_read_in_full_only_later_is_the_same_for_who_named_none() {
+        let (torn, whole) = (buttons("a-1", 0), buttons("b-1", 0));
+        let scene = Scene { dialog: Some(whole), ..Scene::ready() };
+        let exact = Answering::new(&torn, &torn.options[0]).unwrap();
+        let step = |mut answering: Answering| {
+            answering.step(&scene.sight(), Time(1));
+            answering.step(&scene.sight(), Time(1_001))
+        };
+        assert_eq!(step(exact.clone()), Progress::Gone(0));
+        assert!(matches!(step(exact.while_it_is_drawn()), Progress::Go(Step::Write(..))));
+        let next = Scene { dialog: Some(buttons("b-2", 0)), ..Scene::ready() };
+        let mut other = Answering::new(&torn, &torn.options[0]).unwrap().while_it_is_drawn();
+        other.step(&next.sight(), Time(1));
+        assert_eq!(other.step(&next.sight(), Time(1_001)), Progress::Gone(0));
+    }
+
+    #[test]
+    fn enter_confirms_only_the_option_that_is_shown_as_selected() {
+        let (pressed, progress) = play(&[(8_000, Some(buttons("1", 1)))]);
+        assert_eq!((pressed.len(), progress), (2, Progress::Unselected(2)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::{Foreign, Hold, Spot};
 use crate::tmux::Error;
-use crate::{Command, Output, Typed};
+use crate::{ANSWER, Command, Output, Typed};
 
 pub(super) struct Hand {
     pub(super) foreign: Foreign,
@@ -116,7 +116,7 @@ impl Hand {
         }
         let (reply, answer) = oneshot::channel();
         if self.scribe.send(Command::Kill(Duration::ZERO, reply)).await.is_ok() {
-            let _ = answer.await;
+            let _ = timeout(ANSWER, answer).await;
         }
     }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use futures_util::future::join_all;
 
 use super::Foreign;
-use super::servers::check;
 use crate::tmux::query::{Pane, Session, Window};
 use crate::tmux::{Error, View};
+use crate::trusted_path;
 
 /// What is at a socket.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Survey {
     pub views: Vec<View>,
 }
 
-/// Every socket of this user's in the folder where tmux puts them.
+/// Every socket of this user's in the folder where tmux puts them, unless another user could replace it.
 #[must_use]
 pub fn sockets(tmpdir: Option<&str>) -> Vec<PathBuf> {
     let root = tmpdir.filter(|folder| !folder.is_empty()).unwrap_or("/tmp");
@@ -44,7 +44,7 @@ pub fn sockets(tmpdir: Option<&str>) -> Vec<PathBuf> {
     let folder = Path::new(root).join(format!("tmux-{user}"));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut sockets: Vec<_> = entries.map(|entry| entry.path()).collect();
-    sockets.retain(|socket| check(socket).is_ok());
+    sockets.retain(|socket| trusted_path::Socket::find(socket).is_ok());
     sockets.sort();
     sockets
 }

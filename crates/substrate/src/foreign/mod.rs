@@ -21,7 +21,7 @@ use self::servers::Servers;
 use crate::native::Places;
 use crate::native::scribe::{Desk, Task};
 use crate::tmux::foreign::Known;
-use crate::{Carrier, Link, Shortcut};
+use crate::{Carrier, Link};
 
 /// Facts on their way: one wake-up, one ending and one loss always fit.
 const FACTS: usize = 16;
@@ -152,9 +152,17 @@ impl Foreign {
         tokio::spawn(scribe.carrier);
         tokio::spawn(hand.run(inbox));
         tokio::spawn(ear.run(scribe.facts, server));
-        let (pid, started, output, news) = (scribe.pid, scribe.started, scribe.output, scribe.news);
-        // Hand and ear carry, in tasks of their own.
-        let (carrier, shortcut) = (Carrier::default(), Shortcut::default());
-        Link { pid, started, output, commands, facts, typed, news, carrier, shortcut }
+        Link {
+            pid: scribe.pid,
+            keeper: scribe.keeper,
+            started: scribe.started,
+            output: scribe.output,
+            commands,
+            facts,
+            typed,
+            news: scribe.news,
+            // Hand and ear carry, in tasks of their own.
+            carrier: Carrier::default(),
+        }
     }
 }

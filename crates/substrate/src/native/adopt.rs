@@ -40,7 +40,9 @@ fn ids(places: &Places) -> io::Result<Vec<PaneId>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         other => other?,
     };
-    let names = entries.flatten().map(|entry| entry.file_name());
+    // A pane is a folder; a file or a link of that name is not one of ours.
+    let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
+    let names = folders.map(|entry| entry.file_name());
     let mut ids: Vec<PaneId> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();
     ids.sort();
     Ok(ids)
@@ -48,23 +50,20 @@ fn ids(places: &Places) -> io::Result<Vec<PaneId>> {
 
 /// What has become of one pane. A folder that was never finished, or half removed, is cleared away.
 async fn one(places: &Places, id: PaneId) -> Option<Found> {
-    let record = match fs::read_to_string(places.record(&id)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let _ = places.remove(&id).await;
-            return None;
-        }
-        // The pane lives all the same, and the kernel may know it.
-        Err(error) => {
-            tracing::warn!(pane = %id, %error, "the record of a pane cannot be read");
-            String::new()
-        }
-        Ok(record) => record,
-    };
-    let Some(state) = look(places, &id).await else {
-        // It was never brought to life.
+    let record = fs::read_to_string(places.record(&id));
+    let is_gone = matches!(&record, Err(error) if error.kind() == ErrorKind::NotFound);
+    let state = look(places, &id).await;
+    let lives = matches!(state, Some(State::Alive(_) | State::Silent(_)));
+    let Some(state) = state.filter(|_| lives || !is_gone) else {
+        // It was never brought to life, or its record was removed first.
         let _ = places.remove(&id).await;
         return None;
     };
+    // A program that lives is a pane, whatever became of its record; the kernel may know it.
+    let record = record.unwrap_or_else(|error| {
+        tracing::warn!(pane = %id, %error, "the record of a pane cannot be read");
+        String::new()
+    });
     Some(Found { id, record, state })
 }
 
@@ -184,6 +183,18 @@ mod tests {
         drop(tape);
         assert!(matches!(silent.later.await, State::Lost(Some(_))));
         assert!(places.tape(&id).exists());
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_lives_is_found_though_the_record_of_its_pane_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (places, id, tape) = kept(folder.path());
+        fs::remove_file(places.record(&id)).unwrap();
+        let State::Silent(silent) = found(&places).await else { panic!("its keeper lives") };
+        drop((silent, tape));
+        // What is over is rubbish without its record.
+        assert!(all(&places).await.unwrap().is_empty());
+        assert!(!places.folder(&id).exists());
     }
 
     #[tokio::test]

@@ -7,10 +7,13 @@
 //! ```
 
 mod adopt;
+#[cfg(target_os = "linux")]
+mod end;
 mod link;
 mod nursery;
 mod places;
 pub(crate) mod scribe;
+mod socket_folder;
 mod wire;
 
 use std::os::unix::net::UnixStream as StdStream;
@@ -20,12 +23,13 @@ use std::time::Duration;
 
 use paned_keeper::tape::Reader;
 use paned_model::PaneId;
-use paned_model::frame::{Birth, FromKeeper, Kill, ToKeeper, Welcome};
+use paned_model::frame::{Birth, FromKeeper, Kill, Survivor, ToKeeper, Welcome};
 use tokio::time::timeout;
 
-use crate::{Boxed, Error, Found, Ground, Link, Order, State};
+use crate::{Boxed, Error, Found, Ground, Link, Order, State, Traces};
 pub use nursery::Nursery;
-pub use places::{Places, short_folder};
+pub use places::Places;
+pub use socket_folder::SocketFolder;
 pub use wire::Wire;
 
 /// How long a keeper may take to come to life.
@@ -50,19 +54,32 @@ impl Native {
 
     async fn start(&self, order: Order) -> Result<Link, Error> {
         let id = order.id.clone();
-        self.places.make(&id, &order.record)?;
-        let wire = match self.spare().take() {
+        let born = match self.places.make(&id, &order.record) {
+            // Its folder is another pane's.
+            Err(error @ Error::Taken(_)) => return Err(error),
+            Err(error) => Err(error),
+            Ok(()) => self.try_start(order).await,
+        };
+        if born.is_err()
+            && let Err(error) = self.places.remove(&id).await
+        {
+            tracing::warn!(pane = %id, %error, "what is left of a pane that was refused stays");
+        }
+        *self.spare() = self.wire().ok();
+        born
+    }
+
+    async fn try_start(&self, order: Order) -> Result<Link, Error> {
+        let tape = self.places.tape(&order.id);
+        let spare = self.spare().take();
+        let wire = match spare {
             Some(wire) => wire,
             None => self.wire()?,
         };
-        let mut born = self.bear(order.clone(), wire).await;
+        let born = self.bear(order.clone(), wire).await;
         // A keeper that died before it made the tape has started nothing; the next one will.
-        if matches!(born, Err(Error::Machine(_))) && !self.places.tape(&id).exists() {
-            born = self.bear(order, self.wire()?).await;
-        }
-        *self.spare() = self.wire().ok();
-        if born.is_err() {
-            self.places.remove(&id).await?;
+        if matches!(born, Err(Error::Machine(_))) && !tape.exists() {
+            return self.bear(order, self.wire()?).await;
         }
         born
     }
@@ -130,6 +147,25 @@ impl Ground for Native {
 
     fn reach(&self, id: PaneId) -> Boxed<'_, State> {
         Box::pin(async move { adopt::again(&self.places, &id).await })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn end(
+        &self,
+        id: PaneId,
+        traces: Traces,
+        grace: Duration,
+    ) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+        let places = self.places.clone();
+        let ending = move || end::end(&places, &id, &traces, grace);
+        let ended = tokio::task::spawn_blocking(ending);
+        Box::pin(async { ended.await.map_err(|panic| Error::Machine(panic.to_string())) })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn end(&self, _: PaneId, _: Traces, _: Duration) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+        let sentence = "what a keeper has left behind cannot be found on this system";
+        Box::pin(async move { Err(Error::Machine(sentence.to_owned())) })
     }
 
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {

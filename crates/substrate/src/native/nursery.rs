@@ -1,14 +1,18 @@
 //! The server's end of a nursery: started on first use, started again when it died.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use paned_keeper::fds;
+
+use crate::SECRET_VARIABLES;
 
 /// Starts keepers. The process behind it ends when this is dropped; its keepers do not.
 #[derive(Debug)]
@@ -50,8 +54,12 @@ impl Nursery {
 
     fn start(&self) -> io::Result<Running> {
         let (ours, theirs) = UnixStream::pair()?;
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(&self.log)?;
-        let child = Command::new(&self.program)
+        let log = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.log)?;
+        let mut command = Command::new(&self.program);
+        for name in SECRET_VARIABLES {
+            command.env_remove(name);
+        }
+        let child = command
             .args(&self.args)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())

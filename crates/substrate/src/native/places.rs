@@ -2,29 +2,28 @@
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use paned_model::PaneId;
 
+use super::socket_folder::{LONGEST_SOCKET, SocketFolder, hash};
 use crate::Error;
-
-/// A socket's path fits in 104 bytes on every system.
-const LONGEST_SOCKET: usize = 100;
+use crate::trusted_path::{self, Folder};
 
 /// Where the files of the panes of one state folder are.
 #[derive(Clone, Debug)]
 pub struct Places {
     panes: PathBuf,
     /// Where sockets go whose own path would be too long.
-    short: PathBuf,
+    short: SocketFolder,
 }
 
 impl Places {
     /// The places of this state folder.
     #[must_use]
     pub fn new(state: &Path) -> Self {
-        Self { panes: state.join("panes"), short: short_folder(state) }
+        Self { panes: state.join("panes"), short: SocketFolder::of(state) }
     }
 
     pub(crate) fn all(&self) -> &Path {
@@ -52,19 +51,20 @@ impl Places {
         if near.as_os_str().len() <= LONGEST_SOCKET {
             return near;
         }
-        self.short.join(format!("{:016x}", hash(id.as_str().as_bytes())))
+        self.short.path().join(format!("{:016x}", hash(id.as_str().as_bytes())))
     }
 
     fn parents(&self, id: &PaneId) -> Result<(), Error> {
-        let io = |source| Error::Io {
-            what: format!("make a folder for the files of pane `{id}`"),
-            source,
+        let refused = |error: &trusted_path::Error| match error {
+            trusted_path::Error::Io { doing, path, errno: Some(errno), .. } => Error::Io {
+                what: format!("{doing} {}", path.display()),
+                source: io::Error::from_raw_os_error(*errno),
+            },
+            error => Error::Machine(error.to_string()),
         };
-        private_folder(&self.panes).map_err(io)?;
-        if self.socket(id).starts_with(&self.short) {
-            // Its parent lies where others can write, so each of the two is checked.
-            private_folder(self.short.parent().unwrap_or(&self.short)).map_err(io)?;
-            private_folder(&self.short).map_err(io)?;
+        Folder::make_private(&self.panes).map_err(|error| refused(&error))?;
+        if self.socket(id).starts_with(self.short.path()) {
+            self.short.make().map_err(|error| refused(&error))?;
         }
         Ok(())
     }
@@ -99,7 +99,12 @@ impl Places {
     pub(crate) fn remove_now(&self, id: &PaneId) -> Result<(), Error> {
         let _ = fs::remove_file(self.record(id));
         let _ = fs::remove_file(self.socket(id));
+        let _ = fs::remove_file(self.tape(id));
         let folder = self.folder(id);
+        // To look into a folder takes a descriptor, and there may be none: mostly it is empty by now.
+        if fs::remove_dir(&folder).is_ok() {
+            return Ok(());
+        }
         match fs::remove_dir_all(&folder) {
             Err(source) if source.kind() != ErrorKind::NotFound => {
                 Err(Error::Io { what: format!("remove {}", folder.display()), source })
@@ -107,36 +112,6 @@ impl Places {
             Err(_) | Ok(()) => Ok(()),
         }
     }
-}
-
-/// Makes a folder that only its user can enter, or checks that it is one.
-fn private_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).recursive(true).create(path)?;
-    let found = fs::symlink_metadata(path)?;
-    let own = found.is_dir() && found.uid() == rustix::process::getuid().as_raw();
-    if own && found.mode() & 0o077 == 0 {
-        return Ok(());
-    }
-    Err(io::Error::new(ErrorKind::PermissionDenied, "it is not ours alone"))
-}
-
-/// A short folder of this user's for the sockets of one state folder.
-#[must_use]
-pub fn short_folder(state: &Path) -> PathBuf {
-    let user = rustix::process::getuid().as_raw();
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let runtime = runtime.filter(|path| path.is_absolute() && path.as_os_str().len() < 60);
-    let root = match runtime {
-        Some(runtime) => runtime.join("paned"),
-        None => PathBuf::from(format!("/tmp/paned-{user}")),
-    };
-    root.join(format!("{:016x}", hash(state.as_os_str().as_encoded_bytes())))
-}
-
-/// FNV-1a: the same on every run and build, which is all that is asked of it.
-fn hash(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, step)
 }
 
 #[cfg(test)]
@@ -150,20 +125,6 @@ mod tests {
         assert!(near.starts_with("/s/panes"));
         let far = Places::new(Path::new(&format!("/{}", "deep/".repeat(30)))).socket(&id);
         assert!(far.as_os_str().len() <= LONGEST_SOCKET, "{}", far.display());
-    }
-
-    #[test]
-    fn a_folder_that_others_can_enter_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        let open = dir.path().join("open");
-        fs::create_dir(&open).unwrap();
-        fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(private_folder(&open).is_err());
-        let link = dir.path().join("link");
-        std::os::unix::fs::symlink("/tmp", &link).unwrap();
-        assert!(private_folder(&link).is_err());
-        private_folder(&dir.path().join("own")).unwrap();
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! Frames between us and a keeper, for whoever talks to one: the server, and those who look on.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
+use std::mem::MaybeUninit;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use paned_keeper::fds::Along;
-use paned_model::frame::{Frames, FromKeeper, Hello, Message, Role, ToKeeper, VERSION, Welcome};
-use tokio::io::unix::AsyncFd;
+use paned_model::frame::{
+    Frames, FromKeeper, Hello, Message, RequestId, Role, ToKeeper, VERSION, Welcome,
+};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -22,17 +25,32 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// A connection to a keeper: frames over its socket.
 #[derive(Debug)]
 pub struct Wire {
-    socket: Socket<AsyncFd<OwnedFd>>,
+    socket: Socket,
     frames: Frames,
     unsent: Vec<u8>,
-    /// What came with the last of what was heard.
-    along: Option<OwnedFd>,
+    /// How many bytes were sent, ever.
+    sent: u64,
+    /// The requests in `unsent`, oldest first.
+    requests: VecDeque<Unsent>,
+}
+
+/// Where a request lies among all bytes that were ever said.
+#[derive(Debug)]
+struct Unsent {
+    id: RequestId,
+    from: u64,
+    length: u64,
 }
 
 impl Wire {
     pub(super) fn new(stream: StdStream) -> io::Result<Self> {
-        let (frames, unsent, along) = (Frames::default(), Vec::new(), None);
-        Ok(Self { socket: Socket::for_more(stream)?, frames, unsent, along })
+        Ok(Self {
+            socket: Socket::new(stream)?,
+            frames: Frames::default(),
+            unsent: Vec::new(),
+            sent: 0,
+            requests: VecDeque::new(),
+        })
     }
 
     /// Comes to a keeper as somebody who looks on, and waits for its welcome.
@@ -57,7 +75,12 @@ impl Wire {
         }
     }
 
+    /// A keeper of ours: what another user listens at is never one.
     pub(crate) fn over(stream: UnixStream) -> io::Result<Self> {
+        let peer = stream.peer_cred()?.uid();
+        if peer != 0 && peer != rustix::process::geteuid().as_raw() {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
         Self::new(stream.into_std()?)
     }
 
@@ -66,16 +89,48 @@ impl Wire {
         message.encode(&mut self.unsent);
     }
 
+    /// Puts a request on the way that [`Wire::take_back`] can take back.
+    pub(super) fn request(&mut self, id: RequestId, message: &ToKeeper) {
+        let from = self.sent + self.unsent.len() as u64;
+        self.say(message);
+        let length = self.sent + self.unsent.len() as u64 - from;
+        self.requests.push_back(Unsent { id, from, length });
+    }
+
+    /// Takes a request back, if no byte of it was sent; whether that was so.
+    pub(super) fn take_back(&mut self, id: RequestId) -> bool {
+        let is_it = |request: &Unsent| request.id == id && self.sent <= request.from;
+        let Some(place) = self.requests.iter().position(is_it) else {
+            return false;
+        };
+        let Some(Unsent { from, length, .. }) = self.requests.remove(place) else {
+            return false;
+        };
+        let start = usize::try_from(from - self.sent).unwrap_or(usize::MAX);
+        let end = usize::try_from(from - self.sent + length).unwrap_or(usize::MAX);
+        self.unsent.drain(start..end);
+        for later in self.requests.iter_mut().skip(place) {
+            later.from -= length;
+        }
+        true
+    }
+
     /// Sends what the socket takes without waiting.
     pub(super) fn flush_now(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.socket.try_send(&self.unsent) {
-                Ok(sent) => drop(self.unsent.drain(..sent)),
+                Ok(sent) => self.has_sent(sent),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    fn has_sent(&mut self, count: usize) {
+        self.unsent.drain(..count);
+        self.sent += count as u64;
+        while self.requests.pop_front_if(|first| first.from < self.sent).is_some() {}
     }
 
     /// The next message; sends meanwhile. May be dropped and called again: nothing is lost.
@@ -90,6 +145,7 @@ impl Wire {
             if self.flush_now().is_err() {
                 // Nobody hears us any more. What was said before still counts, and the end comes after it.
                 self.unsent.clear();
+                self.requests.clear();
             }
             self.receive().await?;
         }
@@ -131,34 +187,35 @@ impl Wire {
         timeout(ANSWER, sent).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
     }
 
-    /// The descriptor that has come, if it was not taken yet.
-    pub(super) fn take_along(&mut self) -> Option<OwnedFd> {
-        self.along.take()
-    }
-
     /// Waits until there is something to hear, or until what is unsent may be sent.
     async fn receive(&mut self) -> io::Result<()> {
+        let Self { socket, frames, unsent, .. } = self;
+        let is_full = !unsent.is_empty();
         poll_fn(|cx| {
-            if !self.unsent.is_empty() && self.socket.poll_room(cx).is_ready() {
+            if is_full && socket.poll_room(cx).is_ready() {
                 return Poll::Ready(Ok(()));
             }
-            self.poll_hear(cx)
+            poll_hear(socket, frames, cx)
         })
         .await
     }
+}
 
-    /// Reads what is there.
-    fn poll_hear(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { socket, frames, along, .. } = self;
-        let got = ready!(socket.poll_receive(cx, |bytes, came| {
-            if let Along::Descriptor(fd) = came {
-                *along = Some(fd);
-            }
-            frames.push(bytes);
-            bytes.len()
-        }))?;
-        Poll::Ready(if got == 0 { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) })
+/// Reads what is there. A read that does not fill its room is known to be the last: there is no second one to find out.
+fn poll_hear(
+    socket: &mut Socket,
+    frames: &mut Frames,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    // It is asked far more often than there is something, so it is not cleared first.
+    let mut bytes = [MaybeUninit::uninit(); 4096];
+    let mut bytes = ReadBuf::uninit(&mut bytes);
+    ready!(Pin::new(socket).poll_read(cx, &mut bytes))?;
+    if bytes.filled().is_empty() {
+        return Poll::Ready(Err(ErrorKind::UnexpectedEof.into()));
     }
+    frames.push(bytes.filled());
+    Poll::Ready(Ok(()))
 }
 
 #[cfg(test)]
@@ -190,6 +247,36 @@ mod tests {
         let (said, ()) = tokio::join!(timeout(ANSWER, wire.hear()), reading);
         assert_eq!(said.unwrap().unwrap(), FromKeeper::Wrote(7));
         assert!(heard == expect && wire.unsent.is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_was_not_sent_can_be_taken_back_and_the_rest_stays_whole() {
+        let (ours, mut keeper) = UnixStream::pair().unwrap();
+        let mut wire = Wire::over(ours).unwrap();
+        let input = |id: u64| ToKeeper::Input(id, vec![b'x'; 64 << 10]);
+        for id in 0..64 {
+            wire.request(id, &input(id));
+        }
+        wire.flush_now().unwrap();
+        let taken: Vec<u64> = (0..64).filter(|id| id % 3 != 0 && wire.take_back(*id)).collect();
+        assert!(!wire.take_back(0) && !wire.take_back(taken[0]), "sent, and taken already");
+        assert!(30 < taken.len() && !taken.contains(&1), "{taken:?}");
+        wire.say(&ToKeeper::Took(7));
+        let hearing = async {
+            let (mut frames, mut heard) = (Frames::default(), Vec::new());
+            let mut bytes = vec![0; 64 << 10];
+            while heard.last() != Some(&ToKeeper::Took(7)) {
+                let got = keeper.read(&mut bytes).await.unwrap();
+                frames.push(&bytes[..got]);
+                heard.extend(std::iter::from_fn(|| frames.take::<ToKeeper>().unwrap()));
+            }
+            heard
+        };
+        let (sent, heard) = tokio::join!(wire.flush(), hearing);
+        sent.unwrap();
+        let mut expect: Vec<_> = (0..64).filter(|id| !taken.contains(id)).map(input).collect();
+        expect.push(ToKeeper::Took(7));
+        assert!(heard == expect);
     }
 
     #[tokio::test]

@@ -1,18 +1,20 @@
 //! Where a tmux server is, and how a control client gets there. Knows how tmux is started; talks to nobody.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::process::Command as Process;
+use tokio::process::{Child, Command as Process};
 
 use super::error::Error;
 use super::ids::SessionId;
+use crate::SECRET_VARIABLES;
+use crate::trusted_path::{self, Folder, Socket};
 
 /// The session that holds our client on a server of our own. People do not see it in our lists.
 pub(super) const ANCHOR: &str = "_paned";
@@ -46,6 +48,19 @@ enum Kind {
     Own(PathBuf),
     /// Somebody's; we look at this session of it, or at the one that tmux thinks best.
     Foreign(Option<SessionId>),
+}
+
+/// The process of a control client, not yet running.
+pub(super) struct Launch {
+    process: Process,
+    /// Open until tmux runs, which starts in its folder.
+    _folder: Option<Socket>,
+}
+
+impl Launch {
+    pub(super) fn spawn(mut self) -> io::Result<Child> {
+        self.process.spawn()
+    }
 }
 
 /// Whether a server that is not there may be started.
@@ -102,30 +117,59 @@ impl Place {
     }
 
     /// Makes what a server of our own needs before it is started.
-    pub(super) fn prepare(&self) -> io::Result<()> {
+    fn prepare(&self) -> Result<(), Error> {
         let Kind::Own(config) = &self.kind else { return Ok(()) };
-        let folder = config.parent().unwrap_or(Path::new("/"));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        // A folder that others can enter is not ours to trust: the socket is the key to everything in it.
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-        let options =
-            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(config);
-        options?.write_all(CONFIG.as_bytes())
+        Folder::make_closed(config.parent().unwrap_or(Path::new("/"))).map_err(no_server)?;
+        // Made anew each time, so that nothing is written through what has its name.
+        let _ = fs::remove_file(config);
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(config);
+        let written = file.and_then(|mut file| file.write_all(CONFIG.as_bytes()));
+        written.map_err(|error| Error::NoServer(format!("{}: {error}", config.display())))
     }
 
-    /// The process of a control client. It has a process group of its own, so that a Ctrl-C for us is not for it.
-    pub(super) fn process(&self, start: Start) -> Process {
+    /// A control client that is ready to run. A tmux client does what its server says, also run programs, so it is led to
+    /// a server of ours only: the socket and every folder above it belong to us or to root and cannot be replaced by other
+    /// users, its listener runs as us, and tmux starts inside the very folder that was checked.
+    pub(super) fn launch(&self, start: Start) -> Result<Launch, Error> {
+        if self.is_own() {
+            self.check()?;
+            if start == Start::IfOwn {
+                self.prepare()?;
+            } else {
+                Folder::open_private(self.socket.parent().unwrap_or(Path::new("/")))
+                    .map_err(no_server)?;
+            }
+            let process = self.process(start, self.socket.as_os_str(), Path::new("/"));
+            return Ok(Launch { process, _folder: None });
+        }
+        let socket = Socket::find(&self.socket).map_err(no_server)?;
+        socket.connect().map_err(no_server)?;
+        let process = match socket.folder().descriptor_path() {
+            Some(folder) => {
+                self.process(start, Path::new(".").join(socket.name()).as_os_str(), &folder)
+            }
+            // No other user can change what is on the path, so its name is as good.
+            None => self.process(start, socket.path().as_os_str(), Path::new("/")),
+        };
+        Ok(Launch { process, _folder: Some(socket) })
+    }
+
+    /// It has a process group of its own, so that a Ctrl-C for us is not for it.
+    fn process(&self, start: Start, socket: &OsStr, folder: &Path) -> Process {
         let mut process = Process::new(&self.program);
-        process.args(self.arguments(start));
-        process.env_remove("TMUX").env_remove("TMUX_PANE").current_dir("/").process_group(0);
+        process.args(self.arguments(start, socket));
+        for name in SECRET_VARIABLES {
+            process.env_remove(name);
+        }
+        process.env_remove("TMUX").env_remove("TMUX_PANE").current_dir(folder).process_group(0);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         process.kill_on_drop(true);
         process
     }
 
-    fn arguments(&self, start: Start) -> Vec<OsString> {
+    fn arguments(&self, start: Start, socket: &OsStr) -> Vec<OsString> {
         let mut args: Vec<OsString> = ["-u", "-C", "-S"].map(OsString::from).into();
-        args.push(self.socket.clone().into());
+        args.push(socket.to_owned());
         if start == Start::Never || !self.is_own() {
             args.push("-N".into());
         }
@@ -156,6 +200,9 @@ impl Place {
     /// Asks tmux for its version.
     pub(super) async fn version(&self, limit: Duration) -> Result<String, Error> {
         let mut process = Process::new(&self.program);
+        for name in SECRET_VARIABLES {
+            process.env_remove(name);
+        }
         let run = process
             .arg("-V")
             .stdin(Stdio::null())
@@ -184,13 +231,17 @@ impl Place {
     }
 
     /// Whether the socket's name is short enough for the system.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), Error> {
         // The smallest limit of the systems we know, with its final NUL.
         if self.socket.as_os_str().as_bytes().len() < 104 {
             return Ok(());
         }
         Err(Error::NoServer(format!("the path {} is too long for a socket", self.socket.display())))
     }
+}
+
+fn no_server(error: trusted_path::Error) -> Error {
+    Error::NoServer(error.to_string())
 }
 
 /// `3.3a`, `next-3.6`, `openbsd-7.4`, `master`: development versions are new.
@@ -231,7 +282,7 @@ mod tests {
     #[test]
     fn a_foreign_server_is_never_started() {
         let place = Place::foreign(Path::new("/x"), None);
-        assert!(place.arguments(Start::IfOwn).contains(&"-N".into()));
+        assert!(place.arguments(Start::IfOwn, OsStr::new("x")).contains(&"-N".into()));
     }
 
     #[test]

@@ -42,13 +42,10 @@ enum Event {
 
 impl Wire {
     pub(super) fn open(place: &Place, start: Start) -> Result<Self, Error> {
-        place.check()?;
         let wrong = |error: std::io::Error| Error::NoServer(error.to_string());
-        if start == Start::IfOwn {
-            place.prepare().map_err(wrong)?;
-        }
+        let launch = place.launch(start)?;
         let children = signal(SignalKind::child()).map_err(wrong)?;
-        let mut child = place.process(start).spawn().map_err(wrong)?;
+        let mut child = launch.spawn().map_err(wrong)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Error::NoServer("tmux was started without pipes".to_owned()));

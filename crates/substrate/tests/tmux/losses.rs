@@ -1,23 +1,20 @@
-//! Clients and servers that are stopped or killed: noticed in two seconds, told, and mended.
+//! Clients and servers that are stopped or killed: noticed, told, and mended. How soon is in the tests of the watchdog.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use paned_substrate::tmux::{Command, Error, Fact};
 use rustix::process::Signal;
 
 use crate::house::{House, client_pid, is_alive, signal};
 
-const TWO_SECONDS: Duration = Duration::from_secs(2);
-
-/// Waits for the fact that the client is lost; how long that took.
-async fn lost(house: &mut House, since: Instant) -> Duration {
+/// Waits for the fact that the client is lost.
+async fn lost(house: &mut House) {
     let reason = |fact: &Fact| match fact {
         Fact::ClientLost(reason) => Some(reason.clone()),
         _ => None,
     };
     let reason = house.fact("lost", reason).await;
     assert!(!reason.is_empty());
-    since.elapsed()
 }
 
 #[tokio::test]
@@ -25,10 +22,8 @@ async fn a_killed_client_is_replaced() {
     let mut house = House::open().await;
     let before = house.client.server().unwrap();
     let made = house.session("work", &["cat"]).await;
-    let since = Instant::now();
     signal(client_pid(&before), Signal::KILL);
-    let took = lost(&mut house, since).await;
-    assert!(took < TWO_SECONDS, "{took:?}");
+    lost(&mut house).await;
     let after = house.connected().await;
     assert_eq!(after.pid, before.pid, "the server lives");
     assert_ne!(after.client, before.client);
@@ -40,10 +35,8 @@ async fn a_killed_client_is_replaced() {
 async fn a_stopped_client_is_replaced() {
     let mut house = House::open().await;
     let before = house.client.server().unwrap();
-    let since = Instant::now();
     signal(client_pid(&before), Signal::STOP);
-    let took = lost(&mut house, since).await;
-    assert!(took < TWO_SECONDS, "{took:?}");
+    lost(&mut house).await;
     house.connected().await;
     assert!(!is_alive(client_pid(&before)), "the stopped one is ended");
     assert_eq!(house.client.sessions().await.unwrap(), []);
@@ -54,13 +47,10 @@ async fn whoever_waits_is_told_when_the_client_goes() {
     let mut house = House::open().await;
     let server = house.client.server().unwrap();
     signal(server.pid, Signal::STOP);
-    let since = Instant::now();
     let answer = house.client.run(&Command::new("list-sessions")).await;
-    let took = since.elapsed();
     assert!(matches!(answer, Err(Error::Gone(_) | Error::Timeout(_))), "{answer:?}");
-    assert!(took < TWO_SECONDS + Duration::from_millis(200), "{took:?}");
     // The client is well, but its server says nothing: that is no connection either.
-    lost(&mut house, since).await;
+    lost(&mut house).await;
     signal(server.pid, Signal::CONT);
 }
 
@@ -80,17 +70,14 @@ async fn a_killed_server_is_told_and_started_again_on_demand() {
     let mut house = House::open().await;
     house.session("work", &["cat"]).await;
     let before = house.client.server().unwrap();
-    let since = Instant::now();
     signal(before.pid, Signal::KILL);
-    let took = lost(&mut house, since).await;
-    assert!(took < TWO_SECONDS, "{took:?}");
+    lost(&mut house).await;
     let gone = |fact: &Fact| match fact {
         Fact::ServerGone(error) => Some(error.clone()),
         _ => None,
     };
     let error = house.fact("gone", gone).await;
     assert!(matches!(error, Error::NoServer(_)), "{error:?}");
-    assert!(since.elapsed() < TWO_SECONDS, "{:?}", since.elapsed());
     assert_eq!(house.client.server(), None);
     // Nobody starts it again until somebody asks.
     assert_eq!(house.client.sessions().await.unwrap(), []);

@@ -4,20 +4,17 @@
 
 use std::sync::OnceLock;
 
-use ttf_parser::colr::{ClipBox, CompositeMode, Paint, Painter};
-use ttf_parser::{GlyphId, RgbaColor, Transform};
-
 use super::cell_size::CellSize;
+use super::font::{Font, GlyphId};
 use super::glyph::{Layer, Wanted};
 use super::outline::{Outline, Point};
-use crate::screen::picture::Rgb;
 
 /// How far a slanted letter leans, for each pixel of height.
 const SLANT: f32 = 0.2;
 
 /// A font, and how large it is drawn.
 pub(super) struct Face {
-    pub(super) font: ttf_parser::Face<'static>,
+    pub(super) font: Font<'static>,
     /// The height of its em square, in columns.
     em: f32,
 }
@@ -61,33 +58,34 @@ impl Faces {
             2 => [&self.cjk, &self.emoji, text, &self.regular, &self.symbols],
             _ => [text, &self.regular, &self.symbols, &self.cjk, &self.emoji],
         };
-        order.into_iter().find_map(|face| Some((face, face.font.glyph_index(wanted.c)?)))
+        order.into_iter().find_map(|face| Some((face, face.font.glyph(wanted.c)?)))
     }
 }
 
 fn face(bytes: &'static [u8], em: f32) -> Face {
-    let font = ttf_parser::Face::parse(bytes, 0).expect("a test reads every face");
+    let font = Font::parse(bytes).expect("a test reads every face");
     Face { font, em }
 }
 
 impl Face {
     /// Whether all its glyphs are as wide as a cell.
     pub(super) fn is_mono(&self) -> bool {
-        self.font.is_monospaced()
+        self.font.is_mono()
     }
 
     /// Whether its glyphs bring their own colours.
     pub(super) fn is_coloured(&self) -> bool {
-        self.font.tables().colr.is_some()
+        self.font.is_coloured()
     }
 
     /// The shapes of a glyph, standing in a cell.
     pub(super) fn layers(&self, glyph: GlyphId, wanted: Wanted, cell: CellSize) -> Vec<Layer> {
-        let mut layers = Layers { font: &self.font, layers: Vec::new() };
-        let black = RgbaColor::new(0, 0, 0, u8::MAX);
-        if self.font.paint_color_glyph(glyph, 0, black, &mut layers).is_none() {
-            layers.outline_glyph(glyph);
-        }
+        let layer =
+            |glyph, colour| Layer { outline: self.font.outline(glyph), colour, opacity: 1.0 };
+        let layers: Vec<Layer> = match self.font.colours(glyph) {
+            Some(layers) => layers.iter().map(|(glyph, rgb)| layer(*glyph, Some(*rgb))).collect(),
+            None => vec![layer(glyph, None)],
+        };
         let place = self.place(glyph, wanted, cell);
         let embolden = wanted.bold && !self.font.is_bold() && !self.is_coloured();
         let stand = |layer: Layer| {
@@ -95,13 +93,13 @@ impl Face {
             let outline = if embolden { thicken(outline, cell) } else { outline };
             Layer { outline, ..layer }
         };
-        layers.layers.into_iter().map(stand).collect()
+        layers.into_iter().map(stand).collect()
     }
 
     /// From the units of the font to a cell. A glyph that is too wide becomes smaller.
     fn place(&self, glyph: GlyphId, wanted: Wanted, cell: CellSize) -> impl Fn(Point) -> Point {
         let width = cell.span(wanted.cols);
-        let advance = f32::from(self.font.glyph_hor_advance(glyph).unwrap_or(0)).max(1.0);
+        let advance = f32::from(self.font.advance(glyph)).max(1.0);
         let em = self.em * f32::from(cell.width) / f32::from(self.font.units_per_em());
         let scale = em.min(width / advance);
         let left = (width - advance * scale) / 2.0;
@@ -119,40 +117,6 @@ impl Face {
 fn thicken(outline: Outline, cell: CellSize) -> Outline {
     let shift = f32::from(cell.width) * 0.08;
     outline.clone().and(outline.map(|Point { x, y }| Point { x: x + shift, y }))
-}
-
-/// Takes down the layers of a glyph. Version 0 of `COLR` has nothing but outlines in plain colours.
-struct Layers<'a> {
-    font: &'a ttf_parser::Face<'static>,
-    layers: Vec<Layer>,
-}
-
-impl Painter<'_> for Layers<'_> {
-    fn outline_glyph(&mut self, glyph: GlyphId) {
-        let mut outline = Outline::default();
-        self.font.outline_glyph(glyph, &mut outline);
-        self.layers.push(Layer { outline, colour: None, opacity: 1.0 });
-    }
-
-    fn paint(&mut self, paint: Paint<'_>) {
-        if let (Paint::Solid(colour), Some(layer)) = (paint, self.layers.last_mut()) {
-            layer.colour = Some(Rgb(colour.red, colour.green, colour.blue));
-        }
-    }
-
-    fn push_clip(&mut self) {}
-
-    fn push_clip_box(&mut self, _: ClipBox) {}
-
-    fn pop_clip(&mut self) {}
-
-    fn push_layer(&mut self, _: CompositeMode) {}
-
-    fn pop_layer(&mut self) {}
-
-    fn push_transform(&mut self, _: Transform) {}
-
-    fn pop_transform(&mut self) {}
 }
 
 #[cfg(test)]

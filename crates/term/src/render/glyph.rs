@@ -1,9 +1,8 @@
 //! What a character looks like in its cell: drawn by geometry, by a face, or unknown. Knows no screen.
 
-use ttf_parser::GlyphId;
-
 use super::cell_size::CellSize;
 use super::faces::{Face, Faces};
+use super::font::GlyphId;
 use super::geometry::{self, Shape};
 use super::outline::Outline;
 use crate::screen::picture::{Cell, Rgb};
@@ -47,8 +46,7 @@ impl Wanted {
     pub(super) fn all(cell: &Cell) -> impl Iterator<Item = Self> {
         let first = Self::of(cell);
         let mark = move |&c: &char| Self { c, ..first };
-        let has_shape =
-            |mark: &Self| Faces::get().text(mark.bold).font.glyph_index(mark.c).is_some();
+        let has_shape = |mark: &Self| Faces::get().text(mark.bold).font.glyph(mark.c).is_some();
         let marks = cell.marks.iter().map(mark).filter(has_shape);
         Some(first).filter(|first| first.c != ' ').into_iter().chain(marks)
     }

@@ -7,6 +7,7 @@ mod canvas;
 mod cell_size;
 mod embed;
 mod faces;
+mod font;
 mod geometry;
 mod glyph;
 mod indexed;

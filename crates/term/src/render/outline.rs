@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 use std::mem;
 
-use ttf_parser::OutlineBuilder;
-
 /// Into how many lines a curve is cut; more cannot be seen at the size of a cell.
 const STEPS: u8 = 6;
 
@@ -50,6 +48,26 @@ impl Outline {
             segments.push(Segment::Close);
         }
         Self(segments)
+    }
+
+    /// Begins a contour.
+    pub(super) fn begin(&mut self, x: f32, y: f32) {
+        self.0.push(Segment::Move(Point { x, y }));
+    }
+
+    /// Goes on in a straight line.
+    pub(super) fn line(&mut self, x: f32, y: f32) {
+        self.0.push(Segment::Line(Point { x, y }));
+    }
+
+    /// Goes on in a curve with one control point.
+    pub(super) fn curve(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        self.0.push(Segment::Curve(Point { x: x1, y: y1 }, Point { x, y }));
+    }
+
+    /// Closes the contour.
+    pub(super) fn end(&mut self) {
+        self.0.push(Segment::Close);
     }
 
     /// Both shapes as one. Where they overlap, nothing is drawn twice.
@@ -111,30 +129,6 @@ impl Outline {
             }
         }
         path
-    }
-}
-
-/// Builds in the units and the direction of a font; see [`Outline::map`].
-impl OutlineBuilder for Outline {
-    fn move_to(&mut self, x: f32, y: f32) {
-        self.0.push(Segment::Move(Point { x, y }));
-    }
-
-    fn line_to(&mut self, x: f32, y: f32) {
-        self.0.push(Segment::Line(Point { x, y }));
-    }
-
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.0.push(Segment::Curve(Point { x: x1, y: y1 }, Point { x, y }));
-    }
-
-    /// TrueType has no such curve, and all our faces are TrueType.
-    fn curve_to(&mut self, _: f32, _: f32, _: f32, _: f32, x: f32, y: f32) {
-        self.line_to(x, y);
-    }
-
-    fn close(&mut self) {
-        self.0.push(Segment::Close);
     }
 }
 

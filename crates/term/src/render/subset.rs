@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ttf_parser::{Face, GlyphId, Tag};
+use super::font::{Font, GlyphId};
 
 /// Flags of a part of a composed glyph.
 const WORDS: u16 = 1 << 0;
@@ -15,10 +15,10 @@ const MATRIX: u16 = 1 << 7;
 const HINTS: u16 = 1 << 8;
 
 /// The font with these characters and no others. Those that it does not have are left out.
-pub(super) fn subset(face: &Face<'static>, characters: &BTreeSet<char>) -> Vec<u8> {
-    let mut subset = Subset { face, glyphs: vec![GlyphId(0)] };
+pub(super) fn subset(font: &Font<'static>, characters: &BTreeSet<char>) -> Vec<u8> {
+    let mut subset = Subset { font, glyphs: vec![GlyphId::NOTDEF] };
     let mapped: Vec<(char, u16)> =
-        characters.iter().filter_map(|&c| Some((c, subset.number(face.glyph_index(c)?)))).collect();
+        characters.iter().filter_map(|&c| Some((c, subset.number(font.glyph(c)?)))).collect();
     let (glyf, loca) = subset.outlines();
     file(&[
         (*b"OS/2", subset.table(b"OS/2").to_vec()),
@@ -38,7 +38,7 @@ pub(super) fn subset(face: &Face<'static>, characters: &BTreeSet<char>) -> Vec<u
 
 /// The glyphs that are kept, in their new order.
 struct Subset<'a> {
-    face: &'a Face<'static>,
+    font: &'a Font<'static>,
     glyphs: Vec<GlyphId>,
 }
 
@@ -85,7 +85,7 @@ impl Subset<'_> {
         let mut at = 10;
         loop {
             let flags = word(data, at)?;
-            let number = self.number(GlyphId(word(data, at + 2)?));
+            let number = self.number(GlyphId::from(word(data, at + 2)?));
             put(&mut outline, at, flags & !HINTS);
             put(&mut outline, at + 2, number);
             at += part_length(flags);
@@ -99,7 +99,8 @@ impl Subset<'_> {
 
     /// Where the outline of a glyph is.
     fn range(&self, glyph: GlyphId) -> Option<Range<usize>> {
-        let (loca, glyph) = (self.table(b"loca"), usize::from(glyph.0));
+        let loca = self.table(b"loca");
+        let glyph = usize::try_from(glyph.to_u32()).ok()?;
         let is_long = word(self.table(b"head"), 50)? == 1;
         let offset = |index: usize| {
             if is_long {
@@ -114,15 +115,15 @@ impl Subset<'_> {
     /// How wide each glyph is, and where it begins.
     fn advances(&self) -> Vec<u8> {
         let entry = |&glyph: &GlyphId| {
-            let advance = self.face.glyph_hor_advance(glyph).unwrap_or(0).to_be_bytes();
-            let bearing = self.face.glyph_hor_side_bearing(glyph).unwrap_or(0).to_be_bytes();
+            let advance = self.font.advance(glyph).to_be_bytes();
+            let bearing = self.font.bearing(glyph).to_be_bytes();
             [advance, bearing].concat()
         };
         self.glyphs.iter().flat_map(entry).collect()
     }
 
     fn table(&self, tag: &[u8; 4]) -> &'static [u8] {
-        self.face.raw_face().table(Tag::from_bytes(tag)).unwrap_or_default()
+        self.font.table(*tag)
     }
 }
 
@@ -212,27 +213,20 @@ fn put(data: &mut [u8], at: usize, number: u16) {
 #[cfg(test)]
 mod tests {
     use super::super::faces::Faces;
-    use super::super::outline::Outline;
     use super::*;
 
     /// The glyphs of these characters come out as they went in.
     #[track_caller]
     fn check(text: &str) {
-        let face = &Faces::get().regular.font;
-        let bytes = subset(face, &text.chars().collect());
-        let small = Face::parse(&bytes, 0).unwrap();
+        let font = &Faces::get().regular.font;
+        let bytes = subset(font, &text.chars().collect());
+        let small = Font::parse(&bytes).unwrap();
         for c in text.chars() {
-            let (old, new) = (face.glyph_index(c).unwrap(), small.glyph_index(c).unwrap());
-            assert_eq!(outline(&small, new), outline(face, old), "{c}");
-            assert_eq!(small.glyph_hor_advance(new), face.glyph_hor_advance(old), "{c}");
+            let (old, new) = (font.glyph(c).unwrap(), small.glyph(c).unwrap());
+            assert_eq!(small.outline(new), font.outline(old), "{c}");
+            assert_eq!(small.advance(new), font.advance(old), "{c}");
         }
         assert!(bytes.len() < 2000 + 500 * text.len(), "{} bytes", bytes.len());
-    }
-
-    fn outline(face: &Face<'_>, glyph: GlyphId) -> Outline {
-        let mut outline = Outline::default();
-        face.outline_glyph(glyph, &mut outline);
-        outline
     }
 
     #[test]
@@ -247,8 +241,8 @@ mod tests {
 
     #[test]
     fn unknown_characters_are_left_out() {
-        let face = &Faces::get().regular.font;
-        let bytes = subset(face, &['a', '日'].into());
-        assert_eq!(Face::parse(&bytes, 0).unwrap().glyph_index('日'), None);
+        let font = &Faces::get().regular.font;
+        let bytes = subset(font, &['a', '日'].into());
+        assert_eq!(Font::parse(&bytes).unwrap().glyph('日'), None);
     }
 }

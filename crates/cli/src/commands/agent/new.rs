@@ -80,6 +80,10 @@ pub(crate) struct Args {
     /// Have automatic clean-up leave it alone
     #[arg(long)]
     persist: bool,
+    /// What the token of its program may do besides reading and typing: spawn, approve, or none [default: as its profile
+    /// says, mostly spawn]
+    #[arg(long, value_name = "POWER", value_delimiter = ',', value_parser = ["spawn", "approve", "none"])]
+    can: Option<Vec<String>>,
     /// Show it in tmux, in this session, which is started if there is none
     #[arg(long, value_name = "NAME", conflicts_with = "here")]
     session: Option<String>,
@@ -114,6 +118,10 @@ fn request(args: Args) -> Result<Value> {
         true => json!(true),
         false => json!({ "branch": branch }),
     });
+    let powers = args.can.map(|mut powers| {
+        powers.retain(|power| power != "none");
+        powers
+    });
     let mut request = params([
         ("profile", json!(args.profile)),
         ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
@@ -133,6 +141,7 @@ fn request(args: Args) -> Result<Value> {
         ("meta", args.meta.into_iter().map(json_or_text).collect::<Map<_, _>>().into()),
         ("tags", json!(args.tag)),
         ("persist", json!(args.persist)),
+        ("can", json!(powers)),
         ("session", json!(args.session)),
     ]);
     if let Some(request) = request.as_object_mut() {

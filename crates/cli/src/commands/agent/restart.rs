@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     timeout: Option<u64>,
+    /// Mean it, although it is the agent that this comes from
+    #[arg(long = "self")]
+    itself: bool,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +53,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         ("permissions", json!(args.permissions)),
         ("prompt", json!(args.prompt)),
         ("timeoutMs", json!(args.timeout)),
+        ("self", json!(args.itself)),
     ]);
     let answer = context.action("agent:restart", &request)?;
     if context.out.is_json() {

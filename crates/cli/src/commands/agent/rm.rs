@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// All that wait for a prompt and that nobody looks at
     #[arg(long)]
     idle: bool,
+    /// Mean it, although it is the agent that this comes from
+    #[arg(long = "self")]
+    itself: bool,
 }
 
 #[derive(Deserialize)]
@@ -45,7 +48,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     for_each(context, &args.pane, |pane| {
         // Asked first: a pane that is no agent's is not closed by a verb for agents.
         context.action("agent:state", &json!({ "paneId": pane }))?;
-        let answer = context.action("pane:close", &json!({ "paneId": pane }))?;
+        let answer =
+            context.action("pane:close", &json!({ "paneId": pane, "self": args.itself }))?;
         if context.out.is_json() {
             context.out.json(&answer)?;
         }

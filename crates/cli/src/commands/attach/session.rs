@@ -200,12 +200,7 @@ impl Session {
             // The tape says the same.
             Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_)) => {}
             // That is for servers.
-            Ok(
-                FromKeeper::Typed(_)
-                | FromKeeper::Pressed(_)
-                | FromKeeper::Lent(_)
-                | FromKeeper::Recall,
-            ) => {}
+            Ok(FromKeeper::Typed(_) | FromKeeper::Pressed(_)) => {}
             Ok(FromKeeper::Served(served)) => self.is_served = served,
             // It is gone: with its work done, or killed. The tape knows which.
             Err(_) => self.is_alone = true,

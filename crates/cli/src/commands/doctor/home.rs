@@ -24,21 +24,36 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>> {
     let state = context.state()?;
-    let status = ask(context);
+    let status = ask(context, "server:status");
     let mut checks = vec![folder(&state), token(&state)];
     checks.extend(server(&status));
     checks.push(port(context, &state, status.is_ok())?);
     checks.push(journal(&state, status.as_ref().ok()));
     checks.push(keepers(&state, status.is_ok()));
+    if status.is_ok() {
+        checks.extend(ask(context, "pane:list").ok().map(|listed| tapes(&listed)));
+    }
     Ok(checks)
 }
 
-fn ask(context: &Context) -> Result<Value> {
+fn ask(context: &Context, action: &str) -> Result<Value> {
     let client = context.client()?;
-    client::block_on(async {
-        let status = json!({});
-        timeout(PATIENCE, client.action("server:status", &status)).await?
-    })?
+    client::block_on(async { timeout(PATIENCE, client.action(action, &json!({}))).await? })?
+}
+
+/// The files that panes' output is kept in.
+fn tapes(listed: &Value) -> Check {
+    let panes = listed.as_array().into_iter().flatten();
+    let damaged = panes.filter_map(|pane| {
+        let damage = pane.get("damage")?.as_str()?;
+        Some(format!("{}: {damage}", pane.get("id")?.as_str()?))
+    });
+    let damaged: Vec<String> = damaged.collect();
+    if damaged.is_empty() {
+        return Check::good("output", "of all panes in order");
+    }
+    let hint = "their programs live on, and what they print from now on is kept; find out what writes into the state folder";
+    Check::bad("output", damaged.join("; "), hint)
 }
 
 fn folder(state: &State) -> Check {
@@ -110,6 +125,9 @@ fn port(context: &Context, state: &State, is_running: bool) -> Result<Check> {
 fn journal(state: &State, status: Option<&Value>) -> Check {
     let path = state.journal();
     let trouble = status.and_then(|status| status.get("trouble")).and_then(Value::as_str);
+    if let Some(trouble) = trouble.filter(|trouble| trouble.contains("was deleted or replaced")) {
+        return Check::bad("journal", trouble, "end the server, and start it again");
+    }
     if let Some(trouble) = trouble {
         return Check::bad(
             "journal",
@@ -172,6 +190,13 @@ Num       RefCount Protocol Flags    Type St Inode Path
 0000: 00000002 00000000 00010000 0001 01 114
 ";
         assert_eq!(listening(sockets, |path| path.starts_with("/s/panes")), 1);
+    }
+
+    #[test]
+    fn a_damaged_tape_is_bad() {
+        assert!(tapes(&json!([{ "id": "a" }])).ok);
+        let check = tapes(&json!([{ "id": "a", "damage": "it was cut to 0 bytes" }]));
+        assert!(!check.ok && check.detail.contains("a: it was cut to 0 bytes"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paned_kernel::Caller;
-use paned_model::{AgentInfo, AgentState, Delivery, PaneId, Refusal, Time};
+use paned_model::{AgentInfo, AgentState, Code, Delivery, PaneId, Refusal, Time};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -64,6 +64,13 @@ impl Agent {
         let name = call.name()?;
         let named = (!name.is_empty()).then(|| name.parse::<PaneId>()).transpose();
         let named = named.map_err(|bad| Refusal::invalid(bad.to_string()))?;
+        // A listener that is about one agent is about no other, also for clients that need no token.
+        if let (Some(named), Some(own)) = (&named, &call.meant)
+            && named != own
+        {
+            let sentence = format!("this listener is for the agent in pane `{own}` alone");
+            return Err(Refusal::new(Code::Forbidden, sentence).into());
+        }
         if let Some(pane) = named.or_else(|| call.meant.clone()) {
             return Ok(Self { shared, caller, pane });
         }
@@ -82,7 +89,7 @@ impl Agent {
         let agent: AgentInfo = self.act("agent:state", json!({ "paneId": self.pane })).await?;
         let status = word(agent.state).ok_or_else(|| {
             let sentence = format!("the agent in pane `{}` has ended", self.pane);
-            Refusal::new(paned_model::Code::Gone, sentence)
+            Refusal::new(Code::Gone, sentence)
         })?;
         Ok(Status { status, agent_type: kind(&agent.profile) })
     }
@@ -98,6 +105,8 @@ impl Agent {
         let text = match said {
             Said::User(text) => text,
             Said::Raw(text) => {
+                // Only what runs an agent is typed into: any other pane may be a person's shell.
+                self.status().await?;
                 let write = json!({ "paneId": self.pane, "text": text });
                 self.act::<IgnoredAny>("pane:write", write).await?;
                 return Ok(());

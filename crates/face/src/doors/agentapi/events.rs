@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use paned_kernel::journal::Batch;
-use paned_kernel::{Feed, Piece, Printed};
+use paned_kernel::{Feed, Piece, Printed, StreamSlot};
 use paned_model::{Include, Offset, Refusal};
 use serde_json::{Value, json};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep};
@@ -61,6 +61,7 @@ struct Live {
     /// Done when the caller's grant is over or the server stops.
     over: BoxFuture<'static, ()>,
     _counted: Streaming,
+    _slot: StreamSlot,
 }
 
 enum Next {
@@ -80,6 +81,7 @@ impl Live {
         let mut heartbeat = interval_at(Instant::now() + period, period);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let counted = shared.metrics.streaming();
+        let slot = shared.kernel.stream(&caller)?;
         let over = async move {
             tokio::select! {
                 () = shared.kernel.shut_out(&caller) => {}
@@ -96,6 +98,7 @@ impl Live {
             heartbeat,
             over: Box::pin(over),
             _counted: counted,
+            _slot: slot,
         })
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A request whose `Content-Length` is no number is refused before any route hears of it, without a word. Its
 //! clients expect a sentence; so in the first head of a connection such a header gets another name, of the same
-//! length, and the endpoint refuses what it finds there.
+//! length, and the endpoint refuses what it finds there. Where its body ends cannot be known, so nothing behind that head
+//! is read: the body must not be taken for the next request.
 
 use std::io;
 use std::pin::Pin;
@@ -16,6 +17,8 @@ use crate::pass::pass;
 /// What such a header is called.
 const WRONG: &str = "x-wrong-length";
 const RIGHT: &str = "content-length";
+/// What has the connection closed after the answer, and ends the head.
+const CLOSE: &[u8] = b"\r\nconnection: close\r\n\r\n";
 /// The longest head that is looked at.
 const HEAD: usize = 64 << 10;
 
@@ -33,9 +36,17 @@ pub(crate) struct Lenient<S> {
 enum State {
     /// The head is not whole yet.
     Reading(Vec<u8>),
-    /// So much of what was read is given on.
-    Giving(Vec<u8>, usize),
+    /// So much of what was read is given on; then comes the rest, or nothing more.
+    Giving(Vec<u8>, usize, Rest),
     Through,
+    /// Whatever comes is read and dropped.
+    Over,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Goes,
+    IsDropped,
 }
 
 impl<S> Lenient<S> {
@@ -54,13 +65,24 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
         loop {
             match &mut this.state {
                 State::Through => return Pin::new(&mut this.stream).poll_read(cx, buf),
-                State::Giving(bytes, given) => {
+                State::Over => {
+                    let mut piece = [0; 4096];
+                    let mut read = ReadBuf::new(&mut piece);
+                    ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
+                    if read.filled().is_empty() {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+                State::Giving(bytes, given, rest_of_it) => {
                     let rest = &bytes[*given..];
                     let now = rest.len().min(buf.remaining());
                     buf.put_slice(&rest[..now]);
                     *given += now;
                     if *given == bytes.len() {
-                        this.state = State::Through;
+                        this.state = match rest_of_it {
+                            Rest::Goes => State::Through,
+                            Rest::IsDropped => State::Over,
+                        };
                     }
                     return Poll::Ready(Ok(()));
                 }
@@ -72,8 +94,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
                     bytes.extend_from_slice(read.filled());
                     if is_over || HEAD < bytes.len() || end_of_head(bytes).is_some() {
                         let mut bytes = std::mem::take(bytes);
-                        rename(&mut bytes);
-                        this.state = State::Giving(bytes, 0);
+                        let rest = rename(&mut bytes);
+                        this.state = State::Giving(bytes, 0, rest);
                     }
                 }
             }
@@ -94,9 +116,10 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Gives a length that is none another name.
-fn rename(bytes: &mut [u8]) {
+/// Gives a length that is none another name, and drops what is behind the head of such a request.
+fn rename(bytes: &mut Vec<u8>) -> Rest {
     let end = end_of_head(bytes).unwrap_or(bytes.len());
+    let mut rest = Rest::Goes;
     for line in bytes[..end].split_mut(|byte| *byte == b'\n').skip(1) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
         let (name, value) = line.split_at_mut(colon);
@@ -104,8 +127,15 @@ fn rename(bytes: &mut [u8]) {
         let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
         if name.eq_ignore_ascii_case(RIGHT.as_bytes()) && !is_number {
             name.copy_from_slice(WRONG.as_bytes());
+            rest = Rest::IsDropped;
         }
     }
+    if rest == Rest::IsDropped {
+        // Behind all others, so that it counts whatever they say.
+        bytes.truncate(end);
+        bytes.extend_from_slice(CLOSE);
+    }
+    rest
 }
 
 #[cfg(test)]
@@ -136,7 +166,9 @@ mod tests {
         for wrong in ["abc", "-1", "", "1.5", "0x1", "1, 1"] {
             for piece in [1, 7, 4096] {
                 let out = through(&request(&format!("Content-Length: {wrong}")), piece).await;
-                assert_eq!(out, request(&format!("x-wrong-length: {wrong}")));
+                let head = request(&format!("x-wrong-length: {wrong}"));
+                let head = head.trim_end_matches("\r\n\r\nbody: 1\r\n");
+                assert_eq!(out, format!("{head}\r\nconnection: close\r\n\r\n"));
             }
         }
     }

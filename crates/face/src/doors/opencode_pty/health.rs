@@ -49,6 +49,8 @@ pub(super) async fn show(call: Call) -> Outcome {
     let began = Instant::now();
     let status = health::status(&call.shared, &call.caller).await?;
     let all = sessions(&call).list().await?;
+    // What is counted over all callers is for grants over all panes.
+    let is_wide = call.caller.reaches_all();
     let rss = process::resident_bytes().unwrap_or_default();
     json_of(&Health {
         status: "healthy",
@@ -58,7 +60,7 @@ pub(super) async fn show(call: Call) -> Outcome {
             total: all.len(),
             active: all.iter().filter(|session| session.is_active()).count(),
         },
-        websocket: Sockets { connections: call.shared.metrics.sockets() },
+        websocket: Sockets { connections: if is_wide { call.shared.metrics.sockets() } else { 0 } },
         memory: Memory { rss, heap_used: rss, heap_total: rss },
         response_time: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
     })

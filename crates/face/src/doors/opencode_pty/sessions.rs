@@ -50,12 +50,15 @@ impl Sessions {
         }
     }
 
-    /// Makes sure that this is a session, and says how it is. To type into one or to end one nobody needs to be allowed
-    /// to see it, so we look ourselves; whether it may be done, the action says.
+    /// Makes sure that this is a session, and says how it is. To type into one or to end one needs no right to see it,
+    /// so we look ourselves; whether it may be done, the action says.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is none, or the caller does not reach it: a caller over some panes is told the same in both cases.
     async fn check(&self, id: &str) -> Result<Status, Refusal> {
+        if let Ok(pane) = id.parse() {
+            self.shared.kernel.may_reach(&pane, &self.caller)?;
+        }
         let ours = Self { caller: self.shared.kernel.owner(None), ..self.clone() };
         ours.get(id).await.map(|pane| pane.status)
     }

@@ -93,9 +93,58 @@ async fn an_act_needs_its_own_scope_and_no_other() {
     }
     assert_eq!(house.fake.pane(&id).unwrap().typed(), b"x");
     let (_, kills) = house.grant(json!({ "scopes": ["kill"], "panes": [id] })).await;
-    for (rest, status) in [("", 200), ("/cleanup", 200), ("/cleanup", 400)] {
+    for (rest, status) in [("", 200), ("/cleanup", 200), ("/cleanup", 403)] {
         let ask = house.ask_as(&kills, "DELETE", &path(&format!("/{id}{rest}")));
         let answer = house.send(&ask).await;
         assert_eq!(answer.status(), status, "{rest}: {answer:?}");
     }
+}
+
+#[tokio::test]
+async fn a_narrow_grant_is_not_told_which_sessions_there_are() {
+    let house = House::new().await;
+    let other = house.session().await;
+    house.pane("plain").await;
+    let mine = house.session().await;
+    let scopes = ["read", "input", "kill"];
+    let (_, token) = house.grant(json!({ "scopes": scopes, "panes": [mine] })).await;
+    for (method, rest) in [
+        ("GET", ""),
+        ("GET", "/buffer/raw"),
+        ("POST", "/input"),
+        ("DELETE", ""),
+        ("DELETE", "/cleanup"),
+    ] {
+        let mut seen = Vec::new();
+        for id in [other.as_str(), "plain", "pty_00000000"] {
+            let path = format!("/doors/opencode-pty/api/sessions/{id}{rest}");
+            let mut ask = house.ask_as(&token, method, &path);
+            if method == "POST" {
+                ask = ask.json(&json!({ "data": "x" }));
+            }
+            let answer = house.send(&ask).await;
+            let text = answer.json().to_string().replace(id, "ID");
+            seen.push((answer.status(), text));
+        }
+        assert_eq!(seen[0].0, 403, "{method} {rest}: {seen:?}");
+        assert!(seen.iter().all(|it| *it == seen[0]), "{method} {rest}: {seen:?}");
+    }
+    assert_eq!(house.fake.pane(&other).unwrap().typed(), b"");
+}
+
+#[tokio::test]
+async fn metrics_for_a_narrow_grant_count_its_own_panes_alone() {
+    let house = House::new().await;
+    for id in ["mine", "other"] {
+        house.pane(id).await;
+    }
+    let (_, token) = house.grant(json!({ "scopes": ["read"], "panes": ["mine"] })).await;
+    let page = house.send(&house.ask_as(&token, "GET", "/metrics")).await;
+    let page = page.body;
+    assert!(page.contains("paned_panes{status=\"running\"} 1\n"), "{page}");
+    for family in ["paned_events_total", "paned_connections", "paned_http_requests_total", "fds"] {
+        assert!(!page.contains(family), "{family}: {page}");
+    }
+    let health = house.send(&house.ask_as(&token, "GET", "/health")).await.json();
+    assert_eq!(health["panes"], json!({ "running": 1 }), "{health}");
 }

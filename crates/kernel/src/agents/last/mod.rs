@@ -21,6 +21,19 @@ use super::{Agents, Ask};
 use crate::Kernel;
 use crate::panes::Pane;
 
+/// The key of a pane's meta under which an agent's session is kept. Only `agent:set-state` sets it: it leads to files.
+pub(crate) const SESSION: &str = "agent.sessionId";
+/// The longest name of a session.
+const LONGEST_SESSION: usize = 128;
+
+/// Whether a text can be the name that an agent has for its session.
+pub(crate) fn is_session_id(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
+    (1..=LONGEST_SESSION).contains(&text.len())
+        && text.chars().all(fits)
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
 /// How many rows an answer that has scrolled away is looked for in.
 const TALL: u16 = 1000;
 /// And how many bytes.

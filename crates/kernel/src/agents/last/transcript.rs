@@ -10,7 +10,7 @@ use paned_policy::transcript::{Answer, Kind, Story, read};
 use serde_json::Value;
 
 use super::files::Found;
-use super::{Shown, database, files, open};
+use super::{SESSION, Shown, database, files, is_session_id, open};
 use crate::Kernel;
 use crate::panes::Pane;
 
@@ -33,6 +33,8 @@ pub(super) struct Query {
     kind: Kind,
     pattern: String,
     cwd: String,
+    /// Whether the place alone says which folder a transcript is about.
+    is_by_folder: bool,
     session: Option<String>,
     since: Time,
     pid: Option<u32>,
@@ -60,12 +62,14 @@ impl Query {
                 pattern = pattern.replace(usual, &moved);
             }
         }
+        let is_by_folder = pattern.contains("{cwd}");
         let pattern = pattern.replace("{home}", &variable("HOME")?).replace("{cwd}", &record.cwd);
-        let session = record.meta.get("agent.sessionId").and_then(Value::as_str).map(str::to_owned);
+        let session = record.meta.get(SESSION).and_then(Value::as_str);
+        let session = session.filter(|id| is_session_id(id)).map(str::to_owned);
         let is_doubtful = has_twin(kernel, pane);
         let since = Time(record.created_at.0.saturating_sub(EARLY));
         let cwd = record.cwd;
-        Some(Self { kind, pattern, cwd, session, since, pid, is_doubtful })
+        Some(Self { kind, pattern, cwd, is_by_folder, session, since, pid, is_doubtful })
     }
 
     /// Looks for it. May take a while.
@@ -76,25 +80,29 @@ impl Query {
         let since = SystemTime::UNIX_EPOCH + Duration::from_millis(self.since.0);
         let found = files::find(&self.pattern, since);
         if let Some(own) = self.own(&found) {
-            return self.read(own).and_then(|story| story.answer);
+            return own.answer;
         }
         let stories = found.iter().take(MOST).filter_map(|found| self.read(&found.path));
         let mut here = stories.filter(|story| self.is_here(story));
         here.find_map(|story| story.answer.filter(|answer| self.is_sure(answer, shown)))
     }
 
-    /// The file that is certainly its own: it says so in its name, or the program has it open.
-    fn own<'a>(&self, found: &'a [Found]) -> Option<&'a Path> {
-        let named = |path: &Path| {
+    /// The transcript that is certainly its own: it has the session's name and is about the folder, or the program has it
+    /// open. The name alone proves nothing: it is what a caller says.
+    fn own(&self, found: &[Found]) -> Option<Story> {
+        let paths = || found.iter().map(|found| found.path.as_path());
+        let session = self.session.as_deref();
+        let is_named = |path: &&Path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            self.session.as_ref().is_some_and(|session| name.contains(session.as_str()))
+            session.is_some_and(|session| has_word(&name, session))
         };
+        let mut named = paths().filter(is_named).filter_map(|path| self.read(path));
+        if let Some(story) = named.find(|story| self.is_here(story)) {
+            return Some(story);
+        }
         let open = self.pid.map(open::files).unwrap_or_default();
-        let mut paths = found.iter().map(|found| found.path.as_path());
-        paths
-            .clone()
-            .find(|path| named(path))
-            .or_else(|| paths.find(|path| open.iter().any(|open| open == path)))
+        let open = paths().find(|path| open.iter().any(|open| open == path));
+        self.read(open?)
     }
 
     fn read(&self, path: &Path) -> Option<Story> {
@@ -106,10 +114,12 @@ impl Query {
         Some(Story { cwd: story.cwd.or_else(beside), ..story })
     }
 
-    /// Whether a transcript is about its folder, as far as that is said.
+    /// Whether a transcript is about its folder. One that does not say so is another's.
     fn is_here(&self, story: &Story) -> bool {
-        let real = |path: &str| Path::new(path).canonicalize().unwrap_or_else(|_| path.into());
-        story.cwd.as_ref().is_none_or(|cwd| real(cwd) == real(&self.cwd))
+        match &story.cwd {
+            Some(cwd) => is_same_folder(cwd, &self.cwd),
+            None => self.is_by_folder,
+        }
     }
 
     /// Whether an answer is certainly its own; where others run beside it, its screen must show the end of it.
@@ -146,6 +156,20 @@ impl Query {
     }
 }
 
+/// Whether two paths lead to the same folder.
+pub(super) fn is_same_folder(one: &str, other: &str) -> bool {
+    let real = |path: &str| Path::new(path).canonicalize().unwrap_or_else(|_| path.into());
+    real(one) == real(other)
+}
+
+/// Whether a text holds this word, with no letter or digit on either side of it.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric();
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+    })
+}
+
 /// Whether another living agent of the same program works in the same folder.
 fn has_twin(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
     let what = |pane: &Pane| {
@@ -157,4 +181,18 @@ fn has_twin(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
     let all = kernel.panes().list();
     let mut others = all.iter().filter(|other| !Arc::ptr_eq(other, pane));
     others.any(|other| what(other) == (profile.clone(), cwd.clone(), true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_by_its_whole_name() {
+        assert!(has_word("rollout-2026-11-16-01a1-b2.jsonl", "01a1-b2"));
+        assert!(has_word("01a1-b2.jsonl", "01a1-b2"));
+        for other in ["x01a1-b2.jsonl", "01a1-b22.jsonl", "01a1.jsonl", ""] {
+            assert!(!has_word(other, "01a1-b2"), "{other}");
+        }
+    }
 }

@@ -165,6 +165,129 @@ fn an_empty_missing_or_foreign_file_starts_anew_beyond_every_old_id() {
     assert_eq!(check(&place, "foreign", foreign), 0);
 }
 
+/// A journal that was killed with everything still in its log, as a server that ran for a short while leaves it.
+fn young() -> Place {
+    block_on(async {
+        let place = Place::new();
+        let (journal, _) = place.open();
+        let records = (0..RECORDS).map(|n| put(&n.to_string(), &payload(n))).collect();
+        write(&journal, vec![], records).await;
+        fill(&journal, 1, 300).await;
+        // Longer than a page, so that it goes on in others.
+        write(&journal, vec![draft("n", "y".repeat(20_000))], vec![]).await;
+        place.snapshot()
+    })
+}
+
+/// Spoils a copy of a young journal; answers how many of its 301 events and of its records are left.
+#[track_caller]
+fn check_young(what: &str, spoil: impl FnOnce(&Path)) -> (usize, usize) {
+    let place = young();
+    spoil(&place.path());
+    block_on(async {
+        let (journal, opened) = place.open();
+        let recovery = opened.recovery.unwrap_or_else(|| panic!("{what}: nothing is said"));
+        let found = ids(&journal, 0).await.into_iter().filter(|id| !id.contains('.')).count();
+        assert_eq!(recovery.kept, found as u64, "{what}");
+        let fresh = write(&journal, numbered(0, 1), vec![]).await;
+        assert!(fresh > EventId(301), "{what}: {fresh} was given before");
+        (found, opened.records.len())
+    })
+}
+
+#[test]
+fn a_lost_file_costs_nothing_that_is_in_its_log() {
+    let all = (301, usize::try_from(RECORDS).unwrap());
+    let remove = |path: &Path| fs::remove_file(path).unwrap();
+    assert_eq!(check_young("file removed", remove), all);
+    assert_eq!(check_young("file emptied", |path| cut(path, 0)), all);
+    let remove_both = |path: &Path| {
+        remove(path);
+        remove(&check::beside(path, ".high"));
+    };
+    assert_eq!(check_young("file and mark removed", remove_both), all);
+}
+
+#[test]
+fn a_garbled_log_costs_what_is_garbled() {
+    // The log's own header.
+    let (events, records) = check_young("header garbled", |path| flip(&log_of(path), 0, 32));
+    assert!(events > 295 && records as u64 == RECORDS, "{events} {records}");
+    for part in 1..10 {
+        let garble = |path: &Path| {
+            let log = log_of(path);
+            flip(&log, len(&log) * part / 10, 5000);
+        };
+        let (events, records) = check_young(&format!("garbled at {part}/10"), garble);
+        assert!(events > 150, "{part}: {events} of 301");
+        assert!(records as u64 <= RECORDS, "{part}: {records}");
+    }
+}
+
+#[test]
+fn a_revoked_grant_does_not_come_back_with_an_old_page() {
+    block_on(async {
+        let place = Place::new();
+        let grant = |key: &str| (GRANT, key.to_owned());
+        let (journal, _) = place.open();
+        for key in ["a", "b"] {
+            let (kind, key) = grant(key);
+            let put = Change::Put { kind, key, value: "{}".to_owned() };
+            write(&journal, vec![], vec![put]).await;
+        }
+        let (kind, key) = grant("a");
+        let revoked = draft("grant:revoked", r#"{"id":"a"}"#);
+        write(&journal, vec![revoked], vec![Change::Delete { kind, key }]).await;
+        for _ in 0..20 {
+            write(&journal, numbered(0, 50), vec![]).await;
+        }
+        let place = place.snapshot();
+        fs::remove_file(place.path()).unwrap();
+        let (_, opened) = place.open();
+        let keys: Vec<_> = opened.records.iter().map(|record| record.key.as_str()).collect();
+        assert_eq!(keys, ["b"]);
+    });
+}
+
+const GRANT: &str = "grant";
+
+#[test]
+fn a_folder_that_was_used_never_begins_at_one_again() {
+    let place = Place::new();
+    let (_, opened) = place.open();
+    assert_eq!((opened.last, opened.recovery), (EventId(0), None));
+    let place = Place::new();
+    let used = Options { is_used: true, ..options(Keep::ALL) };
+    let (journal, opened) = Journal::open(&place.path(), used).unwrap();
+    assert!(opened.last > EventId(1 << 40), "{}", opened.last);
+    assert!(opened.recovery.unwrap().cause.contains("missing"));
+    let first = block_on(write(&journal, numbered(0, 1), vec![]));
+    drop(journal);
+    let (_, again) = Journal::open(&place.path(), used).unwrap();
+    assert_eq!((again.last, again.recovery), (first, None));
+}
+
+#[test]
+fn files_that_are_removed_while_it_runs_are_made_again_whole() {
+    for with_log in [false, true] {
+        let place = filled(false);
+        block_on(async {
+            let (journal, _) = place.open();
+            fs::remove_file(place.path()).unwrap();
+            if with_log {
+                let _ = fs::remove_file(log_of(&place.path()));
+            }
+            write(&journal, vec![draft("n", payload(EVENTS + 1))], vec![put("0", &payload(0))])
+                .await;
+            let place = place.snapshot();
+            let (journal, opened) = place.open();
+            assert_eq!((opened.first, opened.last), (Some(EventId(1)), EventId(EVENTS + 1)));
+            assert_eq!(opened.records.len() as u64, RECORDS);
+            assert_eq!(read_all(&journal, "removed").await as u64, EVENTS + 1);
+        });
+    }
+}
+
 #[test]
 fn a_lost_mark_alone_costs_nothing_and_a_lost_mark_too_is_leapt_over() {
     let place = filled(false);

@@ -15,8 +15,8 @@ fn victim() {
     let Some(folder) = env::var_os(FOLDER) else {
         return;
     };
-    let (journal, _) =
-        Journal::open(&Path::new(&folder).join("journal.db"), KEEP, wall_clock).unwrap();
+    let path = Path::new(&folder).join("journal.db");
+    let (journal, _) = Journal::open(&path, options(Keep::ALL)).unwrap();
     block_on(async {
         let mut reader = journal.read(None, Include::all());
         for n in 0_u64.. {

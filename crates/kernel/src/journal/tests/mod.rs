@@ -36,7 +36,12 @@ impl Place {
 
     #[track_caller]
     fn open_keeping(&self, keep: u64) -> (Journal, Opened) {
-        Journal::open(&self.path(), keep, wall_clock).unwrap()
+        self.open_with(Keep { events: keep, ..Keep::ALL })
+    }
+
+    #[track_caller]
+    fn open_with(&self, keep: Keep) -> (Journal, Opened) {
+        Journal::open(&self.path(), options(keep)).unwrap()
     }
 
     /// The files as a kill would leave them now.
@@ -50,6 +55,10 @@ impl Place {
         }
         copy
     }
+}
+
+fn options(keep: Keep) -> Options {
+    Options { keep, is_used: false, now: wall_clock }
 }
 
 fn draft(name: &str, payload: impl ToString) -> Draft {
@@ -321,10 +330,102 @@ async fn a_disk_that_refuses_is_told_and_tried_again() {
     blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
     let ticket = journal.record(numbered(1, 1), vec![]);
     assert!(matches!(journal.committed(ticket).await, Err(Error::Unwritten(_))));
-    assert!(journal.trouble().unwrap().contains("locked"));
+    assert!(journal.trouble().unwrap().to_string().contains("locked"));
     blocker.execute_batch("ROLLBACK").unwrap();
     let mut reader = journal.read(Some(EventId(0)), Include::all());
     assert!(matches!(next(&mut reader, 1).await, Batch::Entries(_)));
     journal.committed(ticket).await.unwrap();
-    assert_eq!(journal.trouble(), None);
+    assert!(journal.trouble().is_none());
+}
+
+#[tokio::test]
+async fn events_are_kept_by_bytes_as_well_as_by_count() {
+    let place = Place::new();
+    let keep = Keep { events: KEEP, bytes: 4 << 20 };
+    let (journal, _) = place.open_with(keep);
+    for _ in 0..40 {
+        let long = (0..10).map(|_| draft("n", "x".repeat(100_000))).collect();
+        write(&journal, long, vec![]).await;
+    }
+    journal.close().await.unwrap();
+    let size = fs::metadata(place.path()).unwrap().len();
+    assert!(size < 8 << 20, "40 MB of events take {size} bytes");
+    let (_, opened) = place.open_with(keep);
+    let kept = opened.last.0 - opened.first.unwrap().0 + 1;
+    assert!((20..=42).contains(&kept), "{kept}");
+}
+
+/// Whether any file of the journal holds this text.
+fn is_on_disk(place: &Place, text: &str) -> bool {
+    let mut files = fs::read_dir(&place.folder).unwrap().map(|file| file.unwrap().path());
+    files.any(|file| {
+        let bytes = fs::read(file).unwrap();
+        bytes.windows(text.len()).any(|found| found == text.as_bytes())
+    })
+}
+
+#[tokio::test]
+async fn what_a_forgotten_pane_printed_is_in_no_event_and_no_free_page() {
+    let place = Place::new();
+    let (journal, _) = place.open();
+    let notice = |pane: &str, text: &str| {
+        draft("pane:notice", format!(r#"{{"paneId":"{pane}","text":"{text}"}}"#))
+    };
+    let events = vec![notice("a", "last-line-of-a"), notice("b", "last-line-of-b")];
+    write(&journal, events, vec![put("a", "secret-record")]).await;
+    assert!(is_on_disk(&place, "last-line-of-a") && is_on_disk(&place, "secret-record"));
+    let redact = Change::Redact { pane: "a".to_owned() };
+    write(&journal, vec![], vec![delete("a"), redact]).await;
+    journal.close().await.unwrap();
+    assert!(!is_on_disk(&place, "last-line-of-a") && !is_on_disk(&place, "secret-record"));
+    assert!(is_on_disk(&place, "last-line-of-b"));
+    let (journal, opened) = place.open();
+    assert_eq!(opened.recovery, None);
+    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let Batch::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
+    let texts: Vec<_> = seen.iter().map(|entry| entry.payload.as_str()).collect();
+    assert_eq!(texts, [r#"{"paneId":"a"}"#, r#"{"paneId":"b","text":"last-line-of-b"}"#]);
+}
+
+/// A store with a bug.
+struct Panicking;
+
+impl store::Store for Panicking {
+    fn is_instant(&self) -> bool {
+        false
+    }
+
+    fn append(&self, _: &store::Group) -> Result<(), Error> {
+        panic!("on purpose")
+    }
+
+    fn read(&self, _: store::Span) -> Result<Vec<Arc<Entry>>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn trim(&self, _: Keep) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_writer_that_panics_leaves_no_caller_waiting() {
+    let setup =
+        Setup { store: Box::new(Panicking), last: EventId(0), keep: Keep::ALL, now: wall_clock };
+    let shared = Arc::new(Shared::new(setup));
+    let writer = writer::spawn(Arc::clone(&shared)).unwrap();
+    let journal = Journal::with(shared, Some(writer));
+    for _ in 0..2 {
+        let draft = Draft { name: "test:n".into(), payload: "{}".into() };
+        let ticket = journal.record(vec![draft], Vec::new());
+        let committed = timeout(Duration::from_secs(5), journal.committed(ticket)).await;
+        let sentence = committed.unwrap().unwrap_err().to_string();
+        assert!(sentence.contains("restart the server"), "{sentence}");
+    }
+    assert!(journal.trouble().is_some());
+    timeout(Duration::from_secs(5), journal.close()).await.unwrap().unwrap_err();
 }

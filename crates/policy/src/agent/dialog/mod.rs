@@ -30,7 +30,8 @@ pub(super) fn find(
     if !shape.needs.iter().all(|need| need.holds(look, &(0..end))) {
         return None;
     }
-    let found = |style: &OptionStyle| Some((*style, options::find(look, *style, end)?));
+    let found =
+        |style: &OptionStyle| Some((*style, options::find(look, *style, end, shape.reach)?));
     let fits = |(style, block): &(OptionStyle, Block)| {
         let is_clear = *style == OptionStyle::Letters || shape.hint.is_some();
         let is_its_own = |rows: &Range<usize>| {
@@ -53,7 +54,14 @@ pub(super) fn find(
 
 /// What an option says without an explanation in parentheses: some programs show that of the selected one only.
 fn bare(label: &str) -> &str {
+    let label = unticked(label);
     label.split_once(" (").map_or(label, |(said, _)| said)
+}
+
+/// A label without the box that shows whether it is ticked: ticking it does not make another question.
+fn unticked(label: &str) -> &str {
+    let boxes = ["[ ] ", "[x] ", "[X] ", "[✔] ", "[✓] "];
+    boxes.iter().find_map(|tick| label.strip_prefix(tick)).unwrap_or(label)
 }
 
 fn has_hint(look: &Look, shape: &DialogShape, block: &Block, end: usize) -> bool {
@@ -71,7 +79,11 @@ fn labels(block: &Block) -> String {
 fn text(look: &Look, profile: &Profile, shape: &DialogShape, block: &Block) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut blanks = 0;
-    let first = anatomy::turn(look, profile, block.rows.start);
+    // Where the profile says how a question begins, its own rows are not searched for what the user said: they may look alike.
+    let first = match shape.begins {
+        Some(_) => 0,
+        None => anatomy::turn(look, profile, block.rows.start),
+    };
     for row in (first..block.rows.start).rev().take(MAX_TEXT) {
         let whole = look.row(row);
         if !lines.is_empty() && is_edge(whole) {
@@ -143,9 +155,11 @@ fn moves(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> 
     let from = selected.unwrap_or(0);
     let (back, forth) = match style {
         OptionStyle::Buttons => ("left", "right"),
-        OptionStyle::Numbered | OptionStyle::Radio | OptionStyle::Arrow | OptionStyle::Letters => {
-            ("up", "down")
-        }
+        OptionStyle::Numbered
+        | OptionStyle::Radio
+        | OptionStyle::Arrow
+        | OptionStyle::Letters
+        | OptionStyle::Enter => ("up", "down"),
     };
     let arrow = if at < from { back } else { forth };
     let mut keys = vec![arrow.to_owned(); at.abs_diff(from)];
@@ -183,7 +197,7 @@ const ANSWERS: [(&str, bool); 25] = [
 ];
 
 fn allows(label: &str) -> Option<bool> {
-    let label = label.to_lowercase();
+    let label = unticked(label).to_lowercase();
     let begins = |word: &str| {
         let rest = label.strip_prefix(word);
         rest.is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric()))

@@ -8,8 +8,6 @@ use regex::Regex;
 use super::super::look::Look;
 use super::super::profile::OptionStyle;
 
-/// How many rows with anything on them may be below the options: hints and borders.
-const MAX_BELOW: usize = 6;
 /// How many rows an option may have beside its first.
 const MAX_MORE: usize = 4;
 
@@ -32,14 +30,16 @@ pub(super) struct Choice {
     pub(super) key: Option<String>,
 }
 
-/// The options that are lowest on the screen; the rows from `end` on are blank.
-pub(super) fn find(look: &Look, style: OptionStyle, end: usize) -> Option<Block> {
+/// The options that are lowest on the screen, with at most `reach` rows of text below them; the rows from `end` on are
+/// blank.
+pub(super) fn find(look: &Look, style: OptionStyle, end: usize, reach: usize) -> Option<Block> {
     let block = match style {
-        OptionStyle::Numbered => numbered(look, end)?,
-        OptionStyle::Radio => radio(look, end)?,
-        OptionStyle::Arrow => arrow(look, end)?,
+        OptionStyle::Numbered => numbered(look, end, reach)?,
+        OptionStyle::Radio => radio(look, end, reach)?,
+        OptionStyle::Arrow => arrow(look, end, reach)?,
         OptionStyle::Letters => letters(look, end)?,
         OptionStyle::Buttons => buttons(look, end)?,
+        OptionStyle::Enter => return enter(look, end),
     };
     let one_selected = block.choices.iter().filter(|choice| choice.selected).count() == 1;
     (2 <= block.choices.len() && one_selected).then_some(block)
@@ -52,7 +52,11 @@ fn regex(pattern: &str) -> Regex {
 static NUMBERED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^([\s│┃|▌]*)([›❯>●◉○◯→▸▶*]?)(\s*)(\d{1,2})[.)]\s+(\S.*?)[\s│┃|▐█]*$"));
 static RADIO: LazyLock<Regex> = LazyLock::new(|| regex(r"^[\s│┃|]*([●◉○◯◎⦿])\s+(\S.*?)[\s│┃|█]*$"));
-static ARROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^([\s│┃|]*)[→❯›▸▶>]\s+(\S.*?)[\s│┃|█]*$"));
+static ARROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^([\s│┃|]*)[→❯›▸▶>]\s+(?:[✔✓]\s+)?(\S.*?)[\s│┃|█]*$"));
+static ENTER: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)^\W*press (?:enter|return) to (?:continue|start|begin|proceed)\W*$")
+});
 static LETTER: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\w)\)([^/\[\](]*)"));
 static LETTERS_END: LazyLock<Regex> = LazyLock::new(|| regex(r"\[([^\]]*)\]:?\s*\S{0,20}$"));
 static SHORTCUT: LazyLock<Regex> =
@@ -60,20 +64,30 @@ static SHORTCUT: LazyLock<Regex> =
 static HINT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:ctrl\+|alt\+|shift\+|esc\b|enter\b|tab\b|[⇆↑↓←→⏎])"));
 
-fn numbered(look: &Look, end: usize) -> Option<Block> {
-    let last = lowest(look, end, |row| NUMBERED.is_match(row))?;
+fn numbered(look: &Look, end: usize, reach: usize) -> Option<Block> {
+    let last = lowest(look, end, reach, |row| NUMBERED.is_match(row))?;
     let mut choices: Vec<Choice> = Vec::new();
     let mut more = below(look, last, end);
     for row in (0..=last).rev() {
         let Some(found) = NUMBERED.captures(look.row(row)) else {
-            more.insert(0, inner(look.row(row)).to_owned());
+            let line = inner(look.row(row));
+            if line == "Submit" {
+                let label = line.to_owned();
+                choices.insert(0, Choice { label, ..Choice::default() });
+                more.clear();
+                continue;
+            }
+            if !is_rule(line) {
+                more.insert(0, line.to_owned());
+            }
             if MAX_MORE < more.len() {
                 return None;
             }
             continue;
         };
         let number: usize = found[4].parse().ok()?;
-        if choices.first().is_some_and(|below| below.number != Some(number + 1)) {
+        let next = choices.iter().find_map(|below| below.number);
+        if next.is_some_and(|next| next != number + 1) {
             return None;
         }
         more.insert(0, found[5].to_owned());
@@ -108,14 +122,34 @@ fn inner(row: &str) -> &str {
     row.trim_matches(|c: char| c.is_whitespace() || "│┃|▌▐█".contains(c))
 }
 
-/// The lowest row that is an option, not too far up.
-fn lowest(look: &Look, end: usize, is_option: impl Fn(&str) -> bool) -> Option<usize> {
-    let ink = (0..end).rev().filter(|row| !inner(look.row(*row)).is_empty());
-    ink.take(MAX_BELOW + MAX_MORE).find(|row| is_option(look.row(*row)))
+/// Whether a row is a line across the screen, between two groups of options.
+fn is_rule(line: &str) -> bool {
+    !line.is_empty() && line.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c))
 }
 
-fn radio(look: &Look, end: usize) -> Option<Block> {
-    let last = lowest(look, end, |row| RADIO.is_match(row))?;
+/// The lowest row that is an option, not too far up.
+fn lowest(
+    look: &Look,
+    end: usize,
+    reach: usize,
+    is_option: impl Fn(&str) -> bool,
+) -> Option<usize> {
+    let ink = (0..end).rev().filter(|row| !inner(look.row(*row)).is_empty());
+    ink.take(reach).find(|row| is_option(look.row(*row)))
+}
+
+/// A page that only wants to be read: Enter goes on.
+fn enter(look: &Look, end: usize) -> Option<Block> {
+    let last = end.checked_sub(1)?;
+    ENTER.is_match(look.row(last)).then(|| {
+        let label = "Continue".to_owned();
+        let choices = vec![Choice { label, selected: true, ..Choice::default() }];
+        Block { rows: last..end, choices, question: None }
+    })
+}
+
+fn radio(look: &Look, end: usize, reach: usize) -> Option<Block> {
+    let last = lowest(look, end, reach, |row| RADIO.is_match(row))?;
     let mut choices = Vec::new();
     let mut first = last;
     for row in (0..=last).rev() {
@@ -129,15 +163,17 @@ fn radio(look: &Look, end: usize) -> Option<Block> {
     Some(Block { rows: first..last + 1, choices, question: None })
 }
 
-fn arrow(look: &Look, end: usize) -> Option<Block> {
-    let marked = lowest(look, end, |row| ARROW.is_match(row))?;
+fn arrow(look: &Look, end: usize, reach: usize) -> Option<Block> {
+    let marked = lowest(look, end, reach, |row| ARROW.is_match(row))?;
     let found = ARROW.captures(look.row(marked))?;
     let label = found.get(2)?;
     let column = look.row(marked)[..label.start()].chars().count();
     let unmarked = |row: usize| {
         let text = look.row(row);
-        let from = text.chars().take_while(|c| c.is_whitespace() || "│┃|".contains(*c)).count();
-        (from == column && !inner(text).is_empty()).then(|| inner(text).to_owned())
+        // A check mark may stand before the option that holds now.
+        let from = text.chars().take_while(|c| c.is_whitespace() || "│┃|✔✓".contains(*c)).count();
+        let label = inner(text).trim_start_matches(['✔', '✓']).trim_start();
+        (from == column && !label.is_empty()).then(|| label.to_owned())
     };
     let choice = |label: String, selected| Choice { label, selected, ..Choice::default() };
     let mut choices = vec![choice(label.as_str().to_owned(), true)];

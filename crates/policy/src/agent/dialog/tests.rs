@@ -125,6 +125,97 @@ fn buttons_side_by_side() {
 }
 
 #[test]
+fn the_first_run_of_claude_and_what_may_be_answered() {
+    let profile = Library::embedded().get("claude").unwrap().clone();
+    let startup = |text: &str| profile.startup_answer(&dialog("claude", text).unwrap());
+    // The theme's options are more than ten rows above the end of the screen.
+    let sample = "  1  function greet() {\n  2 -  a\n  2 +  b\n  3  }\n".repeat(2);
+    let theme = format!(
+        " Choose the text style that looks best with your terminal\n\n ❯ ✔ Auto (match terminal)\n     \
+         Dark mode\n     Light mode\n\n ╌╌╌╌\n{sample} ╌╌╌╌\n  Syntax theme: Monokai"
+    );
+    let options =
+        ["*Auto (match terminal)=enter", "Dark mode=down enter", "Light mode=down down enter"];
+    check("claude", &theme, "trust", "Choose the text style", &options);
+    assert_eq!(startup(&theme), Some(0));
+    let notes = " Security notes:\n\n 1. Claude can make mistakes.\n\n Press Enter to continue…";
+    check("claude", notes, "trust", "Security notes", &["*Continue=enter"]);
+    assert_eq!(startup(notes), Some(0));
+    let trust = " Is this a project you created or one you trust?\n\n ❯ No, exit\n   Yes, I trust this \
+        folder\n\n Enter to confirm · Esc to cancel";
+    let options = ["*No, exit=enter", "Yes, I trust this folder=down enter"];
+    check("claude", trust, "trust", "Is this a project", &options);
+    assert_eq!(startup(trust), Some(1));
+    let bypass = " WARNING: Claude Code running in Bypass Permissions mode\n\n ❯ No, exit\n   Yes, I \
+        accept\n\n Enter to confirm · Esc to cancel";
+    assert_eq!(startup(bypass), None, "only a person accepts that");
+}
+
+#[test]
+fn a_rule_between_options_is_in_no_label() {
+    let rule = "─".repeat(80);
+    let text = format!(
+        "❯ FAKE tool\n{rule}\n ☐ Colour\n\nWhich colour?\n\n❯ 1. Green\n     Like grass\n  2. Type \
+         something.\n{rule}\n  3. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel"
+    );
+    let options = ["*Green Like grass=1", "Type something.=2", "Chat about this=3"];
+    check("claude", &text, "question", "Which colour?", &options);
+}
+
+#[test]
+fn ticking_an_option_does_not_make_another_question() {
+    let rule = "─".repeat(80);
+    let text = format!(
+        "{rule}\nWhich parts?\n\n❯ 1. [ ] Header\n         At the top\n  2. [ ] Footer\n     Submit\n{rule}\n  \
+         3. Chat about this\n\nEnter to select · Esc to cancel"
+    );
+    let options =
+        ["*[ ] Header At the top=1", "[ ] Footer=2", "Submit=down down enter", "Chat about this=3"];
+    check("claude", &text, "question", "Which parts?", &options);
+    let ticked = text.replace("1. [ ] Header", "1. [✔] Header");
+    assert_eq!(dialog("claude", &text).unwrap().id, dialog("claude", &ticked).unwrap().id);
+}
+
+/// Claude's composer with this row in it.
+fn claude_composer(row: &str) -> Composer {
+    let rule = "─".repeat(80);
+    let text = format!("{rule}\n{row}\n{rule}\n  ? for shortcuts\x1b[?25l");
+    look(24, &text).composer(Library::embedded().get("claude").unwrap())
+}
+
+#[test]
+fn any_blank_follows_a_prompt_sign() {
+    assert_eq!(claude_composer("❯\u{a0}"), Composer::Empty);
+    assert_eq!(claude_composer("❯\u{a0}hello"), Composer::Draft("hello".into()));
+}
+
+#[test]
+fn a_drawn_cursor_before_faint_words_is_no_draft() {
+    assert_eq!(claude_composer("❯ \x1b[7mW\x1b[27;2mhat next?\x1b[22m"), Composer::Empty);
+    assert_eq!(claude_composer("❯ \x1b[7mW\x1b[27mhat"), Composer::Draft("What".into()));
+}
+
+#[test]
+fn a_composer_that_runs_shell_commands_is_not_typed_into() {
+    assert_eq!(claude_composer("! "), Composer::Draft("!".into()));
+    assert_eq!(claude_composer("! ls"), Composer::Draft("! ls".into()));
+}
+
+#[test]
+fn the_words_of_a_question_are_read_though_they_look_like_the_users() {
+    let behind = "\x1b[48;2;30;30;30m";
+    let text = format!(
+        "\x1b[?25l  ┃\n  ┃{behind}  △ Permission required\x1b[0m\n  ┃{behind}    # Shell command\x1b[0m\n  ┃\n  \
+         ┃{behind}  $ touch made.txt\x1b[0m\n  ┃\n  ┃  \x1b[48;2;245;167;66m Allow once \x1b[0m  Allow always   Reject  \
+         ctrl+f fullscreen  ⇆ select  enter con\n  ┃"
+    );
+    let asked = dialog("opencode", &text).unwrap();
+    assert!(asked.text.contains("$ touch made.txt"), "{:?}", asked.text);
+    // An approval is bound to what was shown.
+    assert_ne!(asked.id, dialog("opencode", &text.replace("made", "other")).unwrap().id);
+}
+
+#[test]
 fn prose_is_no_question() {
     let prose = "› tell me\n\n• Would you like to run the following command?\n\n  › 1. Yes, proceed (y)\n    \
         2. No (esc)\n\n  Press enter to confirm or esc to cancel\n\n\n› Ask Codex to do anything\n\n  fake · /tmp";

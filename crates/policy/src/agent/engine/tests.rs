@@ -129,6 +129,50 @@ fn a_turn_from_enter_to_its_end() {
     stage.wait(900).show(IDLE).is("busy").wait(150).is("busy").wait(60).is("ready");
 }
 
+/// The id of the question on the screen.
+fn asked(stage: &Stage) -> String {
+    stage.engine.judgement().dialog.as_ref().unwrap().id.clone()
+}
+
+/// A question that is half drawn: its options are not there yet, or not all of its words.
+const HALF: &str = "hello\n: do it\nMay I?";
+const TORN: &str = "hello\n: do it\n\n❯ 1. Yes\n  2. No";
+
+#[test]
+fn a_question_that_is_drawn_again_is_the_same() {
+    let mut stage = Stage::new();
+    stage.show(IDLE).wait(100).typed("do it").show(DRAFT).typed("\r").wait(100).show(ASKING);
+    let first = asked(&stage);
+    stage.typed("\x1b[B").wait(50).show(HALF).wait(900).show(ASKING).is("blocked");
+    assert_eq!(asked(&stage), first);
+    stage.wait(50).show(TORN);
+    assert_ne!(asked(&stage), first, "other words have another id");
+    assert_eq!(asked(&stage).rsplit('-').next(), first.rsplit('-').next(), "and the same number");
+    stage.wait(50).show(HALF).wait(400).show(ASKING).is("blocked");
+    assert_eq!(asked(&stage), first);
+}
+
+#[test]
+fn the_same_words_after_an_answer_are_another_question() {
+    for answer in ["\r", "1", "\x1b"] {
+        let mut stage = Stage::new();
+        stage.show(IDLE).wait(100).typed("do it").show(DRAFT).typed("\r").wait(100).show(ASKING);
+        let first = asked(&stage);
+        stage.wait(50).typed(answer).wait(10).show(ASKING);
+        assert_eq!(asked(&stage), first, "it is still there after {answer:?}");
+        stage.wait(50).show(HALF).wait(50).show(ASKING);
+        assert_ne!(asked(&stage), first, "after {answer:?}");
+    }
+    let mut stage = Stage::new();
+    stage.show(IDLE).wait(100).typed("do it").show(DRAFT).typed("\r").wait(100).show(ASKING);
+    let first = asked(&stage);
+    stage.wait(50).show(HALF).wait(6_000).show(ASKING);
+    assert_ne!(asked(&stage), first, "it was away for long");
+    let second = asked(&stage);
+    stage.wait(50).hook("Start").show(HALF).wait(50).show(ASKING);
+    assert_ne!(asked(&stage), second, "a hook said that it goes on");
+}
+
 #[test]
 fn a_title_that_names_the_state_is_enough() {
     let mut stage = Stage::new();

@@ -40,6 +40,8 @@ pub struct Profile {
     pub programs: Vec<String>,
     /// Whether a pane that runs its program is an agent without being called one.
     pub implicit: bool,
+    /// Whether the token of its pane may start panes, where whoever starts it does not say.
+    pub spawn: bool,
     /// How wishes become arguments.
     pub arguments: Arguments,
     /// How a message is handed to it.

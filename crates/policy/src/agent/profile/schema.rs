@@ -52,6 +52,7 @@ fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
         programs: programs.unwrap_or_else(|| command.first().cloned().into_iter().collect()),
         command,
         implicit: reader.flag("implicit").unwrap_or(true),
+        spawn: reader.flag("spawn").unwrap_or(true),
         arguments: reader.table("arguments").map(arguments).unwrap_or_default(),
         submit: submit(reader.table("submit")),
         interrupt: interrupt(reader.table("interrupt")),
@@ -245,6 +246,7 @@ fn composer(mut reader: Reader<'_>) -> ComposerShape {
         reach: reader.count("reach", 0, 255).unwrap_or(255),
         footer: reader.flag("footer").unwrap_or(false),
         placeholders: reader.patterns("placeholders"),
+        mode: reader.pattern("mode"),
         needs: reader.words("needs", &Need::WORDS),
         exact,
         absent: reader.word("absent", &STATES),
@@ -270,6 +272,7 @@ fn dialog(mut reader: Reader<'_>) -> DialogShape {
         kinds: reader.tables("kinds", kind),
         known: reader.flag("known").unwrap_or(false),
         begins: reader.pattern("begins"),
+        reach: reader.count("reach", 1, 255).unwrap_or(10),
     };
     reader.finish();
     shape

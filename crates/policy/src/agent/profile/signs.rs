@@ -60,6 +60,8 @@ pub struct ComposerShape {
     pub footer: bool,
     /// What stands in it while nothing was typed.
     pub placeholders: Vec<Pattern>,
+    /// A first row like this takes no prompt (a shell command, say): it counts as a draft, so nothing is typed into it.
+    pub mode: Option<Pattern>,
     /// What must hold for it to be there.
     pub needs: Vec<Need>,
     /// Whether its being there means that the program waits for a line.
@@ -117,6 +119,8 @@ pub struct DialogShape {
     pub known: bool,
     /// Where its text begins, at the latest.
     pub begins: Option<Pattern>,
+    /// How many rows with text may be below the options.
+    pub reach: usize,
 }
 
 /// A kind of question, and how it is known.
@@ -145,15 +149,18 @@ pub enum OptionStyle {
     Letters,
     /// `Allow once   Reject` in one row, the selected one on a colour.
     Buttons,
+    /// `Press Enter to continue`: nothing to choose from.
+    Enter,
 }
 
 impl OptionStyle {
-    pub(super) const WORDS: [(&'static str, Self); 5] = [
+    pub(super) const WORDS: [(&'static str, Self); 6] = [
         ("numbered", Self::Numbered),
         ("radio", Self::Radio),
         ("arrow", Self::Arrow),
         ("letters", Self::Letters),
         ("buttons", Self::Buttons),
+        ("enter", Self::Enter),
     ];
 }
 

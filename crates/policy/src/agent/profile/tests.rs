@@ -19,7 +19,7 @@ fn ours_have_no_mistakes() {
     let names: Vec<_> = library.names().collect();
     let ours = "aider amp claude codex copilot crush cursor-agent gemini goose opencode pi qwen repl shell x";
     assert_eq!(names.join(" "), ours);
-    let untested = library.get("claude").and_then(|claude| claude.accuracy.clone());
+    let untested = library.get("amp").and_then(|amp| amp.accuracy.clone());
     assert!(untested.is_some_and(|word| word.starts_with("untested")));
 }
 
@@ -47,7 +47,7 @@ fn each_mistake_is_told_with_its_line() {
     check(
         "command = \"x\"\ncolour = 1",
         &["2: a profile has no `colour`; it may have `command`, `programs`, `about`, `accuracy`, \
-         `implicit`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, `messages`, `context`, \
+         `implicit`, `spawn`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, `messages`, `context`, \
          `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
     );
     check("command = \"x\"\n\n[title]\nbusy = '('\n", &["4: `busy` is no pattern: unclosed group"]);

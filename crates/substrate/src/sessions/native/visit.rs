@@ -136,9 +136,7 @@ impl Visit {
             | FromKeeper::Done(_)
             | FromKeeper::Typed(_)
             | FromKeeper::Pressed(_)
-            | FromKeeper::Served(_)
-            | FromKeeper::Lent(_)
-            | FromKeeper::Recall => {}
+            | FromKeeper::Served(_) => {}
         }
     }
 
@@ -181,6 +179,7 @@ fn check(done: Option<&Done>) -> Result<(), Error> {
         Some(Some(Refused::Full)) => {
             Err(Error::Failed("the program does not read what is typed".to_owned()))
         }
+        Some(Some(Refused::Late | Refused::TakenBack)) => Err(slow()),
         Some(Some(Refused::Held | Refused::Failed | Refused::Moved | Refused::Unread)) => {
             Err(Error::Failed("the terminal cannot be set".to_owned()))
         }

@@ -97,6 +97,12 @@ impl Session {
     pub(super) async fn run(mut self) {
         let shared = self.sessions.shared.clone();
         let _counted = shared.metrics.socket();
+        let _slot = match shared.kernel.stream(&self.sessions.caller) {
+            Ok(slot) => slot,
+            Err(refusal) => {
+                return Farewell::Refused(None, refusal).say(self.wire, self.heard).await;
+            }
+        };
         let known = self.sessions.list().await.unwrap_or_default();
         self.known.extend(known.iter().filter_map(|session| session.id().parse().ok()));
         let farewell = loop {

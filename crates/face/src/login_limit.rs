@@ -1,0 +1,68 @@
+//! How many wrong tokens may come over TCP. A right one is let in at once, however many wrong ones came.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use paned_model::{Code, Refusal, Time};
+use paned_policy::rate::{Bucket, Rate};
+use serde_json::json;
+
+use crate::reply::Rejection;
+
+/// Enough for many clients that try again and again with an old token.
+const RATE: Rate = Rate { per_second: 20, burst: 1000 };
+
+/// What is left of it.
+pub(crate) struct LoginLimit {
+    since: Instant,
+    bucket: Mutex<Bucket>,
+}
+
+impl Default for LoginLimit {
+    fn default() -> Self {
+        Self { since: Instant::now(), bucket: Mutex::new(Bucket::new(RATE, Time(0))) }
+    }
+}
+
+impl LoginLimit {
+    /// The refusal of a wrong token: as it is, or that there were too many.
+    pub(crate) fn refuse(&self, refusal: Refusal) -> Refusal {
+        if refusal.code != Code::Unauthorized {
+            return refusal;
+        }
+        let now = Time(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let taken = self.bucket.lock().unwrap_or_else(PoisonError::into_inner).take(1, RATE, now);
+        match taken {
+            Ok(()) => refusal,
+            Err(wait) => {
+                let sentence = "too many wrong tokens came over TCP; a right one is let in at once";
+                Refusal::new(Code::Limit, sentence).with(json!({ "retryAfterMs": wait }))
+            }
+        }
+    }
+
+    /// The same of a request.
+    pub(crate) fn reject(&self, rejection: Rejection) -> Rejection {
+        if rejection.status != StatusCode::UNAUTHORIZED {
+            return rejection;
+        }
+        let form = rejection.form;
+        Rejection::from(self.refuse(rejection.refusal)).written(form)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_wrong_tokens_are_refused_as_a_limit_and_other_refusals_are_left_alone() {
+        let limit = LoginLimit::default();
+        let code = |code| limit.refuse(Refusal::new(code, "no")).code;
+        let codes: Vec<_> = (0..3000).map(|_| code(Code::Unauthorized)).collect();
+        assert!(codes[..1000].iter().all(|code| *code == Code::Unauthorized));
+        assert!(codes.contains(&Code::Limit));
+        assert_eq!(code(Code::Forbidden), Code::Forbidden);
+    }
+}

@@ -1,0 +1,79 @@
+//! A pane's files, made anew where something else has deleted them: the next server finds a program that lives by its folder.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use crate::birth;
+use crate::own::Own;
+use crate::tape::Writer;
+
+/// Where a pane's tape and its keeper's socket are.
+pub(crate) struct Files {
+    tape: PathBuf,
+    socket: PathBuf,
+}
+
+impl Files {
+    pub(crate) fn new(tape: &str, socket: &str) -> Self {
+        Self { tape: tape.into(), socket: socket.into() }
+    }
+
+    /// Makes anew what is gone; answers the socket to listen at if that was. A file that is there is left alone: by now it
+    /// may be another pane's.
+    pub(crate) fn restore(&self, tape: &mut Writer) -> io::Result<Option<(UnixListener, Own)>> {
+        if is_gone(&self.tape) {
+            make_folder(&self.tape)?;
+            tape.move_to(&self.tape)?;
+        }
+        if !is_gone(&self.socket) {
+            return Ok(None);
+        }
+        make_folder(&self.socket)?;
+        birth::listen(&self.socket).map(Some)
+    }
+}
+
+fn is_gone(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+fn make_folder(file: &Path) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(file);
+    DirBuilder::new().mode(0o700).recursive(true).create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use paned_model::Time;
+
+    use super::*;
+    use crate::tape::{MIN_CAPACITY, Reader};
+
+    #[test]
+    fn deleted_files_are_made_anew_and_the_tape_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let pane = folder.path().join("panes/a");
+        let (tape, socket) = (pane.join("tape"), pane.join("keeper.sock"));
+        fs::create_dir_all(&pane).unwrap();
+        let files = Files::new(&tape.to_string_lossy(), &socket.to_string_lossy());
+        let mut writer = Writer::create(&tape, MIN_CAPACITY, Time(1)).unwrap();
+        writer.append(b"before\n", Time(2)).unwrap();
+        let first = files.restore(&mut writer).unwrap().expect("there was no socket");
+        assert!(files.restore(&mut writer).unwrap().is_none(), "all is there");
+        fs::remove_dir_all(folder.path().join("panes")).unwrap();
+        let second = files.restore(&mut writer).unwrap().expect("the socket is gone");
+        writer.append(b"after\n", Time(3)).unwrap();
+        UnixStream::connect(&socket).unwrap();
+        let reader = Reader::open(&tape).unwrap();
+        let mut bytes = [0; 100];
+        let read = reader.read(0, &mut bytes).unwrap().unwrap();
+        assert_eq!(&bytes[..read], b"before\nafter\n");
+        assert_eq!((reader.lines(), reader.damage(), reader.is_kept()), (2, None, true));
+        drop((first, second));
+    }
+}

@@ -1,0 +1,137 @@
+//! A reader's copy of the counters in a tape's header, checked before anything is done with them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::thread;
+
+use paned_model::Time;
+
+use super::header::{self, COUNTERS, MAGIC, VERSION, Word, checksum, word_at};
+use super::{Damage, Geometry, sizes};
+
+/// Offsets stay below this, so that sums of two of them never overflow.
+const MAX_OFFSET: u64 = 1 << 62;
+/// How often a copy is made anew that was made in the middle of a write.
+const TRIES: usize = 100;
+
+/// Words that were in the header at one moment, and fit together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counters {
+    page: [u8; COUNTERS * 8],
+}
+
+impl Counters {
+    /// Copies the counters of a file and checks all but its geometry.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) fn read(file: &File) -> io::Result<Result<Self, Damage>> {
+        let mut tries = 0;
+        loop {
+            let mut page = [0; COUNTERS * 8];
+            let got = read_some(file, &mut page)?;
+            if got < page.len() {
+                return Ok(Err(Damage::Cut(got as u64)));
+            }
+            let counters = Self { page };
+            if counters.is_whole() {
+                return Ok(counters.check().map(|()| counters).map_err(Damage::Header));
+            }
+            tries += 1;
+            if tries == TRIES {
+                return Ok(Err(Damage::Header("its checksum is wrong")));
+            }
+            // The writer is in the middle of it.
+            thread::yield_now();
+        }
+    }
+
+    /// Whether no write fell into the copy. An older tape has no checksum.
+    fn is_whole(&self) -> bool {
+        let check = self.get(Word::Check);
+        check == 0 || check == checksum(&self.page)
+    }
+
+    pub(super) fn get(&self, word: Word) -> u64 {
+        word_at(&self.page, word as usize)
+    }
+
+    pub(super) fn time(&self, word: Word) -> Time {
+        Time(self.get(word))
+    }
+
+    pub(super) fn geometry(&self) -> Geometry {
+        Geometry { blocks: self.get(Word::Blocks) }
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if self.get(Word::Magic) != MAGIC {
+            return Err("it is not that of a tape");
+        }
+        // What is at the other places in another version is not known.
+        if self.get(Word::Version) != VERSION {
+            return Ok(());
+        }
+        if !self.geometry().is_possible() {
+            return Err("no tape is that large");
+        }
+        let first = self.get(Word::First);
+        let end = self.get(Word::End);
+        if MAX_OFFSET <= end || end < first || self.geometry().capacity() < end - first {
+            return Err("it says that more is kept than there is room for");
+        }
+        if end < self.get(Word::Lines) || end < self.get(Word::Taken) || end < self.get(Word::Lost)
+        {
+            return Err("its counters do not fit its end");
+        }
+        if sizes::MOST <= self.get(Word::Sizes) {
+            return Err("it says that there were too many sizes");
+        }
+        let is_process = |word| i32::try_from(self.get(word)).is_ok();
+        if !is_process(Word::Pid) || !is_process(Word::Keeper) {
+            return Err("its processes have impossible numbers");
+        }
+        Ok(())
+    }
+
+    /// Whether these may follow others of the same tape: it keeps its size, and no offset goes back.
+    pub(super) fn check_after(&self, before: &Self) -> Result<(), Damage> {
+        let fixed = [Word::Version, Word::Blocks];
+        let rising = [Word::First, Word::End];
+        let is_same = fixed.into_iter().all(|word| self.get(word) == before.get(word));
+        if is_same && rising.into_iter().all(|word| before.get(word) <= self.get(word)) {
+            return Ok(());
+        }
+        Err(Damage::Header("it is that of another tape"))
+    }
+
+    /// The end of this tape if nothing before it can be read.
+    pub(super) fn without_output(mut self) -> Self {
+        let end = self.get(Word::End).to_le_bytes();
+        let place = Word::First as usize * 8;
+        self.page[place..place + 8].copy_from_slice(&end);
+        self
+    }
+}
+
+/// Reads up to a buffer full from the beginning; less where the file ends.
+fn read_some(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+    read_until_end(file, buffer, 0)
+}
+
+/// Reads up to a buffer full; less where the file ends.
+pub(super) fn read_until_end(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut got = 0;
+    while got < buffer.len() {
+        match file.read_at(&mut buffer[got..], at + got as u64) {
+            Ok(0) => break,
+            Ok(read) => got += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got)
+}
+
+const _: () = assert!(COUNTERS * 8 <= header::LEN as usize);

@@ -1,0 +1,170 @@
+//! What one grant may use of what all share: events a second, and streams at once. The owner's grants are not limited.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use paned_model::{Code, Grant, GrantId, Refusal, Scope, Time};
+use paned_policy::rate::{Bucket, Rate};
+use serde_json::json;
+
+/// How many times the rate may be used at once after a rest.
+const BURST: u64 = 5;
+/// An event costs one unit for each started piece of this size.
+const UNIT: usize = 4096;
+/// How many grants are remembered before those are dropped that rest.
+const MANY: usize = 256;
+
+/// What the grants use at present.
+#[derive(Default)]
+pub(crate) struct Budgets {
+    events: Mutex<HashMap<GrantId, Bucket>>,
+    streams: Arc<Mutex<Streams>>,
+}
+
+#[derive(Default)]
+struct Streams {
+    of: HashMap<GrantId, usize>,
+    all: usize,
+}
+
+/// A stream or a socket of a limited grant, counted until it is dropped.
+pub struct StreamSlot {
+    streams: Arc<Mutex<Streams>>,
+    grant: Option<GrantId>,
+}
+
+impl Budgets {
+    /// Has a grant record an event of this size.
+    ///
+    /// # Errors
+    /// When it records too many.
+    pub(crate) fn event(
+        &self,
+        grant: &Grant,
+        bytes: impl FnOnce() -> usize,
+        per_second: u64,
+        now: Time,
+    ) -> Result<(), Refusal> {
+        if is_unlimited(grant) {
+            return Ok(());
+        }
+        let rate = Rate { per_second, burst: per_second * BURST };
+        let mut events = lock(&self.events);
+        if MANY <= events.len() {
+            events.retain(|_, bucket| !bucket.is_full(rate, now));
+        }
+        let bucket = events.entry(grant.id.clone()).or_insert_with(|| Bucket::new(rate, now));
+        let units = 1 + bytes() / UNIT;
+        bucket.take(units as u64, rate, now).map_err(|wait| {
+            let sentence = format!(
+                "this grant records more than {per_second} events a second (one of more than {UNIT} bytes counts as \
+                 several); go on in {wait} ms, or raise `limits.events_per_second`"
+            );
+            Refusal::new(Code::Limit, sentence).with(json!({ "retryAfterMs": wait }))
+        })
+    }
+
+    /// Counts one more stream of a grant.
+    ///
+    /// # Errors
+    /// When it has too many.
+    pub(crate) fn stream(
+        &self,
+        grant: &Grant,
+        each: usize,
+        all: usize,
+    ) -> Result<StreamSlot, Refusal> {
+        let streams = self.streams.clone();
+        if is_unlimited(grant) {
+            return Ok(StreamSlot { streams, grant: None });
+        }
+        let mut table = lock(&self.streams);
+        let of = table.of.get(&grant.id).copied().unwrap_or(0);
+        let refuse = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
+        if each <= of {
+            return refuse(format!(
+                "this grant has {of} streams and sockets open already; close one, or raise `limits.streams_per_grant`"
+            ));
+        }
+        if all <= table.all {
+            return refuse(format!(
+                "{} streams and sockets are open already, and the rest is for the owner; close one",
+                table.all
+            ));
+        }
+        table.all += 1;
+        table.of.insert(grant.id.clone(), of + 1);
+        Ok(StreamSlot { streams, grant: Some(grant.id.clone()) })
+    }
+}
+
+impl Drop for StreamSlot {
+    fn drop(&mut self) {
+        let Some(grant) = &self.grant else { return };
+        let mut table = lock(&self.streams);
+        table.all -= 1;
+        if let Some(of) = table.of.get_mut(grant) {
+            *of -= 1;
+            if *of == 0 {
+                table.of.remove(grant);
+            }
+        }
+    }
+}
+
+/// Whether it is the owner's own.
+fn is_unlimited(grant: &Grant) -> bool {
+    grant.scopes.contains(&Scope::Admin)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use paned_model::PaneSet;
+
+    use super::*;
+
+    fn grant(id: &str, scope: Scope) -> Grant {
+        Grant {
+            id: GrantId(id.into()),
+            label: String::new(),
+            scopes: BTreeSet::from([scope]),
+            panes: PaneSet::All,
+            pane: None,
+            created_at: Time(0),
+            expires_at: None,
+        }
+    }
+
+    #[test]
+    fn each_grant_has_its_own_events_and_the_owner_has_no_limit() {
+        let budgets = Budgets::default();
+        let take = |id: &str, scope, bytes| budgets.event(&grant(id, scope), || bytes, 2, Time(0));
+        assert_eq!((0..20).filter(|_| take("a", Scope::Input, 9).is_ok()).count(), 10);
+        let refusal = take("a", Scope::Input, 9).unwrap_err();
+        assert_eq!(
+            (refusal.code, refusal.details),
+            (Code::Limit, Some(json!({ "retryAfterMs": 500 })))
+        );
+        assert_eq!((0..20).filter(|_| take("b", Scope::Input, 4 * UNIT).is_ok()).count(), 2);
+        assert_eq!((0..20).filter(|_| take("c", Scope::Admin, 9).is_ok()).count(), 20);
+    }
+
+    #[test]
+    fn streams_are_counted_while_they_live() {
+        let budgets = Budgets::default();
+        let open = |id: &str, scope| budgets.stream(&grant(id, scope), 2, 3);
+        let first = open("a", Scope::Read).unwrap();
+        let _second = open("a", Scope::Read).unwrap();
+        assert_eq!(open("a", Scope::Read).err().unwrap().code, Code::Limit);
+        let _other = open("b", Scope::Read).unwrap();
+        assert!(open("c", Scope::Read).is_err() && open("o", Scope::Admin).is_ok());
+        drop(first);
+        assert!(open("a", Scope::Read).is_ok());
+    }
+}

@@ -1,0 +1,37 @@
+//! What an action leaves behind for the case that its change cannot be written to the journal: the records to take
+//! back, and how to restore what was before.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::journal::Ticket;
+
+type Restore = Box<dyn FnOnce() + Send>;
+
+/// The steps that undo one run of an action. Empty for actions whose effects cannot be undone.
+#[derive(Clone, Default)]
+pub(crate) struct Undo {
+    steps: Arc<Mutex<Vec<(Ticket, Restore)>>>,
+}
+
+impl Undo {
+    /// If what was recorded with this ticket cannot be written, it is taken back and then this is called.
+    pub(crate) fn add(&self, ticket: Ticket, restore: impl FnOnce() + Send + 'static) {
+        self.lock().push((ticket, Box::new(restore)));
+    }
+
+    /// What has to be taken back first.
+    pub(crate) fn tickets(&self) -> Vec<Ticket> {
+        self.lock().iter().map(|(ticket, _)| *ticket).collect()
+    }
+
+    /// Restores what was before, the last change first.
+    pub(crate) fn restore(&self) {
+        let steps = mem::take(&mut *self.lock());
+        steps.into_iter().rev().for_each(|(_, restore)| restore());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Ticket, Restore)>> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

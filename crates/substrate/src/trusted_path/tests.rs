@@ -1,0 +1,117 @@
+//! Folders and links in a temporary folder: which are trusted, and what is said of the others.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+
+use super::*;
+
+struct Ground(tempfile::TempDir);
+
+impl Ground {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn folder(&self, name: &str, mode: u32) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+}
+
+/// The sentence that refuses a folder; empty if it is trusted.
+fn refusal(path: &Path) -> String {
+    Folder::open(path).map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+#[test]
+fn a_folder_that_others_can_write_into_is_refused_wherever_it_is_on_the_way() {
+    let ground = Ground::new();
+    for (mode, is_trusted) in [
+        (0o700, true),
+        (0o755, true),
+        (0o1777, true),
+        (0o1770, true),
+        (0o777, false),
+        (0o757, false),
+    ] {
+        let above = ground.folder("above", mode);
+        let below = ground.folder("above/below", 0o700);
+        for path in [above, below] {
+            let refusal = refusal(&path);
+            assert_eq!(refusal.is_empty(), is_trusted, "{mode:o}: {refusal}");
+            assert!(is_trusted || refusal.contains("chmod go-w"), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn symbolic_links_are_followed_and_what_they_lead_to_is_checked() {
+    let ground = Ground::new();
+    let open = ground.folder("open", 0o777);
+    ground.folder("open/inner", 0o700);
+    let private = ground.folder("private", 0o700);
+    symlink(&private, ground.path("good")).unwrap();
+    symlink("./private/../private", ground.path("relative")).unwrap();
+    symlink(open.join("inner"), ground.path("bad")).unwrap();
+    symlink("loop", ground.path("loop")).unwrap();
+    for good in ["good", "relative", "good/../private"] {
+        let folder = Folder::open(&ground.path(good)).unwrap();
+        assert_eq!(folder.path(), fs::canonicalize(&private).unwrap());
+    }
+    assert!(refusal(&ground.path("bad")).contains("other users can write into"));
+    assert!(refusal(&ground.path("loop")).contains("too many symbolic links"));
+}
+
+#[test]
+fn a_private_folder_is_made_with_its_parents_and_one_that_others_can_enter_is_refused() {
+    let ground = Ground::new();
+    let made = Folder::make_private(&ground.path("a/b/c")).unwrap();
+    let mode = fs::metadata(made.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    let open = ground.folder("open", 0o750);
+    let error = Folder::make_private(&open).unwrap_err().to_string();
+    assert!(error.contains("chmod 700"), "{error}");
+    Folder::make_closed(&open).unwrap();
+    Folder::open_private(&open).unwrap();
+    assert!(Folder::open_private(&ground.path("none")).is_err());
+    fs::write(ground.path("file"), "").unwrap();
+    let error = Folder::make_private(&ground.path("file")).unwrap_err().to_string();
+    assert!(error.contains("is no folder"), "{error}");
+}
+
+#[test]
+fn a_socket_of_ours_is_found_and_its_listener_is_ours() {
+    let ground = Ground::new();
+    let path = ground.path("s");
+    let _listener = UnixListener::bind(&path).unwrap();
+    symlink(&path, ground.path("link")).unwrap();
+    for name in ["s", "link"] {
+        let socket = Socket::find(&ground.path(name)).unwrap();
+        assert_eq!(socket.name(), "s");
+        socket.connect().unwrap();
+    }
+    fs::write(ground.path("file"), "").unwrap();
+    let error = Socket::find(&ground.path("file")).unwrap_err().to_string();
+    assert!(error.contains("is no socket"), "{error}");
+    let missing = Socket::find(&ground.path("none"));
+    assert!(matches!(missing, Err(Error::Io { is_missing: true, .. })), "{missing:?}");
+}
+
+#[test]
+fn a_socket_is_reached_through_the_open_folder_whatever_has_its_name() {
+    let ground = Ground::new();
+    let folder = ground.folder("folder", 0o700);
+    let listener = UnixListener::bind(folder.join("s")).unwrap();
+    let socket = Socket::find(&folder.join("s")).unwrap();
+    fs::rename(&folder, ground.path("moved")).unwrap();
+    if socket.folder().descriptor_path().is_some() {
+        socket.connect().unwrap();
+        listener.accept().unwrap();
+    }
+}

@@ -1,0 +1,9 @@
+//! `chaos --minutes N --seed S`: kills, stops and breaks things around fifty panes, and checks that no promise breaks.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    paned_e2e::chaos::main(&args)
+}
