@@ -282,3 +282,16 @@ fn a_lost_or_garbled_journal_keeps_what_can_be_read_and_gives_no_id_again() {
         assert_eq!(server.pane("a")["status"], "running", "{damage}");
     }
 }
+
+#[test]
+fn a_log_that_cannot_be_written_costs_only_the_log() {
+    let server = Server::start_after(&[], "export PANED_LOG=trace; exec 2>/dev/full");
+    let pane = server.act("pane:new", json!({ "id": "p", "argv": ["cat"] }));
+    assert_eq!(pane["status"], "running");
+    for n in 0..3 {
+        server.act("event:emit", json!({ "name": "test:n", "payload": { "n": n } }));
+    }
+    server.act("pane:write", json!({ "paneId": "p", "text": "hello\n" }));
+    wait_for("the echo", || server.text("p").contains("hello").then_some(()));
+    server.act("pane:close", json!({ "paneId": "p" }));
+}
