@@ -1,6 +1,6 @@
 //! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
 //! path holds one of them; with `-v`, every recording and what was said where it was wrong; with a folder that begins with
-//! `/`, the recordings there.
+//! `/`, the recordings there; with `--generic`, judged as if no profile knew the program.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "it prints")]
 
@@ -13,12 +13,16 @@ use paned_policy::agent::{Library, Sample};
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let is_loud = words.iter().any(|word| word == "-v");
+    let is_generic = words.iter().any(|word| word == "--generic");
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
     let folder = words.iter().find(|word| word.starts_with('/')).map_or(ours, PathBuf::from);
     let words: Vec<&String> = words.iter().filter(|it| !it.starts_with(['-', '/'])).collect();
     let library = Library::embedded();
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
-    for recording in all(&folder) {
+    for mut recording in all(&folder) {
+        if is_generic {
+            recording.judge_as("generic");
+        }
         let name = format!("{}/{}", recording.program, recording.case);
         if !words.is_empty() && !words.iter().any(|word| name.contains(*word)) {
             continue;

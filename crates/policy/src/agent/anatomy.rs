@@ -6,7 +6,7 @@ use paned_model::{AgentState, Dialog};
 
 use super::look::Look;
 use super::profile::{ComposerShape, Need, Pattern, Profile, Region};
-use super::{Composer, dialog};
+use super::{Composer, dialog, generic};
 
 /// How many rows with anything on them the bottom of a screen has, where there is no composer.
 const BOTTOM: usize = 8;
@@ -33,7 +33,10 @@ impl Anatomy {
         let end = look.bottom().map_or(0, |bottom| bottom + 1);
         let found = profile.composer.as_ref().and_then(|shape| find(look, shape, end));
         let over = found.as_ref().map(|(whole, _)| whole.clone());
-        let dialog = dialog::find(look, profile, over, end);
+        let dialog = match profile.is_generic() {
+            true => generic::dialog(look, profile, over, end),
+            false => dialog::find(look, profile, over, end),
+        };
         let (composer, text) = match found.filter(|_| dialog.is_none()) {
             Some((whole, text)) => (Some(whole), text),
             None => (None, 0..0),
@@ -156,7 +159,7 @@ fn width(prompt: &Pattern, look: &Look, below: usize) -> usize {
 }
 
 /// Where a row goes on after a prompt that begins it. The blank after a prompt may be beyond the row's text.
-fn prompt_end(prompt: &Pattern, row: &str, from: usize) -> Option<usize> {
+pub(super) fn prompt_end(prompt: &Pattern, row: &str, from: usize) -> Option<usize> {
     let padded = format!("{} ", &row[from..]);
     let found = prompt.find(&padded).filter(|found| found.start == 0)?;
     Some((from + found.end).min(row.len()))
@@ -174,6 +177,9 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 
 /// The composer with its borders, and its rows that hold text.
 fn find(look: &Look, shape: &ComposerShape, end: usize) -> Option<(Range<usize>, Range<usize>)> {
+    if shape.by_cursor {
+        return generic::composer(look, shape, end);
+    }
     let (whole, text) = match &shape.bottom {
         Some(bottom) => boxed(look, shape, bottom, end)?,
         None => prompted(look, shape, end)?,

@@ -14,6 +14,12 @@ const ERASED: u64 = 1000;
 /// How long a question may be missing from the screen while the program draws it again.
 pub(crate) const REDRAW: u64 = 5000;
 
+/// What ends most programs.
+const QUIT_WORDS: [&str; 9] =
+    ["exit", "quit", "/exit", "/quit", ":q", "exit()", "quit()", ".exit", "\\q"];
+/// How many prompts of one program are remembered.
+const MAX_PROMPTS: usize = 8;
+
 /// What is known.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
@@ -54,6 +60,10 @@ pub(super) struct Facts {
     pub(super) exited: Option<Option<i32>>,
     /// What was typed since the last Enter.
     pub(super) line: String,
+    /// Prompts after which input was taken, in a program that no profile describes.
+    pub(super) prompts: Vec<String>,
+    /// Rows that matched a rule while the program was ready: they say nothing of work.
+    pub(super) ambient: Vec<String>,
 }
 
 /// A value, and since when it is that.
@@ -127,6 +137,11 @@ pub(super) struct Enter {
     pub(super) kept: bool,
 }
 
+/// A row with its digits made equal: figures change while a row says the same.
+pub(super) fn masked(row: &str) -> String {
+    row.trim_end().replace(|c: char| c.is_ascii_digit(), "0")
+}
+
 /// Whether one of two readings of a question has every line of the other, and the same options.
 fn is_redraw(one: &Dialog, other: &Dialog) -> bool {
     let labels = |dialog: &Dialog| -> Vec<String> {
@@ -163,6 +178,8 @@ impl Facts {
             leaving: None,
             exited: None,
             line: String::new(),
+            prompts: Vec::new(),
+            ambient: Vec::new(),
         }
     }
 
@@ -362,7 +379,10 @@ impl Facts {
             self.answered();
         }
         match stroke {
-            Stroke::Text(text) => self.line.push_str(text),
+            Stroke::Text(text) => {
+                self.line.push_str(text);
+                self.learn_prompt();
+            }
             Stroke::Erase => {
                 self.line.clear();
                 self.erased = Some(now);
@@ -381,6 +401,22 @@ impl Facts {
         }
     }
 
+    /// What stands before the cursor when input comes is a prompt.
+    fn learn_prompt(&mut self) {
+        let prompt = self.sight.as_ref().and_then(|sight| sight.line.clone());
+        let is_new = |prompt: &String| !self.prompts.contains(prompt);
+        if let Some(prompt) = prompt.filter(is_new).filter(|_| !self.turn) {
+            self.prompts.push(prompt);
+            self.prompts.truncate(MAX_PROMPTS);
+        }
+    }
+
+    /// Whether a prompt is back after which input was taken before.
+    pub(super) fn is_prompted(&self) -> bool {
+        let prompt = self.sight.as_ref().and_then(|sight| sight.line.as_ref());
+        prompt.is_some_and(|prompt| self.prompts.contains(prompt))
+    }
+
     fn entered(&mut self, profile: &Profile, now: Time) {
         let line = std::mem::take(&mut self.line);
         let shown = self.sight.as_ref().map(|sight| &sight.composer);
@@ -392,7 +428,10 @@ impl Facts {
             return;
         }
         let words = [line.trim(), draft.as_deref().unwrap_or_default().trim()];
-        if profile.quit.text.as_deref().is_some_and(|quit| words.contains(&quit)) {
+        let is_quit = |word: &&str| profile.is_generic() && QUIT_WORDS.contains(word);
+        if profile.quit.text.as_deref().is_some_and(|quit| words.contains(&quit))
+            || words.iter().any(is_quit)
+        {
             self.leaving = Some(now);
             return;
         }
@@ -423,6 +462,7 @@ impl Facts {
             self.was_ready = true;
             self.turn = false;
             self.enter = None;
+            self.ambient = self.hits.iter().map(|held| masked(&held.hit.row)).collect();
         }
     }
 }

@@ -4,6 +4,8 @@
 //! those over movement, and movement over quiet. Nothing is trusted for ever: what should move and stands still, and a
 //! hook that says no more, lose to the rest. Ready is said only while the composer is there and nothing says busy.
 
+mod generic;
+
 use paned_model::{AgentState, Source, Time};
 
 use super::facts::{Claim, Facts, Held, Said};
@@ -98,6 +100,9 @@ impl Bench<'_> {
 
     /// Whether nobody could have given it work yet: it never had a composer.
     fn is_coming_up(&self) -> bool {
+        if self.profile.is_generic() {
+            return !self.facts.was_ready;
+        }
         !self.facts.was_ready && !self.facts.composer.is && self.profile.composer.is_some()
     }
 
@@ -160,10 +165,16 @@ impl Bench<'_> {
                 return Some(Verdict::new(AgentState::Unknown, Source::Screen, weight, held.since));
             }
             let stale = after(held.moved, self.profile.timing.stale);
-            let again = if self.now < stale { stale } else { frozen };
+            let again = match self.profile.is_generic() {
+                true => self.believed_until(held),
+                false if self.now < stale => stale,
+                false => frozen,
+            };
             return Some(said(Source::Screen, weight, held.since).until(again));
         }
-        self.busy_osc().map(|since| said(Source::Osc, 0.9, since))
+        let osc = said(Source::Osc, 0.9, self.busy_osc()?);
+        let stands = after(self.facts.moved, self.profile.timing.stale);
+        Some(if self.profile.is_generic() { osc.until(stands) } else { osc })
     }
 
     /// Since when a title says busy, when it moved last, and whether it moves.
@@ -189,6 +200,9 @@ impl Bench<'_> {
         self.facts.held(AgentState::Busy).find(|held| {
             let rule = &self.profile.rules[held.hit.rule];
             let stands = self.profile.timing.stale <= self.age(held.moved);
+            if self.profile.is_generic() && !self.speaks_of_work(held) {
+                return false;
+            }
             // Words that should move and do not are prose where a title says ready.
             let is_prose = ready.is_some_and(|title| title.since <= held.moved || rule.moves);
             let is_only_state = rule.pattern.is_none() && !self.facts.was_ready;
@@ -198,7 +212,9 @@ impl Bench<'_> {
 
     fn busy_osc(&self) -> Option<Time> {
         let osc = self.facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
-        Some(osc.since)
+        // Programs that no profile describes may use marks in a way of their own: believed while something moves.
+        let is_believed = !self.profile.is_generic() || self.has_moved();
+        is_believed.then_some(osc.since)
     }
 
     /// How much a hit counts: what should move and stands still counts half.
@@ -227,7 +243,8 @@ impl Bench<'_> {
         }
         let printed = self.facts.printed.max(enter.at);
         let expect = after(printed, self.profile.timing.expect).min(after(enter.at, EXPECT));
-        let began = self.facts.busy.is_some_and(|busy| enter.at <= busy);
+        let began = self.facts.busy.is_some_and(|busy| enter.at <= busy)
+            || self.profile.is_generic() && self.has_answered(enter.at);
         let verdict = Verdict::new(AgentState::Busy, Source::Input, 0.8, enter.at);
         (self.now < expect && !began).then(|| verdict.until(expect))
     }
@@ -269,6 +286,9 @@ impl Bench<'_> {
     }
 
     fn ready(&self) -> Option<Verdict> {
+        if self.profile.is_generic() {
+            return self.generic_ready();
+        }
         let (facts, timing) = (self.facts, &self.profile.timing);
         let is_there = self.profile.composer.is_none() || facts.composer.is;
         let outright = self.ready_since(self.turn_began());
@@ -357,6 +377,9 @@ impl Bench<'_> {
         if !facts.was_ready && self.now < late {
             return Verdict::new(AgentState::Starting, Source::Process, 0.7, facts.born)
                 .until(late);
+        }
+        if let Some(verdict) = self.generic_moving().filter(|_| self.profile.is_generic()) {
+            return verdict;
         }
         if let Some(state) = super::anatomy::absent(self.profile).filter(|_| facts.was_ready) {
             return Verdict::new(state, Source::Screen, 0.75, hidden);

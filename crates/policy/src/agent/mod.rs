@@ -8,6 +8,7 @@ mod dialog;
 mod engine;
 mod explain;
 mod facts;
+mod generic;
 mod judge;
 mod limit;
 mod look;

@@ -6,6 +6,7 @@ use paned_model::{AgentState, BlockKind, Dialog};
 
 use super::Composer;
 use super::anatomy::Anatomy;
+use super::generic;
 use super::look::Look;
 use super::profile::{Pattern, Profile, Region, Rule};
 
@@ -23,6 +24,8 @@ pub(super) struct Sight {
     /// Whether messages wait for the end of the turn.
     pub(super) queued: bool,
     pub(super) size: paned_model::Size,
+    /// The prompt before the cursor, in a program that no profile describes and that edits one line.
+    pub(super) line: Option<String>,
 }
 
 /// A rule that holds.
@@ -36,6 +39,8 @@ pub(super) struct Hit {
     pub(super) found: String,
     /// The whole row, which moves while it is true.
     pub(super) row: String,
+    /// Whether it is below the composer.
+    pub(super) is_below: bool,
 }
 
 impl Sight {
@@ -48,11 +53,20 @@ impl Sight {
         let below = anatomy.composer.as_ref().map_or(anatomy.end, |rows| rows.start);
         let mut above = DefaultHasher::new();
         look.view.rows[..below.min(look.view.rows.len())].hash(&mut above);
+        if let Some(rows) = anatomy.composer.as_ref().filter(|_| profile.is_generic()) {
+            // A border may hold a spinner.
+            look.row(rows.start).hash(&mut above);
+            look.view.rows.get(rows.end - 1..).hash(&mut above);
+        }
+        let line = match &anatomy.dialog {
+            None => generic::line_prompt(look, profile, anatomy.end),
+            Some(_) => None,
+        };
         let (above, size) = (above.finish(), look.view.size);
         let unanswered = anatomy.is_unanswered(look, profile);
         let queued = is_queued(look, profile, &anatomy);
         let dialog = anatomy.dialog;
-        Self { composer, dialog, hits, context, above, unanswered, queued, size }
+        Self { composer, dialog, hits, context, above, unanswered, queued, size, line }
     }
 }
 
@@ -60,15 +74,17 @@ fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
     if !rule.needs.iter().all(|need| need.holds(look, &(0..anatomy.end))) {
         return None;
     }
-    let hit = |found: &str, row: &str| Hit {
+    let below = anatomy.composer.as_ref().map_or(usize::MAX, |rows| rows.end);
+    let hit = |found: &str, row: &str, at_row: usize| Hit {
         rule: at,
         says: rule.says,
         kind: rule.kind,
         found: found.trim().to_owned(),
         row: row.to_owned(),
+        is_below: below <= at_row,
     };
     let Some(pattern) = &rule.pattern else {
-        return Some(hit("", ""));
+        return Some(hit("", "", 0));
     };
     let rows = anatomy.rows(look, rule.region, rule.rows);
     let unless = |pattern: &Pattern| rows.iter().any(|row| pattern.is_in(look.row(*row)));
@@ -81,7 +97,7 @@ fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
         let first = text[..found.start].chars().count();
         let inked = first + text[found.clone()].chars().take_while(|c| c.is_whitespace()).count();
         let has_hue = rule.hue.is_none_or(|hue| look.shade(row, inked).hue == Some(hue));
-        has_hue.then(|| hit(&text[found], text))
+        has_hue.then(|| hit(&text[found], text, row))
     })
 }
 

@@ -17,6 +17,7 @@ pub(super) const OURS: &[(&str, &str)] = &[
     ("crush.toml", include_str!("../../../../../profiles/crush.toml")),
     ("cursor-agent.toml", include_str!("../../../../../profiles/cursor-agent.toml")),
     ("gemini.toml", include_str!("../../../../../profiles/gemini.toml")),
+    ("generic.toml", include_str!("../../../../../profiles/generic.toml")),
     ("goose.toml", include_str!("../../../../../profiles/goose.toml")),
     ("opencode.toml", include_str!("../../../../../profiles/opencode.toml")),
     ("pi.toml", include_str!("../../../../../profiles/pi.toml")),

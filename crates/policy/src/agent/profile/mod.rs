@@ -100,6 +100,12 @@ impl Profile {
         self.arguments.command_line(&self.name, &self.command, wanted)
     }
 
+    /// Whether it describes no program in particular: the composer is found by the cursor, and ready needs two signs.
+    #[must_use]
+    pub fn is_generic(&self) -> bool {
+        self.composer.as_ref().is_some_and(|shape| shape.by_cursor)
+    }
+
     /// Whether its command line can carry the first prompt.
     #[must_use]
     pub fn takes_prompt(&self) -> bool {

@@ -235,7 +235,9 @@ fn weight(reader: &mut Reader<'_>, usual: f32) -> f32 {
 
 fn composer(mut reader: Reader<'_>) -> ComposerShape {
     let exact = reader.flag("exact").unwrap_or(false);
+    let ways = [("shape", false), ("cursor", true)];
     let shape = ComposerShape {
+        by_cursor: reader.word("by", &ways).unwrap_or(false),
         prompt: reader.pattern("prompt"),
         top: reader.pattern("top"),
         bottom: reader.pattern("bottom"),

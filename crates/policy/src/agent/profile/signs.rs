@@ -40,6 +40,8 @@ impl Default for Timing {
 /// Where one types, and how it is told from the rest.
 #[derive(Clone, Debug, Default)]
 pub struct ComposerShape {
+    /// Whether it is found by the cursor, as in programs that no profile describes.
+    pub by_cursor: bool,
     /// What its first row begins with; the text comes after it.
     pub prompt: Option<Pattern>,
     /// The row above it.

@@ -1,0 +1,144 @@
+//! Reads the screen of a program that no profile describes: where one types, and what is asked.
+//!
+//! The cursor shows where a program takes input. A composer is there if the cursor stands between two rules, behind a bar,
+//! or after a prompt sign. Whether the program waits is judged from this and from time, in `judge`.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use paned_model::Dialog;
+use regex::Regex;
+
+use super::anatomy::prompt_end;
+use super::dialog;
+use super::look::Look;
+use super::profile::{ComposerShape, Profile};
+
+/// How many rows a composer has, at most.
+const TALLEST: usize = 12;
+/// How many rows with text may be below a line with a prompt sign: a footer, a status line.
+const BELOW_LINE: usize = 6;
+/// How many characters in a row make a rule.
+const RULE: usize = 8;
+
+static HINT: LazyLock<Regex> = LazyLock::new(|| {
+    let keys = r"\b(?:enter|return|esc|escape|arrow keys|space|tab)\b|[↑↓⇆⏎]";
+    let acts = r"\b(?:select|confirm|choose|submit|cancel|navigate|continue|toggle|dismiss|reject)";
+    Regex::new(&format!("(?i)(?:{keys}).*{acts}|{acts}.*(?:{keys})")).expect("a pattern of ours")
+});
+
+/// The composer with its borders, and its rows that hold text.
+pub(super) fn composer(
+    look: &Look,
+    shape: &ComposerShape,
+    end: usize,
+) -> Option<(Range<usize>, Range<usize>)> {
+    let boxed = |at: usize| framed(look, at).or_else(|| barred(look, at));
+    let line = |at: usize| {
+        let start = line_start(look, shape, at)?;
+        let below = (at + 1..end).filter(|row| !look.row(*row).trim().is_empty()).count();
+        (below <= BELOW_LINE).then_some((start..at + 1, start..at + 1))
+    };
+    let drawn = input_row(look, end).and_then(|at| boxed(at).or_else(|| line(at)));
+    // Programs that draw their own cursor mostly leave the hidden one in its place.
+    drawn.or_else(|| boxed(usize::from(look.view.cursor.row)))
+}
+
+/// The prompt before the cursor of a program that edits one line, with its digits made equal: prompts count.
+pub(super) fn line_prompt(look: &Look, profile: &Profile, end: usize) -> Option<String> {
+    let shape = profile.composer.as_ref().filter(|shape| shape.by_cursor)?;
+    let at = input_row(look, end)?;
+    // A line editor has nothing below its line; a full-screen program keeps its composer while it works.
+    if look.view.modes.alternate_screen || at + 1 < end {
+        return None;
+    }
+    if framed(look, at).is_some() || barred(look, at).is_some() {
+        return None;
+    }
+    let row = look.row(line_start(look, shape, at)?);
+    let prompt = &row[..prompt_end(shape.prompt.as_ref()?, row, 0)?];
+    Some(prompt.trim_end().replace(|c: char| c.is_ascii_digit(), "0"))
+}
+
+/// The question at the bottom. Text with a list in it is none: a question has an answer such as yes or no, or says which
+/// keys answer it.
+pub(super) fn dialog(
+    look: &Look,
+    profile: &Profile,
+    composer: Option<Range<usize>>,
+    end: usize,
+) -> Option<Dialog> {
+    let asked = dialog::find(look, profile, None, end)?;
+    let has_answer = asked.options.iter().filter(|option| option.allows.is_some()).count();
+    let bottom = (0..end).rev().filter(|row| !look.row(*row).trim().is_empty()).take(4);
+    let has_hint = bottom.into_iter().any(|row| HINT.is_match(look.row(row)));
+    // What is typed into a framed composer may look like options.
+    let is_framed = composer.is_some_and(|rows| 2 < rows.len());
+    (has_hint || 0 < has_answer && !is_framed).then_some(asked)
+}
+
+/// Where input would appear: the cursor's row, or that of a cursor which the program draws itself as an inverse cell.
+fn input_row(look: &Look, end: usize) -> Option<usize> {
+    if look.view.cursor.visible {
+        return Some(usize::from(look.view.cursor.row));
+    }
+    (0..end).rev().find(|row| has_drawn_cursor(look, *row))
+}
+
+fn has_drawn_cursor(look: &Look, row: usize) -> bool {
+    let cells = look.row(row).chars().count() + 1;
+    let inverse = (0..cells).filter(|at| look.shade(row, *at).inverse).count();
+    inverse == 1
+}
+
+/// Between two rules. A rule may hold a word, such as a title or a spinner.
+fn framed(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let rows = look.view.rows.len();
+    let top = (at.saturating_sub(TALLEST)..at).rev().find(|row| is_rule(look.row(*row)))?;
+    let bottom = (at + 1..rows.min(at + 1 + TALLEST)).find(|row| is_rule(look.row(*row)))?;
+    (!is_rule(look.row(at))).then_some((top..bottom + 1, top + 1..bottom))
+}
+
+fn is_rule(row: &str) -> bool {
+    let is_line = |c: char| matches!(c, '─' | '━' | '═' | '▄' | '▀' | '▔' | '▁' | '╌' | '┄');
+    let mut run = 0;
+    row.chars().any(|c| {
+        run = if is_line(c) { run + 1 } else { 0 };
+        RULE <= run
+    })
+}
+
+/// Behind a bar at the left.
+fn barred(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let bar = |row: usize| {
+        let text = look.row(row);
+        let indent = text.chars().take_while(|c| *c == ' ').count();
+        let sign = text.chars().nth(indent).filter(|c| "┃│▌▎║".contains(*c));
+        sign.map(|sign| (indent, sign))
+    };
+    let own = bar(at)?;
+    let is_same = |row: &usize| bar(*row) == Some(own);
+    let above = (0..at).rev().take(TALLEST).take_while(is_same).count();
+    let below = (at + 1..look.view.rows.len()).take(TALLEST).take_while(is_same).count();
+    Some((at - above..at + below + 1, at - above..at + below + 1))
+}
+
+/// Where the line begins in which the cursor stands, if it begins with a prompt sign: at the cursor's row, or above it
+/// where the rows between are full or hold more of a draft.
+fn line_start(look: &Look, shape: &ComposerShape, at: usize) -> Option<usize> {
+    let prompt = shape.prompt.as_ref()?;
+    let is_prompt = |row: usize| prompt_end(prompt, look.row(row), 0).is_some_and(|end| 0 < end);
+    if is_prompt(at) {
+        let end = prompt_end(prompt, look.row(at), 0).unwrap_or(0);
+        let typed = look.row(at)[..end].trim_end().chars().count();
+        return (!look.view.cursor.visible || typed <= look.cursor).then_some(at);
+    }
+    let mut row = at;
+    while 0 < row && at - row < TALLEST && !look.row(row).trim().is_empty() {
+        row -= 1;
+        if is_prompt(row) {
+            return Some(row);
+        }
+    }
+    None
+}

@@ -1,0 +1,102 @@
+//! How a program that no profile describes is judged: no sign is trusted by itself, and ready needs two.
+
+use paned_model::{AgentState, Source, Time};
+
+use super::super::facts::{Held, masked};
+use super::{Bench, Verdict, after};
+
+/// How long what was typed may take to appear.
+const ECHO: u64 = 300;
+/// In a program that no profile describes: how long its first composer must stand still.
+const FIRST: u64 = 700;
+/// The same for a line with a prompt sign, at which a line editor waits.
+const FIRST_LINE: u64 = 300;
+/// How long a sign of work at the start may stand still.
+const MOVING: u64 = 1500;
+/// How long a prompt that came back must stand still.
+const PROMPTED: u64 = 150;
+/// How long after Enter a program that keeps its composer is not ready.
+const ANSWERED: u64 = 1000;
+/// How long the screen must stand still after a sign of work has gone.
+const SIGNED: u64 = 400;
+
+impl Bench<'_> {
+    /// Whether words found in a program that no profile describes mean work: not what was there while it was ready, and
+    /// not what stands still before it was.
+    pub(super) fn speaks_of_work(&self, held: &Held) -> bool {
+        match self.facts.was_ready {
+            true if self.facts.ambient.contains(&masked(&held.hit.row)) => false,
+            // Words that stand still are prose, unless they are below the composer, where programs name their keys.
+            true => self.age(held.moved) < MOVING || held.hit.is_below && self.has_moved(),
+            false => self.age(held.moved) < MOVING && held.since < held.moved,
+        }
+    }
+
+    /// Whether anything on the screen changed a short while ago.
+    pub(super) fn has_moved(&self) -> bool {
+        self.age(self.facts.moved) < self.profile.timing.stale
+    }
+
+    /// Whether a prompt that took input before has come back after the last Enter.
+    pub(super) fn is_prompted_anew(&self) -> bool {
+        let facts = self.facts;
+        let is_new = facts.enter.as_ref().is_none_or(|enter| !enter.kept);
+        facts.is_prompted() && (is_new || self.turn_began() < facts.composer.since)
+    }
+
+    /// Ready by two signs at least: a composer, and a screen that came to rest; or a prompt that came back.
+    pub(super) fn generic_ready(&self) -> Option<Verdict> {
+        let (facts, timing) = (self.facts, &self.profile.timing);
+        if !facts.composer.is {
+            return self.hooked();
+        }
+        let verdict =
+            |state, confidence| Verdict::new(state, Source::Screen, confidence, facts.moved);
+        let changed = facts.moved.max(facts.composer.since);
+        let (waits, ready_at) = match (facts.was_ready, facts.turn) {
+            (false, _) if facts.sight.as_ref().is_some_and(|sight| sight.line.is_some()) => {
+                (AgentState::Starting, after(changed, FIRST_LINE))
+            }
+            (false, _) => (AgentState::Starting, after(changed, FIRST)),
+            (true, false) => (self.last, self.now),
+            (true, true) if self.is_prompted_anew() => (AgentState::Busy, after(changed, PROMPTED)),
+            (true, true) => {
+                let quiet = match facts.busy.filter(|busy| self.turn_began() <= *busy) {
+                    Some(busy) => after(busy, timing.settle).max(after(changed, SIGNED)),
+                    None => after(changed, timing.quiet),
+                };
+                let rested = after(facts.interrupted.unwrap_or_default(), timing.rest);
+                let entered = after(self.turn_began(), ANSWERED);
+                (AgentState::Busy, quiet.max(rested).max(entered))
+            }
+        };
+        if self.now < ready_at {
+            return Some(verdict(waits, 0.6).until(ready_at));
+        }
+        if let Some(busy) = self.hooked().filter(|_| facts.turn) {
+            return Some(busy);
+        }
+        Some(self.outcome(verdict(AgentState::Ready, 0.7)))
+    }
+
+    /// Until when a sign of work is believed if nothing changes.
+    pub(super) fn believed_until(&self, held: &Held) -> Time {
+        match self.facts.was_ready && held.hit.is_below {
+            true => after(self.facts.moved, self.profile.timing.stale),
+            false => after(held.moved, MOVING),
+        }
+    }
+
+    /// Whether the program did something in reply to Enter: more than showing what was typed.
+    pub(super) fn has_answered(&self, entered: Time) -> bool {
+        after(entered, ECHO) < self.facts.moved || self.is_prompted_anew()
+    }
+
+    /// Without a composer it works as long as something moves.
+    pub(super) fn generic_moving(&self) -> Option<Verdict> {
+        let facts = self.facts;
+        let stands = after(facts.moved, self.profile.timing.stale);
+        let busy = Verdict::new(AgentState::Busy, Source::Screen, 0.6, facts.composer.since);
+        (facts.turn && self.has_moved()).then(|| busy.until(stands))
+    }
+}
