@@ -1,7 +1,7 @@
 //! The command line as people and scripts use it.
 #![forbid(unsafe_code)]
 
-use paned_e2e::{Server, binary, said};
+use paned_e2e::{Server, binary, said, wait_for};
 use paned_model::Code;
 use serde_json::{Value, json};
 
@@ -16,9 +16,9 @@ fn a_newcomers_minute() {
     server.ok(&["resize", id, "100x30"]);
     let pane = server.answer(&["get", id]);
     assert_eq!(pane["size"], json!({ "cols": 100, "rows": 30 }));
+    wait_for("the echo and the answer", || (server.text(id) == "hello\r\nhello\r\n").then_some(()));
     server.ok(&["kill", id]);
     assert_eq!(server.answer(&["ls"])[0]["status"], "killed");
-    assert_eq!(server.text(id), "hello\r\nhello\r\n");
     server.ok(&["rm", id]);
     assert_eq!(server.answer(&["ls"]), json!([]));
 }

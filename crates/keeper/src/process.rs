@@ -73,6 +73,24 @@ impl Process {
         Some(Time(boot * 1000 + self.start * 1000 / ticks))
     }
 
+    /// The processor time it has used so far, in ticks of 10 ms on most machines.
+    #[must_use]
+    pub fn cpu_ticks(&self) -> Option<u64> {
+        let line = fs::read(format!("/proc/{}/stat", self.pid)).ok()?;
+        let line = String::from_utf8_lossy(&line);
+        let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+        let mut number = || fields.next()?.parse::<u64>().ok();
+        Some(number()? + number()?)
+    }
+
+    /// The words of its command line.
+    #[must_use]
+    pub fn argv(&self) -> Vec<String> {
+        let line = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+        words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    }
+
     /// What makes it unique.
     #[must_use]
     pub fn id(&self) -> (i32, u64) {

@@ -12,6 +12,7 @@ pub mod fake;
 pub mod foreign;
 pub mod native;
 mod output;
+pub mod processes;
 pub mod sessions;
 mod socket;
 pub mod tmux;

@@ -59,8 +59,9 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
 #[test]
 fn of_a_program_that_no_profile_knows_its_hooks_tell() {
     let room = Room::new();
-    let pane = room.act("agent:create", json!({ "id": "a", "argv": ["cat"] }));
-    assert_eq!(pane["agent"]["profile"], "other");
+    let cat = json!({ "id": "a", "argv": ["cat"], "waitReady": false });
+    let pane = room.act("agent:create", cat);
+    assert_eq!(pane["agent"]["profile"], "generic");
     assert_ne!(pane["agent"]["state"], "ready", "nobody has said so");
     room.act("agent:set-state", json!({ "paneId": "a", "status": "busy" }));
     assert_eq!(room.until("a", "busy")["source"], "hook");

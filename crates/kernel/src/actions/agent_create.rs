@@ -13,7 +13,7 @@ use super::agent_start::{self, Start};
 use super::pane_new::{self, Power};
 use super::patience::patience;
 use super::visible::Visible;
-use crate::agents::{Made, OTHER, Restart, Wanted};
+use crate::agents::{GENERIC, Made, Restart, Wanted};
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
 use crate::stage::OnViewClosed;
@@ -204,7 +204,7 @@ fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
         (Some(name), _) => kernel.agents().profile(name),
         (None, Some(argv)) => match library.for_command(argv) {
             Some(profile) => Ok(profile.clone()),
-            None => kernel.agents().profile(OTHER),
+            None => kernel.agents().profile(GENERIC),
         },
         (None, None) => Err(Refusal::invalid("say what to start, as `profile` or as `argv`")),
     }

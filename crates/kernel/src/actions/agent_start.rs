@@ -99,7 +99,11 @@ pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
         let dialog = seen.info.dialog.as_ref().filter(|_| is_trusted);
         dialog.is_some_and(|dialog| profile.startup_answer(dialog).is_some())
     };
-    let is_coming = |state| matches!(state, AgentState::Starting | AgentState::Unknown);
+    // A program that no profile describes may never show that it takes a prompt.
+    let is_coming = |state| match state {
+        AgentState::Unknown => !profile.is_generic(),
+        state => state == AgentState::Starting,
+    };
     let mut seen = agent.seen();
     let up = seen.wait_for(|seen| !is_coming(seen.info.state) && !is_ours(seen));
     let _ = timeout(patience, up).await;

@@ -8,6 +8,7 @@
 //! | `courier` | what is to be typed, in that same task |
 //! | `greet` | questions at the start that are answered without asking |
 //! | `post`, `letter` | the messages to all agents, each with what became of it |
+//! | `recognition` | which profile a program is judged by: another one by its processes or its screen, the generic one when none fits |
 //! | `recipe` | what a profile says of how its program takes a prompt |
 //! | `notify` | what is brought back to whoever asked |
 //! | `seen` | what everybody may know at a moment, turns counted |
@@ -29,6 +30,7 @@ mod log;
 mod notify;
 mod post;
 mod recipe;
+mod recognition;
 mod record;
 mod recording;
 mod room;
@@ -70,8 +72,10 @@ use crate::Kernel;
 use crate::panes::Pane;
 use crate::panes::pane::gone;
 
-/// What a program is read by that no profile knows: its hooks say what it does, and nothing else does.
-pub(crate) const OTHER: &str = "other";
+/// The profile for programs that no other profile describes.
+pub(crate) const GENERIC: &str = "generic";
+/// What that profile was called before.
+const OTHER: &str = "other";
 /// How much may be asked of one agent before some of it is done.
 const ASKS: usize = 64;
 
@@ -185,8 +189,7 @@ impl Agents {
             return Ok(known.clone());
         }
         if name == OTHER {
-            let other = Profile::parse("other.toml", "command = [\"other\"]\nimplicit = false\n");
-            return other.map(Arc::new).map_err(|_| Refusal::internal("our own profile is wrong"));
+            return self.profile(GENERIC);
         }
         let library = self.profiles_now().library;
         library.get(name).cloned().ok_or_else(|| {

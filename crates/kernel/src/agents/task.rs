@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::courier::{self, Courier, Errand, Scene};
 use super::greet::{self, Greeter};
 use super::log::{Log, Recalled};
+use super::recognition::Recognition;
 use super::seen::{self, Seen, Turns};
 use super::tell;
 use crate::Kernel;
@@ -111,6 +112,7 @@ pub(super) struct Task {
     rested: Instant,
     /// What it was last told to do before we were here, until it is judged anew.
     before: Option<AgentState>,
+    recognition: Recognition,
 }
 
 enum Event {
@@ -131,6 +133,7 @@ impl Task {
     ) -> Self {
         let before = Some(seen.borrow().info.state).filter(|_| life == Life::Found);
         let now = Instant::now();
+        let recognition = Recognition::new(pane.lock().record.pid);
         Self {
             engine: Engine::new(profile, kernel.now()),
             courier: Courier::new(&pane.id),
@@ -144,6 +147,7 @@ impl Task {
             rested: now,
             sight: None,
             before,
+            recognition,
             kernel,
             pane,
             output,
@@ -183,7 +187,8 @@ impl Task {
         let (now, moment) = (self.kernel.now(), Instant::now());
         let soon = |at: Time| moment + Duration::from_millis(at.since(now)).max(TICK);
         let judge = [self.engine.deadline(), self.courier.deadline()].into_iter().flatten();
-        judge.map(soon).chain(self.due).min()
+        let recognition = self.recognition.deadline(&self.engine);
+        judge.map(soon).chain(self.due).chain(recognition).min()
     }
 
     /// It printed, or has another size: the screen is looked at soon.
@@ -219,8 +224,10 @@ impl Task {
         if self.due.is_some_and(|due| due <= Instant::now()) {
             self.look().await;
         }
+        self.measure();
         let change = self.engine.tick(self.kernel.now());
         self.publish(change);
+        self.recognise().await;
         self.greet().await;
         self.carry().await;
     }
@@ -322,6 +329,26 @@ impl Task {
         self.publish(change);
     }
 
+    /// Asks the system whether the processes of a program that no profile describes compute.
+    fn measure(&mut self) {
+        let is_settled = self.engine.judgement().state == AgentState::Ready;
+        if is_settled || !self.engine.profile().is_generic() {
+            return;
+        }
+        if let Some(computes) = self.recognition.processes.compute(Instant::now()) {
+            self.observe(&Observation::Process { alive: true, computes });
+        }
+    }
+
+    /// Changes the profile where another one fits better.
+    async fn recognise(&mut self) {
+        let look = self.sight.as_ref().map(|sight| &sight.look);
+        let library = || self.kernel.agents().profiles().library;
+        if let Some(profile) = self.recognition.step(&self.engine, look, library) {
+            self.judge_by(profile).await;
+        }
+    }
+
     /// Goes on with another profile, from the screen as it is.
     async fn judge_by(&mut self, profile: Arc<Profile>) {
         self.engine = self.engine.with_profile(profile, self.kernel.now());
@@ -365,7 +392,7 @@ impl Task {
         let composer = self.sight.as_ref().map(|sight| sight.look.composer(self.engine.profile()));
         Looked {
             seen: self.seen.borrow().clone(),
-            reasons: self.engine.explain(self.kernel.now()),
+            reasons: self.recognition.explain(self.engine.explain(self.kernel.now())),
             composer: composer.unwrap_or(Composer::Hidden),
             said: self.said.clone(),
         }

@@ -22,12 +22,12 @@ pub enum Observation {
     Report(Report),
     /// Somebody typed these bytes, as far as they went through us.
     Typed(Vec<u8>),
-    /// What is known of its process: whether the agent's program is still in front, or gave way to a shell.
+    /// What the system tells of its processes.
     Process {
         /// Whether the pane's first program is alive.
         alive: bool,
-        /// How many processes it has below it.
-        children: usize,
+        /// Whether they used much of a processor since the last observation.
+        computes: bool,
     },
     /// Its program ended.
     Exited {
@@ -160,7 +160,9 @@ impl Engine {
             Observation::Process { alive: false, .. } => {
                 self.facts.exited = self.facts.exited.or(Some(None));
             }
-            Observation::Process { .. } => {}
+            Observation::Process { computes, .. } => {
+                self.facts.computed = computes.then_some(now).or(self.facts.computed);
+            }
             Observation::Exited { code } => self.facts.exited = Some(*code),
         }
         let is_busy = judge::is_busy(&self.facts, &self.profile, now);

@@ -19,6 +19,7 @@ pub(super) fn reasons(facts: &Facts, profile: &Profile, now: Time) -> Vec<Reason
     reasons.extend(facts.hits.iter().map(|held| teller.hit(held)));
     reasons.extend(teller.enter());
     reasons.extend(teller.composer());
+    reasons.extend(teller.computes());
     reasons.extend(teller.quiet());
     reasons.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     reasons
@@ -121,6 +122,12 @@ impl Teller<'_> {
             }
         };
         Some(self.reason(Source::Screen, says, weight, since, &words))
+    }
+
+    fn computes(&self) -> Option<Reason> {
+        let at = self.facts.computed.filter(|at| self.now.since(*at) < 3000)?;
+        let words = "its processes used a processor";
+        Some(self.reason(Source::Process, AgentState::Busy, 0.5, at, words))
     }
 
     fn quiet(&self) -> Option<Reason> {

@@ -62,6 +62,8 @@ pub(super) struct Facts {
     pub(super) line: String,
     /// Prompts after which input was taken, in a program that no profile describes.
     pub(super) prompts: Vec<String>,
+    /// When its processes were last seen to compute.
+    pub(super) computed: Option<Time>,
     /// Rows that matched a rule while the program was ready: they say nothing of work.
     pub(super) ambient: Vec<String>,
 }
@@ -179,6 +181,7 @@ impl Facts {
             exited: None,
             line: String::new(),
             prompts: Vec::new(),
+            computed: None,
             ambient: Vec::new(),
         }
     }

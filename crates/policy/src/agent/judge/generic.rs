@@ -47,6 +47,10 @@ impl Bench<'_> {
     /// Ready by two signs at least: a composer, and a screen that came to rest; or a prompt that came back.
     pub(super) fn generic_ready(&self) -> Option<Verdict> {
         let (facts, timing) = (self.facts, &self.profile.timing);
+        let reported = self.ready_since(self.turn_began());
+        if let Some((Source::Hook, weight, at)) = reported {
+            return Some(self.outcome(Verdict::new(AgentState::Ready, Source::Hook, weight, at)));
+        }
         if !facts.composer.is {
             return self.hooked();
         }
@@ -67,7 +71,8 @@ impl Bench<'_> {
                 };
                 let rested = after(facts.interrupted.unwrap_or_default(), timing.rest);
                 let entered = after(self.turn_began(), ANSWERED);
-                (AgentState::Busy, quiet.max(rested).max(entered))
+                let computed = facts.computed.map_or(Time(0), |at| after(at, timing.quiet));
+                (AgentState::Busy, quiet.max(rested).max(entered).max(computed))
             }
         };
         if self.now < ready_at {

@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::pattern::Trust;
 use super::tree::{self, Node};
-use super::{Mistake, Profile, name_of, schema};
+use super::{Mistake, Pattern, Profile, name_of, schema};
+use crate::agent::Look;
 
 /// Ours, by file.
 pub(super) const OURS: &[(&str, &str)] = &[
@@ -103,6 +104,14 @@ impl Library {
             };
             self.profiles.values().find(is_its)
         })
+    }
+
+    /// The one whose program shows itself on this screen.
+    #[must_use]
+    pub fn for_screen(&self, look: &Look) -> Option<&Arc<Profile>> {
+        let is_shown = |pattern: &Pattern| look.view.rows.iter().any(|row| pattern.is_in(row));
+        let fits = |profile: &&Arc<Profile>| profile.screen.as_ref().is_some_and(is_shown);
+        self.profiles.values().filter(|profile| profile.implicit).find(fits)
     }
 
     /// All names, sorted.

@@ -38,6 +38,8 @@ pub struct Profile {
     pub command: Vec<String>,
     /// The names by which its program and its packages are started.
     pub programs: Vec<String>,
+    /// What its screen shows at the start, by which it is recognised inside a wrapper.
+    pub screen: Option<Pattern>,
     /// Whether a pane that runs its program is an agent without being called one.
     pub implicit: bool,
     /// Whether the token of its pane may start panes, where whoever starts it does not say.

@@ -51,6 +51,7 @@ fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
         accuracy: reader.text("accuracy"),
         programs: programs.unwrap_or_else(|| command.first().cloned().into_iter().collect()),
         command,
+        screen: reader.pattern("screen"),
         implicit: reader.flag("implicit").unwrap_or(true),
         spawn: reader.flag("spawn").unwrap_or(true),
         arguments: reader.table("arguments").map(arguments).unwrap_or_default(),

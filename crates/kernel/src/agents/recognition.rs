@@ -1,0 +1,110 @@
+//! Which profile an agent is judged by. A wrapper round a known program is recognised by its processes or by its screen. A
+//! known program whose screen its profile no longer understands is judged by the generic profile until it does again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{AgentState, Source};
+use paned_policy::agent::{Composer, Engine, Library, Look, Profile, Reason};
+use paned_substrate::processes::Processes;
+use tokio::time::Instant;
+
+use super::GENERIC;
+
+/// How long a profile may find no composer before the generic one takes over.
+const LOST: Duration = Duration::from_secs(20);
+/// How long a wrapper is looked at for a known program inside it.
+const WRAPPED: Duration = Duration::from_secs(60);
+/// How often, at most.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What is known of the program behind an agent.
+pub(super) struct Recognition {
+    pub(super) processes: Processes,
+    started: Instant,
+    looked: Option<Instant>,
+    /// When the profile last understood the screen.
+    understood: Instant,
+    /// The profile that was replaced because it did not.
+    replaced: Option<Arc<Profile>>,
+}
+
+impl Recognition {
+    pub(super) fn new(pid: Option<u32>) -> Self {
+        let (started, understood) = (Instant::now(), Instant::now());
+        Self { processes: Processes::new(pid), started, looked: None, understood, replaced: None }
+    }
+
+    /// When to look again although nothing was printed.
+    pub(super) fn deadline(&self, engine: &Engine) -> Option<Instant> {
+        let is_lost = !engine.profile().is_generic() && is_in_the_dark(engine);
+        is_lost.then(|| self.understood + LOST)
+    }
+
+    /// A profile that fits better than the one that is used.
+    pub(super) fn step(
+        &mut self,
+        engine: &Engine,
+        look: Option<&Look>,
+        library: impl FnOnce() -> Arc<Library>,
+    ) -> Option<Arc<Profile>> {
+        let now = Instant::now();
+        if engine.profile().is_generic() {
+            return self.known(now, look, library);
+        }
+        if !is_in_the_dark(engine) {
+            self.understood = now;
+            return None;
+        }
+        if now < self.understood + LOST {
+            return None;
+        }
+        self.understood = now;
+        self.replaced = Some(engine.profile().clone());
+        library().get(GENERIC).cloned()
+    }
+
+    /// The profile of a known program: the one that was replaced and understands its screen again, or that of a program
+    /// inside a wrapper.
+    fn known(
+        &mut self,
+        now: Instant,
+        look: Option<&Look>,
+        library: impl FnOnce() -> Arc<Library>,
+    ) -> Option<Arc<Profile>> {
+        if let Some(replaced) = &self.replaced {
+            let is_understood = look.is_some_and(|look| {
+                look.composer(replaced) != Composer::Hidden || look.dialog(replaced).is_some()
+            });
+            return is_understood.then(|| self.replaced.take()).flatten();
+        }
+        let is_due = self.looked.is_none_or(|looked| looked + EVERY <= now);
+        if !is_due || self.started + WRAPPED < now {
+            return None;
+        }
+        self.looked = Some(now);
+        let library = library();
+        let lines = self.processes.command_lines();
+        let inside = lines.iter().find_map(|argv| library.for_command(argv));
+        inside.or_else(|| library.for_screen(look?)).cloned()
+    }
+
+    /// The evidence, with a sentence about a profile that was replaced.
+    pub(super) fn explain(&self, mut reasons: Vec<Reason>) -> Vec<Reason> {
+        if let Some(replaced) = &self.replaced {
+            let (name, seconds) = (&replaced.name, LOST.as_secs());
+            let sentence = format!(
+                "the profile `{name}` found no composer for {seconds} s (a newer version of the program?), so the agent is \
+                 judged by what every program shows"
+            );
+            let (source, says) = (Source::Screen, AgentState::Unknown);
+            reasons.push(Reason { source, says, weight: 0.0, age_ms: 0, sentence });
+        }
+        reasons
+    }
+}
+
+/// Whether the profile makes nothing of the screen.
+fn is_in_the_dark(engine: &Engine) -> bool {
+    matches!(engine.judgement().state, AgentState::Starting | AgentState::Unknown)
+}
