@@ -4,12 +4,18 @@ use paned_policy::agent::Profile;
 use paned_policy::agent::profile::Typing;
 use paned_policy::delivery::{Interrupting, Recipe};
 
+/// How often Enter is pressed at most while the text still stands in a composer that its profile describes.
+const PRESSES: u32 = 4;
+
 /// How the program of a profile takes a prompt.
 pub(super) fn of(profile: &Profile) -> Recipe {
     let (submit, interrupt) = (&profile.submit, &profile.interrupt);
     Recipe {
         pastes: submit.typing == Typing::Paste,
         submit: submit.enter.clone(),
+        // What stands where a composer seems to be may be a line that was taken already: a second Enter could answer a
+        // question that comes after it.
+        presses: if profile.is_generic() { 1 } else { PRESSES },
         delay_ms: submit.delay_ms,
         newline: Vec::new(),
         clear: submit.clear.clone(),

@@ -18,6 +18,9 @@ const WRAPPED: Duration = Duration::from_secs(60);
 /// How often, at most.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// A state that is less sure than this may come of a version that its profile does not know.
+const WEAK: f32 = 0.65;
+
 /// What is known of the program behind an agent.
 pub(super) struct Recognition {
     pub(super) processes: Processes,
@@ -27,12 +30,21 @@ pub(super) struct Recognition {
     understood: Instant,
     /// The profile that was replaced because it did not.
     replaced: Option<Arc<Profile>>,
+    /// The version that the program's screen named.
+    version: Option<String>,
 }
 
 impl Recognition {
     pub(super) fn new(pid: Option<u32>) -> Self {
         let (started, understood) = (Instant::now(), Instant::now());
-        Self { processes: Processes::new(pid), started, looked: None, understood, replaced: None }
+        Self {
+            processes: Processes::new(pid),
+            started,
+            looked: None,
+            understood,
+            replaced: None,
+            version: None,
+        }
     }
 
     /// When to look again although nothing was printed.
@@ -49,6 +61,9 @@ impl Recognition {
         library: impl FnOnce() -> Arc<Library>,
     ) -> Option<Arc<Profile>> {
         let now = Instant::now();
+        if self.version.is_none() && now < self.started + WRAPPED {
+            self.version = look.and_then(|look| engine.profile().version_on(look));
+        }
         if engine.profile().is_generic() {
             return self.known(now, look, library);
         }
@@ -89,18 +104,33 @@ impl Recognition {
         inside.or_else(|| library.for_screen(look?)).cloned()
     }
 
-    /// The evidence, with a sentence about a profile that was replaced.
-    pub(super) fn explain(&self, mut reasons: Vec<Reason>) -> Vec<Reason> {
-        if let Some(replaced) = &self.replaced {
+    /// The evidence, with sentences about a profile that was replaced and about a version that is newer than the profile.
+    pub(super) fn explain(&self, engine: &Engine, mut reasons: Vec<Reason>) -> Vec<Reason> {
+        let replaced = self.replaced.as_ref().map(|replaced| {
             let (name, seconds) = (&replaced.name, LOST.as_secs());
-            let sentence = format!(
-                "the profile `{name}` found no composer for {seconds} s (a newer version of the program?), so the agent is \
-                 judged by what every program shows"
-            );
+            format!(
+                "the profile `{name}` found no composer for {seconds} s, so the agent is judged by what every program \
+                 shows"
+            )
+        });
+        let about = |sentence: String| {
             let (source, says) = (Source::Screen, AgentState::Unknown);
-            reasons.push(Reason { source, says, weight: 0.0, age_ms: 0, sentence });
-        }
+            Reason { source, says, weight: 0.0, age_ms: 0, sentence }
+        };
+        reasons.extend(replaced.into_iter().chain(self.newer(engine)).map(about));
         reasons
+    }
+
+    /// A warning where the program is newer than what its profile was tried with, and the evidence is weak.
+    fn newer(&self, engine: &Engine) -> Option<String> {
+        let is_weak = self.replaced.is_some() || engine.judgement().confidence < WEAK;
+        let version = self.version.as_ref().filter(|_| is_weak)?;
+        let profile = self.replaced.as_ref().unwrap_or(engine.profile());
+        let newest = profile.is_newer(version)?;
+        let name = &profile.name;
+        Some(format!(
+            "this is version {version}; the profile `{name}` was tried with versions up to {newest}"
+        ))
     }
 }
 

@@ -392,7 +392,7 @@ impl Task {
         let composer = self.sight.as_ref().map(|sight| sight.look.composer(self.engine.profile()));
         Looked {
             seen: self.seen.borrow().clone(),
-            reasons: self.recognition.explain(self.engine.explain(self.kernel.now())),
+            reasons: self.recognition.explain(&self.engine, self.engine.explain(self.kernel.now())),
             composer: composer.unwrap_or(Composer::Hidden),
             said: self.said.clone(),
         }

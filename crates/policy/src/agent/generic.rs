@@ -133,8 +133,12 @@ fn line_start(look: &Look, shape: &ComposerShape, at: usize) -> Option<usize> {
         let typed = look.row(at)[..end].trim_end().chars().count();
         return (!look.view.cursor.visible || typed <= look.cursor).then_some(at);
     }
+    // What a program prints below a line that was entered is not part of that line.
+    let cols = usize::from(look.view.size.cols);
+    let is_full = |row: usize| cols <= look.row(row).chars().count() + 1;
+    let is_more = |row: usize| look.view.modes.alternate_screen && look.row(row).starts_with("  ");
     let mut row = at;
-    while 0 < row && at - row < TALLEST && !look.row(row).trim().is_empty() {
+    while 0 < row && at - row < TALLEST && (is_full(row - 1) || is_more(row)) {
         row -= 1;
         if is_prompt(row) {
             return Some(row);

@@ -9,6 +9,8 @@ pub struct Recipe {
     pub pastes: bool,
     /// The keys that submit what stands in the composer.
     pub submit: Vec<Key>,
+    /// How often they may be pressed for one text, if it still stands in the composer.
+    pub presses: u32,
     /// How long after the text they are pressed, in milliseconds.
     pub delay_ms: u64,
     /// The keys that make a line end in the composer, for a text that comes as if typed.

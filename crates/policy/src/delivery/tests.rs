@@ -10,6 +10,7 @@ use crate::agent::Composer;
 pub(super) fn recipe() -> Recipe {
     let key = |name: &str| vec![name.parse().unwrap()];
     Recipe {
+        presses: 4,
         pastes: true,
         submit: key("enter"),
         delay_ms: 120,

@@ -21,7 +21,8 @@ Examples:
   paned agent new claude --model opus --prompt 'explain this repository'
   paned agent new opencode --worktree --id fix-42    in a git worktree of its own
   paned agent new codex --permissions auto --session work
-  paned agent new my-agent -- ./my-agent --flag      a profile of yours, another command
+  paned agent new -- ./my-agent --flag               a program that no profile knows
+  paned agent new codex -- ./codex-wrapper.sh        a known agent, started by another command
 
 The agent is there when it takes a prompt, or asks something; what it asks is shown. `paned agent profiles` \
 shows what can be started.";
@@ -30,8 +31,9 @@ shows what can be started.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What to start: codex, claude, opencode, …
-    profile: String,
+    /// What to start: codex, claude, opencode, …; any other program comes after `--`
+    #[arg(required_unless_present = "argv")]
+    profile: Option<String>,
     /// The model, by the name that the program knows
     #[arg(long)]
     model: Option<String>,

@@ -23,6 +23,7 @@ pub use signs::{
     Rule, Timing, TitleMeaning,
 };
 
+use super::Look;
 use pattern::Trust;
 
 /// What one agent program's screens and signals mean.
@@ -40,6 +41,8 @@ pub struct Profile {
     pub programs: Vec<String>,
     /// What its screen shows at the start, by which it is recognised inside a wrapper.
     pub screen: Option<Pattern>,
+    /// The versions of the program that it was tried with.
+    pub versions: Vec<String>,
     /// Whether a pane that runs its program is an agent without being called one.
     pub implicit: bool,
     /// Whether the token of its pane may start panes, where whoever starts it does not say.
@@ -108,6 +111,20 @@ impl Profile {
         self.composer.as_ref().is_some_and(|shape| shape.by_cursor)
     }
 
+    /// The version of the program, where its screen names it: the group of [`Profile::screen`].
+    #[must_use]
+    pub fn version_on(&self, look: &Look) -> Option<String> {
+        let screen = self.screen.as_ref()?;
+        look.view.rows.iter().find_map(|row| screen.capture(row)).map(str::to_owned)
+    }
+
+    /// The newest version that it was tried with, if this one is newer than all of them.
+    #[must_use]
+    pub fn is_newer(&self, version: &str) -> Option<&str> {
+        let newest = self.versions.iter().max_by_key(|tried| numbers(tried))?;
+        (numbers(newest) < numbers(version)).then_some(newest)
+    }
+
     /// Whether its command line can carry the first prompt.
     #[must_use]
     pub fn takes_prompt(&self) -> bool {
@@ -127,6 +144,11 @@ impl Profile {
 
 fn labels(dialog: &paned_model::Dialog) -> String {
     dialog.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// The numbers of a version, in order.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
 
 /// The name of the profile in a file.

@@ -52,6 +52,7 @@ fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
         programs: programs.unwrap_or_else(|| command.first().cloned().into_iter().collect()),
         command,
         screen: reader.pattern("screen"),
+        versions: reader.texts("versions").unwrap_or_default(),
         implicit: reader.flag("implicit").unwrap_or(true),
         spawn: reader.flag("spawn").unwrap_or(true),
         arguments: reader.table("arguments").map(arguments).unwrap_or_default(),

@@ -19,8 +19,6 @@ const SETTLED: u64 = 40;
 /// After so long Enter is pressed again if the text still stands there: sooner if the program has printed since.
 const RETRY: u64 = 900;
 const RETRY_SILENT: u64 = 2_000;
-/// So often at most.
-const PRESSES: u32 = 4;
 /// How long after the last Enter a sign of it is waited for.
 const CONFIRM: u64 = 12_000;
 /// A text that was found in a conversation is taken for ours if it is no shorter than this.
@@ -149,7 +147,7 @@ impl Handover {
             return wait(Some(until), "Enter was pressed");
         }
         // What somebody has typed into is no longer ours to submit.
-        if stays && sight.typed == typed.hands && pressed.count < PRESSES {
+        if stays && sight.typed == typed.hands && pressed.count < self.recipe.presses {
             return self.press(typed, pressed.count + 1, sight);
         }
         self.unconfirmed(ours, sight)
