@@ -159,13 +159,12 @@ impl Kernel {
                 let _ = agent.ask(Ask::Look).await;
             }
             let state = pane.lock().agent.as_ref().map(|agent| agent.state);
-            if state == Some(AgentState::Blocked) {
-                let sentence = format!(
-                    "the agent in pane `{id}` asks a question, and this comes from that agent: to answer it needs the \
-                     scope `approve`, which the pane was not started with"
-                );
-                return Err(Refusal::new(Code::Forbidden, sentence));
-            }
+            let Some(why) = state.and_then(may_ask) else { continue };
+            let sentence = format!(
+                "the agent in pane `{id}` {why}, and this comes from that agent: to answer it needs the scope `approve`, \
+                 which the pane was not started with"
+            );
+            return Err(Refusal::new(Code::Forbidden, sentence));
         }
         Ok(())
     }
@@ -197,6 +196,22 @@ impl Kernel {
     /// Whether a grant reaches a pane, also one that is gone: what happened to it is shown or not by that.
     pub(crate) fn grant_reached(&self, pane: &PaneRef, grant: &Grant) -> bool {
         grant.panes == PaneSet::All || permit::reaches(grant, &self.panes().lineage_of(pane))
+    }
+}
+
+/// Why what is typed into an agent could answer a question. A state that is not known may hide one: an agent that makes its
+/// own pane too small to show a question must not get past this.
+fn may_ask(state: AgentState) -> Option<&'static str> {
+    match state {
+        AgentState::Blocked => Some("asks a question"),
+        AgentState::Starting | AgentState::Unknown => {
+            Some("may be asking a question that cannot be seen")
+        }
+        AgentState::Ready
+        | AgentState::Busy
+        | AgentState::Limited
+        | AgentState::Error
+        | AgentState::Exited => None,
     }
 }
 

@@ -196,3 +196,23 @@ fn hooks_of_the_repository_are_not_run() {
     git(&repository.folder, &["checkout", "--quiet", "-b", "other"]);
     assert!(repository.sprung.exists(), "the trap does not work");
 }
+
+#[test]
+fn filters_that_hold_only_in_a_worktree_are_not_run() {
+    for condition in ["onbranch:paned/**", "gitdir:**/worktrees/**"] {
+        let repository = Repository::new();
+        let program = repository.folder.join("trap");
+        write_program(&program, &format!("touch {}; cat", repository.sprung.display()));
+        let config = repository.folder.join(".git/config");
+        let include = format!("[includeIf \"{condition}\"]\n\tpath = trap.inc\n");
+        fs::write(&config, fs::read_to_string(&config).unwrap() + &include).unwrap();
+        let filter = format!("[filter \"trap\"]\n\tsmudge = {}\n", program.display());
+        fs::write(repository.folder.join(".git/trap.inc"), filter).unwrap();
+        fs::write(repository.folder.join(".gitattributes"), "*.txt filter=trap\n").unwrap();
+        fs::write(repository.folder.join("a.txt"), "a\n").unwrap();
+        git(&repository.folder, &["add", ".gitattributes", "a.txt"]);
+        git(&repository.folder, &["commit", "--quiet", "-m", "attributes"]);
+        repository.start("a");
+        repository.assert_not_sprung(condition);
+    }
+}

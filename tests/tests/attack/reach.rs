@@ -292,6 +292,7 @@ fn an_agent_does_not_answer_its_own_question() {
         ("pane:write", json!({ "paneId": "a", "text": "1" })),
         ("pane:write", json!({ "paneId": "a", "text": "", "enter": true })),
         ("pane:paste", json!({ "paneId": "a", "text": "1" })),
+        ("pane:resize", json!({ "paneId": "a", "size": { "cols": 80, "rows": 2 } })),
         ("agent:interrupt", json!({ "paneId": "a" })),
         ("agent:answer", json!({ "paneId": "a", "option": 1 })),
     ] {
@@ -302,6 +303,12 @@ fn an_agent_does_not_answer_its_own_question() {
         assert_eq!(outcome.unwrap_err().code, Code::Forbidden, "{action} by the socket");
     }
     assert_eq!(state(&server, "a"), "blocked");
+    // A question that the screen has no room for is not answered unseen.
+    server.act("pane:resize", json!({ "paneId": "a", "size": { "cols": 80, "rows": 2 } }));
+    let outcome = act_as(&server, &token, "pane:write", &json!({ "paneId": "a", "text": "1" }));
+    assert_eq!(outcome.unwrap_err().code, Code::Forbidden, "unseen");
+    server.act("pane:resize", json!({ "paneId": "a", "size": { "cols": 120, "rows": 40 } }));
+    wait_for("the question again", || (state(&server, "a") == "blocked").then_some(()));
     // Others may: who has `input` types, who has `approve` answers.
     let approver = grant(&server, &["approve"], &["a"]);
     let answered =

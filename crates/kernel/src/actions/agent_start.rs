@@ -45,6 +45,8 @@ pub(super) async fn start(context: &Context, start: Start) -> Result<Arc<Pane>, 
         prompt,
     };
     pane.argv = Some(profile.command_line(&wishes).map_err(Refusal::invalid)?);
+    // Titles are in events; a prompt is in none.
+    pane.hidden = wishes.prompt.clone();
     let id = pane.id.clone().unwrap_or_else(|| pane_new::fresh_id(kernel));
     let place = kernel.agents().admit(kernel, &id, &context.caller).await?;
     let mut fresh = None;

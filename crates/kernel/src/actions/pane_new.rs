@@ -96,6 +96,9 @@ pub(super) struct Params {
     /// What it is as an agent, where that is known already.
     #[serde(skip)]
     pub(super) agent: Option<AgentRecord>,
+    /// A text that must not be in its title.
+    #[serde(skip)]
+    pub(super) hidden: Option<String>,
 }
 
 /// What a pane's own token may do besides reading and typing.
@@ -254,7 +257,7 @@ impl Plan {
         grant.grant.scopes.extend(powers.iter().flat_map(|power| power.scopes()));
         let record = Record {
             agent,
-            title: title(params.title, &argv)?,
+            title: title(params.title, &shown(&argv, params.hidden.as_deref()))?,
             id,
             instance,
             argv,
@@ -360,6 +363,16 @@ fn argv(asked: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, 
     }
     argv.iter().try_for_each(|arg| launch::check_text("argv", arg))?;
     Ok(argv)
+}
+
+/// A command line without the word that must not be shown.
+fn shown(argv: &[String], hidden: Option<&str>) -> Vec<String> {
+    let is_shown = |word: &&String| hidden.is_none_or(|hidden| !word.contains(hidden));
+    let mut shown: Vec<String> = argv.iter().filter(is_shown).cloned().collect();
+    if shown.len() < argv.len() && shown.last().is_some_and(|word| word.starts_with('-')) {
+        shown.pop();
+    }
+    shown
 }
 
 fn title(asked: Option<String>, argv: &[String]) -> Result<Title, Refusal> {

@@ -45,7 +45,8 @@ impl Action for PaneResize {
     type Answer = Resized;
 
     fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+        // A question that no longer fits on the screen could be answered unseen.
+        Touches::pane(&params.pane_id).typing()
     }
 
     async fn run(context: Context, params: Params) -> Result<Resized, Refusal> {

@@ -75,13 +75,34 @@ impl Worktree {
         let (branch, is_new) = choose(&git, id, wanted.branch).await?;
         let path = free(home, id.as_str());
         let place = path.to_string_lossy().into_owned();
-        let new = ["worktree", "add", "--quiet", "-b", &branch, &place, &base];
-        let old = ["worktree", "add", "--quiet", &place, &branch];
+        // Without a checkout: the configuration may have parts that hold only in this worktree or on this branch, and
+        // name filters to run. They are read first.
+        let new = ["worktree", "add", "--quiet", "--no-checkout", "-b", &branch, &place, &base];
+        let old = ["worktree", "add", "--quiet", "--no-checkout", &place, &branch];
         git.run(if is_new { &new } else { &old }).await?;
-        let base = Git::around(kernel, &path).await?.run(&["rev-parse", "HEAD"]).await?;
+        let mut made = Self { path, repository, branch, base, is_new };
+        if let Err(refusal) = made.check_out(kernel).await {
+            let _ = git.run(&["worktree", "remove", "--force", &place]).await;
+            made.drop_branch(&git).await;
+            return Err(refusal);
+        }
         let prefix = prefix.trim_end_matches('/');
-        let folder = if prefix.is_empty() { path.clone() } else { path.join(prefix) };
-        Ok((Self { path, repository, branch, base, is_new }, folder))
+        let folder = match prefix.is_empty() {
+            true => made.path.clone(),
+            false => made.path.join(prefix),
+        };
+        Ok((made, folder))
+    }
+
+    /// Fills it with the files of its branch.
+    async fn check_out(&mut self, kernel: &Kernel) -> Result<(), Refusal> {
+        let git_dir = self.git_dir().ok_or_else(|| {
+            Refusal::new(Code::Conflict, "git made the worktree in another place than it was told")
+        })?;
+        let git = Git::in_tree(kernel, &self.repository, &git_dir, &self.path).await?;
+        git.run(&["reset", "--hard", "--quiet"]).await?;
+        self.base = git.run(&["rev-parse", "HEAD"]).await?;
+        Ok(())
     }
 
     /// Removes it, unless something in it would be lost.

@@ -6,6 +6,8 @@ use crate::sequences::{Csi, ESC, osc};
 const TEXTS: [u32; 12] = [0, 1, 2, 3, 7, 8, 9, 66, 133, 633, 777, 1337];
 /// The clipboard as xterm and as kitty have it, and kitty's file transfer.
 const PRIVATE: [u32; 3] = [52, 5522, 5113];
+/// The largest number of an OSC sequence that means anything.
+const MAX_NUMBER: u32 = 99_999;
 /// What iTerm2 may be told that concerns the clipboard, files or what it knows of its sessions.
 const PRIVATE_ITERM: [&str; 5] =
     ["RequestUpload", "ReportVariable", "Copy", "EndCopy", "PasteFromClipboard"];
@@ -32,6 +34,8 @@ pub(super) fn of(sequence: &[u8]) -> Verdict {
         return of_osc(number, &text);
     }
     match sequence {
+        // No number begins so; terminals that skip a sign or a blank would read one.
+        [ESC, b']', b' ' | b'+' | b'-', ..] => Verdict::Never,
         [ESC, b'Z'] => Verdict::Question,
         [ESC, b'P', body @ ..] => of_dcs(body),
         [ESC, b'_', b'G', body @ ..] => of_graphics(body),
@@ -86,6 +90,8 @@ fn of_csi(csi: &Csi) -> Verdict {
 fn of_osc(number: u32, text: &str) -> Verdict {
     let asks = match number {
         number if PRIVATE.contains(&number) => return Verdict::Never,
+        // Terminals read such a number modulo 2^32, and 4294967348 is 52 then.
+        number if MAX_NUMBER < number => return Verdict::Never,
         1337 if PRIVATE_ITERM.iter().any(|word| text.starts_with(word)) => return Verdict::Never,
         1337 => text.starts_with("Report") || text.starts_with("Request"),
         60 | 61 => true,
