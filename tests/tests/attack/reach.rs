@@ -303,17 +303,27 @@ fn an_agent_does_not_answer_its_own_question() {
         assert_eq!(outcome.unwrap_err().code, Code::Forbidden, "{action} by the socket");
     }
     assert_eq!(state(&server, "a"), "blocked");
-    // A question that the screen has no room for is not answered unseen.
-    server.act("pane:resize", json!({ "paneId": "a", "size": { "cols": 80, "rows": 2 } }));
-    let outcome = act_as(&server, &token, "pane:write", &json!({ "paneId": "a", "text": "1" }));
-    assert_eq!(outcome.unwrap_err().code, Code::Forbidden, "unseen");
-    server.act("pane:resize", json!({ "paneId": "a", "size": { "cols": 120, "rows": 40 } }));
-    wait_for("the question again", || (state(&server, "a") == "blocked").then_some(()));
     // Others may: who has `input` types, who has `approve` answers.
     let approver = grant(&server, &["approve"], &["a"]);
     let answered =
         act_as(&server, &approver, "agent:answer", &json!({ "paneId": "a", "option": 1 }));
     assert_eq!(answered.unwrap()["answered"], true);
+}
+
+#[test]
+fn an_agent_does_not_answer_a_question_that_its_pane_is_too_small_for() {
+    let server = with_agents("");
+    let agent = FakeAgent::new(&["--work", "100"]);
+    let (params, file) = telling(&agent, "a");
+    server.act("agent:create", params);
+    let token = fs::read_to_string(file).unwrap();
+    let small = json!({ "paneId": "a", "size": { "cols": 80, "rows": 2 } });
+    act_as(&server, &token, "pane:resize", &small).expect("no question is open");
+    server.act("pane:write", json!({ "paneId": "a", "text": "FAKE tool cmd=touch+made.txt\r" }));
+    let key = json!({ "paneId": "a", "text": "1" });
+    wait_for("a state in which a question may be open", || {
+        act_as(&server, &token, "pane:write", &key).err().filter(|it| it.code == Code::Forbidden)
+    });
 }
 
 #[test]
