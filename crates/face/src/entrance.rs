@@ -92,8 +92,8 @@ fn admit(
         Way::Tcp(_) => shared.logins.reject(rejection),
         Way::Unix => rejection,
     })?;
-    if caller.is_some() {
-        seat.let_in();
+    if let Some(caller) = &caller {
+        seat.let_in(&caller.grant);
     }
     Ok(Guest { caller, brought, meant: threshold.pane.clone() })
 }

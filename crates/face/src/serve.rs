@@ -125,7 +125,7 @@ impl Gate {
             (None, Some(seat)) => {
                 // The system has said that it is the owner.
                 if self.threshold.way == Way::Unix {
-                    seat.let_in();
+                    seat.let_in(&self.shared.kernel.owner(None).grant);
                 }
                 let (shared, map) = (self.shared.clone(), self.map.clone());
                 let threshold = self.threshold.clone();

@@ -68,6 +68,7 @@ impl Kernel {
         if self.is_untold(definition) {
             return self.while_let_in(caller, definition.kind, run.start).await?;
         }
+        self.charge(definition, params, caller)?;
         let shown = shown(params, definition.secrets);
         let Definition { name: action, kind, secrets, .. } = *definition;
         let teller = Teller { action, kind, secrets };
@@ -85,6 +86,20 @@ impl Kernel {
                 self.unwritten(teller, &shown, outcome, &undo, (ticket, error)).await
             }
         }
+    }
+
+    /// Counts what a change writes to the journal, its two events above all. What ends something is always done.
+    fn charge(
+        &self,
+        definition: &Definition,
+        params: &[u8],
+        caller: &Caller,
+    ) -> Result<(), Refusal> {
+        if definition.kind != Kind::Change || definition.scope == Scope::Kill {
+            return Ok(());
+        }
+        let rate = self.limits().events_per_second;
+        self.budgets().event(&caller.grant, || 2 * params.len(), rate, self.now())
     }
 
     /// Refuses a change that would be kept nowhere. What lives can still be ended, and the server, too.

@@ -101,3 +101,43 @@ fn many_wrong_tokens_are_told_to_wait_and_a_right_one_is_let_in() {
     assert_eq!(server.ask("GET", "/actions").status, 200);
     server.act("pane:list", json!({}));
 }
+
+#[test]
+fn changes_count_like_events_and_ending_is_always_possible() {
+    let server = Server::start_set("[limits]\nevents_per_second = 1\n", &[]);
+    server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
+    let made = server.act("grant:create", json!({ "scopes": ["input", "kill"], "panes": ["a"] }));
+    let token = made["token"].as_str().unwrap().to_owned();
+    let change = json!({ "paneId": "a", "key": "k", "value": "x".repeat(60_000) });
+    let refused = (0..100).find_map(|_| {
+        let reply = ask(&server, &token, "POST", "/action/pane:set-meta", Some(&change));
+        (reply.status != 200).then_some(reply)
+    });
+    let refused = refused.expect("a hundred large changes at once are too many");
+    assert_eq!(refused.status, 429, "{}", refused.body);
+    let kill = json!({ "paneId": "a" });
+    let killed = ask(&server, &token, "POST", "/action/pane:kill", Some(&kill));
+    assert_eq!(killed.status, 200, "{}", killed.body);
+}
+
+#[test]
+fn idle_connections_of_a_narrow_grant_keep_nobody_out() {
+    let server = Server::start();
+    server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
+    let token = narrow(&server, "read");
+    let host = server.authority();
+    let head =
+        format!("GET /health HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\r\n");
+    let idle: Vec<TcpStream> = (0..1100)
+        .filter_map(|_| {
+            let mut stream = TcpStream::connect(&host).ok()?;
+            stream.write_all(head.as_bytes()).ok()?;
+            // Answered or turned away: either way it stays open as long as the server lets it.
+            let _ = stream.read(&mut [0; 64]);
+            Some(stream)
+        })
+        .collect();
+    let owner = server.token();
+    let reply = ask(&server, &owner, "GET", "/health", None);
+    assert_eq!(reply.status, 200, "beside {} connections: {}", idle.len(), reply.body);
+}

@@ -199,7 +199,7 @@ impl Visit {
         match caller {
             Ok((caller, asked)) => {
                 ration.lift();
-                seat.let_in();
+                seat.let_in(&caller.grant);
                 let caller = caller.staying(&shared.kernel, "websocket");
                 Session::new(shared, caller, wire, heard).run(asked).await;
             }
