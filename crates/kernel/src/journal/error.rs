@@ -86,9 +86,11 @@ impl Error {
                 | Sql::IntegralValueOutOfRange(..)
                 | Sql::Utf8Error(..),
             ) => true,
-            Self::Database(_) | Self::File(_) | Self::Unwritten(_) | Self::WriterPanicked | Self::Closed => {
-                false
-            },
+            Self::Database(_)
+            | Self::File(_)
+            | Self::Unwritten(_)
+            | Self::WriterPanicked
+            | Self::Closed => false,
         }
     }
 }
