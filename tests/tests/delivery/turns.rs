@@ -122,3 +122,20 @@ fn a_new_agent_is_up_once_what_follows_its_composer_has_settled() {
     let house = House::new(&["--late-dialog", "300", "--no-title"]);
     assert_eq!(house.state()["state"], "blocked", "{:#}", house.state());
 }
+
+#[test]
+fn a_program_learns_that_its_status_is_read_and_its_reports_are_evidence() {
+    let house = House::ready(&["--status", "--no-title", "--work", "100"]);
+    house.agent.wait("status", 1);
+    let explained = |state: &str, words: &str| {
+        house.is(state);
+        let told = house.server.act("agent:explain", json!({ "paneId": "a" })).to_string();
+        assert!(told.contains(words), "no `{words}` in {told}");
+    };
+    explained("ready", "the program reports `idle` by OSC 7501");
+    house.send("FAKE tool cmd=touch+made.txt");
+    explained("blocked", "the program reports `blocked` (permission) by OSC 7501");
+    house.server.act("agent:answer", json!({ "paneId": "a", "option": "no" }));
+    house.is("ready");
+    assert!(!house.screen().contains("7501"), "{}", house.screen());
+}
