@@ -119,8 +119,13 @@ fn an_interrupted_question_reports_the_state_after_the_key() {
 
 #[test]
 fn a_new_agent_is_up_once_what_follows_its_composer_has_settled() {
-    let house = House::new(&["--late-dialog", "300", "--no-title"]);
-    assert_eq!(house.state()["state"], "blocked", "{:#}", house.state());
+    for flags in [
+        &["--late-dialog", "300", "--no-title"][..],
+        &["--late-dialog", "300", "--no-title", "--status"],
+    ] {
+        let house = House::new(flags);
+        assert_eq!(house.state()["state"], "blocked", "{:#}", house.state());
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
     let mut settled = None;
     loop {
         let is_sure = match timeout_at(deadline, seen.wait_for(is_up)).await {
-            Ok(Ok(now)) => !is_ready_by_screen(&now),
+            Ok(Ok(now)) => !may_change(&now, &profile),
             Ok(Err(_)) | Err(_) => return,
         };
         let until = *settled.get_or_insert(deadline.min(Instant::now() + RESTLESS));
@@ -123,10 +123,15 @@ pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
     }
 }
 
-/// Whether an agent seems to be ready by its screen alone. Some programs show their composer before their first question.
-fn is_ready_by_screen(seen: &Seen) -> bool {
-    let is_named = matches!(seen.info.source, Source::Hook | Source::Title | Source::Osc);
-    seen.info.state == AgentState::Ready && !is_named
+/// Whether a question may follow although an agent seems to be ready. Some programs show their composer, an empty title and the
+/// status `idle` before their first question; only a hook, or a title whose words mean ready, is exact.
+fn may_change(seen: &Seen, profile: &Profile) -> bool {
+    let is_exact = match seen.info.source {
+        Source::Hook => true,
+        Source::Title => profile.title.ready.is_some(),
+        Source::Osc | Source::Screen | Source::Input | Source::Process | Source::Quiet => false,
+    };
+    seen.info.state == AgentState::Ready && !is_exact
 }
 
 /// Waits until a pane has printed nothing for a moment, or until a deadline; false as soon as something else is known of its agent.

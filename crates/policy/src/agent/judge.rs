@@ -185,10 +185,14 @@ impl Bench<'_> {
         self.facts.status.filter(|(status, _)| status.state() == state).map(|(_, at)| at)
     }
 
-    /// Since when the program reports that it waits for an answer. A composer that has come back since says that it has one, and
-    /// a missing login is no question while prompts can be typed.
+    /// Since when the program reports that it waits for an answer. Signs of work overrule it: codex reports its question 0.8 s
+    /// before it draws it. A composer that has come back since says that there was an answer, and a missing login is no question
+    /// while prompts can be typed.
     fn reported_question(&self) -> Option<Time> {
         let at = self.reported(AgentState::Blocked)?;
+        if self.busy_title().is_some() || self.busy_hit().is_some() {
+            return None;
+        }
         let composer = &self.facts.composer;
         let is_login = self.facts.kind() == Some(BlockKind::Login) && HOOK < self.age(at);
         (!composer.is || composer.since <= at && !is_login).then_some(at)

@@ -170,6 +170,13 @@ fn a_reported_question_is_one_until_the_composer_comes_back() {
     stage.show(IDLE).wait(10_000).is("ready");
 }
 
+#[test]
+fn a_question_is_reported_before_it_is_drawn() {
+    let mut stage = prompted();
+    stage.title("* demo").status("state=blocked:kind=permission").wait(500).is("busy");
+    stage.show(ASKING).title("demo").wait(100).is("blocked");
+}
+
 const SENT: &str = "hello\n: do it\nSo far.\n──────────\n> \n──────────\n? for help";
 const IDLE: &str = "hello\n──────────\n> \n──────────\n? for help";
 const DRAFT: &str = "hello\n──────────\n> do it\n──────────\n? for help";
