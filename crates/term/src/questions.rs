@@ -143,6 +143,8 @@ mod tests {
         "\x1b]21;foreground=?\x07",
         "\x1b]99;i=1:p=?;\x1b\\",
         "\x1b]7770;?\x07",
+        "\x1b]7501;?\x1b\\",
+        "\x1b]7501;?\x07",
         "\x1b]1337;ReportCellSize\x07",
         "\x1b]1337;RequestCapabilities\x07",
         "\x1b]11;?\x1b[m",
@@ -226,6 +228,7 @@ mod tests {
             "\x1b]7;file;?\x07\x1b]8;;http://x?a=?\x1b\\link\x1b]8;;\x1b\\\x1b]777;what?\x07\x1b]9;done;?\x07",
             "\x1bPq#0;2;0;0;0\x1b\\\x1b(B\x1b7\x1b8\x1bc\x1b[s\x1b[u\x1b[!p",
             "\x1b[3\x1b[4m\x1b[\x18x\x1b]7;cut\x1b[5mz\x1b]11;#400000\x07\x1b]4;1;red\x07\x1b]7;file://h/x\x07",
+            "\x1b]7501;state=blocked:kind=permission:app=x:msg=UnVuPw==\x1b\\",
             "\x1b]133;A\x07\x1b]1337;SetMark\x07\x1b[2S\x1b[3T\x1b[1\"q\x1b[5W\x1b[?1c",
             &long,
         ] {

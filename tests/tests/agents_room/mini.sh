@@ -25,7 +25,8 @@ say() {
     mkdir -p "$HOME/.mini"
     [ -e "$HOME/.mini/$$.jsonl" ] ||
         printf '{"type":"session_meta","payload":{"id":"%s","cwd":"%s"}}\n' "$$" "$PWD" >"$HOME/.mini/$$.jsonl"
-    printf '{"timestamp":"2026-11-16T04:13:32.369Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}}\n' "$1" >>"$HOME/.mini/$$.jsonl"
+    local now="${EPOCHREALTIME//[!0-9]/}"
+    printf '{"timestamp":%s,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}}\n' "${now%???}" "$1" >>"$HOME/.mini/$$.jsonl"
 }
 work() {
     above="✻ Working (esc to interrupt)"

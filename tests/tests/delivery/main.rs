@@ -8,6 +8,7 @@ mod losses;
 mod people;
 mod texts;
 mod tricks;
+mod turns;
 
 use std::fs;
 use std::thread;

@@ -29,7 +29,7 @@ pub(super) struct Said {
 
 impl Action for AgentLast {
     const NAME: &'static str = "agent:last";
-    const DOC: &'static str = "Show an agent's last answer.";
+    const DOC: &'static str = "Show an agent's answer to its last prompt.";
     const SCOPE: Scope = Scope::Read;
     const KIND: Kind = Kind::Question;
     type Params = OnPane;
@@ -43,8 +43,9 @@ impl Action for AgentLast {
         let pane = context.kernel.panes().get(&pane_id)?;
         agent(&pane)?;
         let found = last(&context.kernel, &pane).await?.ok_or_else(|| {
-            let sentence =
-                format!("the agent in pane `{pane_id}` has said nothing that can be found");
+            let sentence = format!(
+                "the agent in pane `{pane_id}` has given no answer to its last prompt that can be found"
+            );
             Refusal::new(Code::NotFound, sentence)
         })?;
         Ok(Said { text: found.text, source: found.from, at: found.at, truncated: found.is_cut })

@@ -1,22 +1,26 @@
 //! `agent:message`
 
+use std::time::Duration;
+
 use paned_model::{AgentInfo, Code, Delivery, Dialog, PaneId, Refusal, Scope};
 use paned_policy::delivery::WhenBusy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::agent::agent;
 use super::patience::{A_DAY, patience};
 use crate::Kernel;
-use crate::agents::{self, Order, Told};
+use crate::agents::{self, From, Last, Order, Told};
 use crate::registry::{Action, Context, Kind};
 use crate::touches::Touches;
 
 /// How long to wait until it is known what became of a message, or until its turn is over, in milliseconds.
 const PATIENCE: u64 = 60_000;
 const PATIENCE_DONE: u64 = 600_000;
+/// How long an agent's task may take to look at a new message.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LONGEST_KEY: usize = 256;
 
 pub(super) struct AgentMessage;
@@ -61,7 +65,7 @@ enum Busy {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Wait {
-    /// Nothing: it is accepted, and an event tells what becomes of it.
+    /// Only the first look at the agent: whether it is refused at once, or why it waits. An event tells what becomes of it.
     None,
     /// Until it is known what became of it, or that it has to wait its turn.
     #[default]
@@ -85,9 +89,13 @@ pub(super) struct Sent {
     /// Where it stands among the messages that wait, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<usize>,
-    /// What the agent answered, if that was waited for.
+    /// What the agent answered, if that was waited for. It is of the turn that the message began; nothing when no such answer
+    /// can be found.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
+    /// Where the answer was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer_source: Option<From>,
     /// Whether time ran out before what was waited for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     timed_out: bool,
@@ -118,25 +126,37 @@ impl Action for AgentMessage {
         agent(&*kernel.panes().get(&pane_id)?)?;
         let receipt = kernel.agents().send(kernel, order(&context, params)?)?;
         let mut told = receipt.told;
-        let is_told = |told: &Told| match wait {
-            Wait::None => true,
-            Wait::Submitted => !told.passing,
-            Wait::Done => told.word.is_final(),
+        let mut timed_out = match wait {
+            Wait::None => {
+                first_look(&mut told).await;
+                false
+            }
+            Wait::Submitted => !is_there(&mut told, |told| !told.passing, until).await,
+            Wait::Done => !is_there(&mut told, |told| told.word.is_final(), until).await,
         };
-        let mut timed_out = !is_there(&mut told, is_told, until).await;
         let now = told.borrow().clone();
-        let mut answer = None;
+        let mut last = None;
         if wait == Wait::Done && now.word == Delivery::Submitted {
             match done(kernel, &pane_id, &now, until).await {
-                Ok(text) => answer = text,
+                Ok(found) => last = found,
                 Err(()) => timed_out = true,
             }
         }
         let position = kernel.agents().post().position(&pane_id, &receipt.id);
         let Told { word, evidence, dialog, .. } = now;
         let agent = agent(&*kernel.panes().get(&pane_id)?)?;
-        let (outcome, message_id) = (word, receipt.id);
-        Ok(Sent { outcome, message_id, evidence, dialog, position, answer, timed_out, agent })
+        let answer_source = last.as_ref().map(|last| last.from);
+        Ok(Sent {
+            outcome: word,
+            message_id: receipt.id,
+            evidence,
+            dialog,
+            position,
+            answer: last.map(|last| last.text),
+            answer_source,
+            timed_out,
+            agent,
+        })
     }
 }
 
@@ -176,14 +196,21 @@ async fn is_there(
     }
 }
 
+/// Waits until the agent's task has looked at a new message once: a question on the screen refuses it at once.
+async fn first_look(told: &mut watch::Receiver<Told>) {
+    if told.borrow().passing {
+        let _ = timeout(FIRST_LOOK, told.changed()).await;
+    }
+}
+
 /// Waits until the turn is over; answers what the agent said, where that can be read.
 async fn done(
     kernel: &Kernel,
     pane: &PaneId,
     told: &Told,
     until: Instant,
-) -> Result<Option<String>, ()> {
+) -> Result<Option<Last>, ()> {
     let Some(agent) = kernel.agents().listener(pane) else { return Ok(None) };
     timeout_at(until, agents::over(kernel, &agent, told.turn)).await.map_err(|_| ())?;
-    Ok(agents::answer_of(kernel, pane).await.ok())
+    Ok(agents::answer_of(kernel, pane, told.turn).await.ok())
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{AgentState, PaneId, PaneSet, Refusal, ViewState};
+use paned_model::{AgentState, PaneId, PaneSet, Refusal, Source, ViewState};
 use paned_policy::agent::{Profile, Wanted as Wishes};
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::pane_new::{self, Power};
 use super::visible::Visible;
@@ -19,6 +20,12 @@ use crate::registry::Context;
 use crate::stage::Spot;
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
+
+/// How long the screen of a new agent must stand still before its composer counts. codex 0.169 shows its composer 0.2 to 0.4 s
+/// before it asks whether the folder is trusted.
+const QUIET: Duration = Duration::from_millis(500);
+/// How long a screen that never stands still is waited for.
+const RESTLESS: Duration = Duration::from_secs(3);
 
 /// An agent to start.
 pub(super) struct Start {
@@ -106,9 +113,46 @@ pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
         AgentState::Unknown => !profile.is_generic(),
         state => state == AgentState::Starting,
     };
+    let is_up = |seen: &Seen| !is_coming(seen.info.state) && !is_ours(seen);
     let mut seen = agent.seen();
-    let up = seen.wait_for(|seen| !is_coming(seen.info.state) && !is_ours(seen));
-    let _ = timeout(patience, up).await;
+    let deadline = Instant::now() + patience;
+    let mut settled = None;
+    loop {
+        let is_sure = match timeout_at(deadline, seen.wait_for(is_up)).await {
+            Ok(Ok(now)) => !may_change(&now, &profile),
+            Ok(Err(_)) | Err(_) => return,
+        };
+        let until = *settled.get_or_insert(deadline.min(Instant::now() + RESTLESS));
+        if is_sure || is_quiet(pane, &mut seen, until).await {
+            return;
+        }
+    }
+}
+
+/// Whether a question may follow although an agent seems to be ready. Some programs show their composer, an empty title and the
+/// status `idle` before their first question; only a hook, or a title whose words mean ready, is exact.
+fn may_change(seen: &Seen, profile: &Profile) -> bool {
+    let is_exact = match seen.info.source {
+        Source::Hook => true,
+        Source::Title => profile.title.ready.is_some(),
+        Source::Osc | Source::Screen | Source::Input | Source::Process | Source::Quiet => false,
+    };
+    seen.info.state == AgentState::Ready && !is_exact
+}
+
+/// Waits until a pane has printed nothing for a moment, or until a deadline; false as soon as something else is known of its agent.
+async fn is_quiet(pane: &Pane, seen: &mut watch::Receiver<Seen>, until: Instant) -> bool {
+    let mut printed = pane.watch();
+    loop {
+        let quiet = (Instant::now() + QUIET).min(until);
+        tokio::select! {
+            changed = seen.changed() => return changed.is_err() || until <= Instant::now(),
+            changed = printed.changed() => if changed.is_err() || until <= Instant::now() {
+                return true;
+            },
+            () = sleep_until(quiet) => return true,
+        }
+    }
 }
 
 /// What would start the agent in a pane once more, in another pane.

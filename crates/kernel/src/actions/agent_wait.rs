@@ -231,7 +231,7 @@ impl Wait {
 impl Done {
     /// What has to happen, seen from now.
     fn of(seen: &Seen, now: Time) -> Self {
-        let Turns { begun, ended, expected } = seen.turns;
+        let Turns { begun, ended, expected, .. } = seen.turns;
         if seen.turns.is_under_way() {
             return Self::After(begun);
         }

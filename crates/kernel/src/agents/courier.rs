@@ -298,6 +298,9 @@ impl Courier {
                 }
                 if let Some(until) = settling(&letter, scene) {
                     self.wake = Some(until);
+                    let why = "the prompt before it was submitted a moment ago".to_owned();
+                    let word = paned_model::Delivery::Queued;
+                    post.stand(&self.pane, letter.number, Standing { word, why, passing: true });
                     return None;
                 }
                 self.letter = self.open(letter, scene);

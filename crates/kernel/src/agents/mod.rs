@@ -53,7 +53,7 @@ use tokio::time::Instant;
 
 pub(crate) use self::after::ended;
 pub(crate) use self::courier::{Answer, Errand};
-pub(crate) use self::last::{From, SESSION, is_session_id, last};
+pub(crate) use self::last::{From, Last, SESSION, is_session_id, last};
 pub(crate) use self::letter::{LETTER, Letter, Told};
 pub(crate) use self::notify::{answer_of, hand, over};
 pub(crate) use self::post::Order;

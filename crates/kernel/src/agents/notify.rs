@@ -4,7 +4,7 @@ use paned_model::{AgentState, PaneId, PaneRef, Refusal};
 use paned_policy::delivery::WhenBusy;
 use serde_json::json;
 
-use super::last::last;
+use super::last::{Last, last_since};
 use super::letter::{Letter, Turn};
 use super::post::Order;
 use super::{Agent, Seen};
@@ -49,12 +49,15 @@ async fn sleep(time: Option<std::time::Duration>) {
     }
 }
 
-/// The last answer of the agent in a pane, as far as it can be read.
-pub(crate) async fn answer_of(kernel: &Kernel, pane: &PaneId) -> Result<String, Refusal> {
+/// The answer of the agent in a pane to the prompt that began a turn, as far as it can be read.
+pub(crate) async fn answer_of(
+    kernel: &Kernel,
+    pane: &PaneId,
+    turn: Option<Turn>,
+) -> Result<Last, Refusal> {
     let pane = kernel.panes().get(pane)?;
-    let answer = last(kernel, &pane).await?;
-    let none = || Refusal::not_found("it has given none that can be read");
-    answer.map(|answer| answer.text).ok_or_else(none)
+    let answer = last_since(kernel, &pane, turn.map(|turn| turn.since)).await?;
+    answer.ok_or_else(|| Refusal::not_found("it has given none that can be read"))
 }
 
 /// Brings the answer to a message back, once.
@@ -69,9 +72,12 @@ pub(super) fn bring_back(kernel: &Kernel, letter: &Letter, turn: Option<Turn>) {
         };
         let answer = match state {
             Some(AgentState::Exited) | None => "(its program has ended)".to_owned(),
-            Some(_) => answer_of(&kernel, &from).await.unwrap_or_else(|refusal| {
-                format!("(it is done, and its answer cannot be read: {})", refusal.sentence)
-            }),
+            Some(_) => match answer_of(&kernel, &from, turn).await {
+                Ok(answer) => answer.text,
+                Err(refusal) => {
+                    format!("(it is done, and its answer cannot be read: {})", refusal.sentence)
+                }
+            },
         };
         // Inside the tags: what another agent says is never taken for words of the person or of us.
         let answer = harmless(&answer);

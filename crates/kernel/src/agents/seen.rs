@@ -21,7 +21,14 @@ pub(crate) struct Turns {
     pub(crate) ended: u64,
     /// Since when one is expected, because a prompt was handed over.
     pub(crate) expected: Option<Time>,
+    /// When the last one began: at the Enter that submitted its prompt, where that was seen.
+    pub(crate) began_at: Option<Time>,
 }
+
+/// How long after a prompt was handed over its turn may begin, in milliseconds.
+const TO_BEGIN: u64 = 10_000;
+/// How much earlier than it was seen a turn may have begun whose Enter was not seen, in milliseconds.
+const UNSEEN: u64 = 1_000;
 
 impl Turns {
     /// Whether it is at work.
@@ -34,12 +41,17 @@ impl Turns {
         self.expected = Some(now);
     }
 
+    /// When the turn began that is under way, is expected, or was the last. Answers from before that are of other turns.
+    pub(crate) fn start(self, now: Time) -> Option<Time> {
+        self.expected.filter(|at| now.since(*at) < TO_BEGIN).or(self.began_at)
+    }
+
     /// What it does now.
-    pub(crate) fn note(&mut self, state: AgentState, kind: Option<BlockKind>) {
+    pub(crate) fn note(&mut self, state: AgentState, kind: Option<BlockKind>, now: Time) {
         match state {
-            AgentState::Busy => self.begin(),
+            AgentState::Busy => self.begin(now),
             // Questions at the start are no work.
-            AgentState::Blocked if !is_of_the_start(kind) => self.begin(),
+            AgentState::Blocked if !is_of_the_start(kind) => self.begin(now),
             AgentState::Ready | AgentState::Error | AgentState::Limited => self.end(),
             AgentState::Exited => {
                 self.end();
@@ -49,10 +61,11 @@ impl Turns {
         }
     }
 
-    fn begin(&mut self) {
-        self.expected = None;
+    fn begin(&mut self, now: Time) {
+        let entered = self.expected.take().filter(|at| now.since(*at) < TO_BEGIN);
         if !self.is_under_way() {
             self.begun += 1;
+            self.began_at = Some(entered.unwrap_or(Time(now.0.saturating_sub(UNSEEN))));
         }
     }
 
@@ -122,7 +135,7 @@ mod tests {
                 'e' => (AgentState::Error, None),
                 other => unreachable!("{other}"),
             };
-            turns.note(state, kind);
+            turns.note(state, kind, Time(0));
         }
         assert_eq!((turns.begun, turns.ended), (begun, ended), "{states}");
     }
@@ -137,6 +150,28 @@ mod tests {
         check("rbrbe", 2, 2);
         check("rbl", 1, 1);
         check("rbx", 1, 1);
+    }
+
+    #[test]
+    fn a_turn_starts_with_the_enter_that_submitted_its_prompt() {
+        let (mut turns, busy) = (Turns::default(), AgentState::Busy);
+        assert_eq!(turns.start(Time(50_000)), None);
+        turns.expect(Time(50_000));
+        assert_eq!(turns.start(Time(50_010)), Some(Time(50_000)), "before work is seen");
+        turns.note(busy, None, Time(50_100));
+        turns.expect(Time(52_000));
+        turns.note(busy, None, Time(52_100));
+        assert_eq!(
+            turns.start(Time(52_200)),
+            Some(Time(50_000)),
+            "an Enter in a turn is part of it"
+        );
+        turns.note(AgentState::Ready, None, Time(53_000));
+        turns.expect(Time(54_000));
+        assert_eq!(turns.start(Time(54_001)), Some(Time(54_000)));
+        assert_eq!(turns.start(Time(64_001)), Some(Time(50_000)), "nothing followed that Enter");
+        turns.note(busy, None, Time(90_000));
+        assert_eq!(turns.start(Time(90_000)), Some(Time(89_000)), "its Enter was not seen");
     }
 
     #[test]

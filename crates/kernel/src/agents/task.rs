@@ -254,7 +254,8 @@ impl Task {
         let scene = Scene { kernel, pane, engine, sight, turns: self.turns, now };
         let carried = self.courier.step(scene).await;
         if carried.submits {
-            self.turns.expect(self.kernel.now());
+            // The moment before the write: an answer may come before the write is confirmed.
+            self.turns.expect(now);
         }
         if !carried.typed.is_empty() {
             self.log.typed(now, end, &carried.typed);
@@ -319,7 +320,7 @@ impl Task {
     fn typed(&mut self, Typed { bytes, at, end }: Typed) {
         self.log.typed(at, end, &bytes);
         if bytes.contains(&b'\r') {
-            self.turns.expect(self.kernel.now());
+            self.turns.expect(at);
         }
         self.observe(&Observation::Typed(bytes));
     }
@@ -371,7 +372,7 @@ impl Task {
         let queued = self.kernel.agents().post().waiting(&self.pane.id);
         let info = seen::info(profile, &judged, self.engine.kind(), queued);
         let begun = self.turns.begun;
-        self.turns.note(info.state, info.kind);
+        self.turns.note(info.state, info.kind, self.kernel.now());
         if begun < self.turns.begun {
             self.said = None;
         }

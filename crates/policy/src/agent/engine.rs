@@ -141,6 +141,8 @@ impl Engine {
         new.facts.was_ready = self.facts.was_ready;
         new.facts.turn = self.facts.turn;
         new.facts.exited = self.facts.exited;
+        new.facts.status = self.facts.status;
+        new.facts.statuses = self.facts.statuses.clone();
         new
     }
 

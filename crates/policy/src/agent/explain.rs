@@ -5,6 +5,7 @@ use paned_model::{AgentState, Source, Time};
 use super::Composer;
 use super::engine::Reason;
 use super::facts::{Facts, Held};
+use super::judge;
 use super::profile::Profile;
 
 /// Everything that speaks for or against a state, strongest first.
@@ -15,6 +16,7 @@ pub(super) fn reasons(facts: &Facts, profile: &Profile, now: Time) -> Vec<Reason
     reasons.extend(teller.dialog());
     reasons.extend(teller.title());
     reasons.extend(teller.osc());
+    reasons.extend(teller.status());
     reasons.extend(teller.hook());
     reasons.extend(facts.hits.iter().map(|held| teller.hit(held)));
     reasons.extend(teller.enter());
@@ -78,6 +80,13 @@ impl Teller<'_> {
         let says = osc.says?;
         let words = format!("its output marked {}, which means {says}", osc.words);
         Some(self.reason(Source::Osc, says, 0.9, osc.since, &words))
+    }
+
+    fn status(&self) -> Option<Reason> {
+        let (status, at) = self.facts.status?;
+        let kind = status.kind().map(|kind| format!(" ({kind})")).unwrap_or_default();
+        let words = format!("the program reports `{}`{kind} by OSC 7501", status.word());
+        Some(self.reason(Source::Osc, status.state(), judge::STATUS, at, &words))
     }
 
     fn hook(&self) -> Option<Reason> {

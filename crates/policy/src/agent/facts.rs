@@ -6,6 +6,7 @@ use super::engine::Report;
 use super::osc::Signal;
 use super::profile::Profile;
 use super::sight::{Hit, Sight};
+use super::status::{Status, StatusRecords, StatusReport};
 use super::typed::Stroke;
 use super::{Composer, Look, limit};
 
@@ -44,6 +45,9 @@ pub(super) struct Facts {
     pub(super) titled: bool,
     pub(super) osc: Option<Said>,
     pub(super) hook: Option<Claim>,
+    /// What the program reports of itself by OSC 7501, since when.
+    pub(super) status: Option<(Status, Time)>,
+    pub(super) statuses: StatusRecords,
     pub(super) enter: Option<Enter>,
     /// When something last said busy outright.
     pub(super) busy: Option<Time>,
@@ -171,6 +175,8 @@ impl Facts {
             titled: false,
             osc: None,
             hook: None,
+            status: None,
+            statuses: StatusRecords::default(),
             enter: None,
             busy: None,
             turn: false,
@@ -302,6 +308,7 @@ impl Facts {
         };
         match signal {
             Signal::Title(title) => self.say_title(&title, profile, now),
+            Signal::Status(report) => self.reported(report, now),
             Signal::Progress(true) if osc.progress => self.osc = said(AgentState::Busy, "progress"),
             Signal::Progress(false) if osc.progress => {
                 self.osc = said(AgentState::Ready, "the end of progress");
@@ -318,6 +325,14 @@ impl Facts {
                 }
             }
             Signal::Progress(_) | Signal::Mark(_) => {}
+        }
+    }
+
+    fn reported(&mut self, report: StatusReport, now: Time) {
+        self.statuses.apply(report);
+        let status = self.statuses.overall();
+        if self.status.map(|(status, _)| status) != status {
+            self.status = status.map(|status| (status, now));
         }
     }
 
@@ -451,7 +466,8 @@ impl Facts {
     /// What kind of question there is, where no question could be read.
     pub(super) fn kind(&self) -> Option<BlockKind> {
         let held = self.held(AgentState::Blocked).find_map(|held| held.hit.kind);
-        held.or_else(|| self.hook.as_ref().and_then(|claim| claim.kind))
+        let status = self.status.and_then(|(status, _)| status.kind());
+        held.or_else(|| self.hook.as_ref().and_then(|claim| claim.kind)).or(status)
     }
 
     /// Until when it is limited, where it says for how long.

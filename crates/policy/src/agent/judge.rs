@@ -6,7 +6,7 @@
 
 mod generic;
 
-use paned_model::{AgentState, Source, Time};
+use paned_model::{AgentState, BlockKind, Source, Time};
 
 use super::facts::{Claim, Facts, Held, Said};
 use super::profile::Profile;
@@ -23,6 +23,12 @@ const HOOK_EARLY: u64 = 80;
 const LEAVING: u64 = 3000;
 /// How long a hook is believed against the screen.
 const HOOK: u64 = 3000;
+/// How long a program's own report that it works is believed against a screen that does not show it, once the screen has.
+const REPORTED: u64 = 1500;
+/// The same where the screen shows no work at all, counted from its last change.
+const UNSHOWN: u64 = 60_000;
+/// How much a program's own report counts.
+pub(super) const STATUS: f32 = 0.9;
 /// How long a hook that asks is believed while the screen says busy.
 const ASKING: u64 = 10_000;
 
@@ -117,6 +123,9 @@ impl Bench<'_> {
         {
             return Some(said(Source::Title, 0.9, title.since));
         }
+        if let Some(at) = self.reported_question() {
+            return Some(said(Source::Osc, STATUS, at));
+        }
         if let Some(held) = self.facts.held(AgentState::Blocked).next() {
             return Some(said(Source::Screen, self.weight(held), held.since));
         }
@@ -172,9 +181,58 @@ impl Bench<'_> {
             };
             return Some(said(Source::Screen, weight, held.since).until(again));
         }
-        let osc = said(Source::Osc, 0.9, self.busy_osc()?);
-        let stands = after(self.facts.moved, self.profile.timing.stale);
-        Some(if self.profile.is_generic() { osc.until(stands) } else { osc })
+        if let Some(since) = self.busy_osc() {
+            let osc = said(Source::Osc, 0.9, since);
+            let stands = after(self.facts.moved, self.profile.timing.stale);
+            return Some(if self.profile.is_generic() { osc.until(stands) } else { osc });
+        }
+        let (at, until) = self.reported_work()?;
+        let verdict = said(Source::Osc, STATUS, at);
+        Some(until.map_or(verdict, |until| verdict.until(until)))
+    }
+
+    /// Since when the program reports this of itself.
+    fn reported(&self, state: AgentState) -> Option<Time> {
+        self.facts.status.filter(|(status, _)| status.state() == state).map(|(_, at)| at)
+    }
+
+    /// Since when the program reports that it waits for an answer. Signs of work overrule it: codex reports its question 0.8 s
+    /// before it draws it. A composer that has come back since says that there was an answer, and a missing login is no question
+    /// while prompts can be typed.
+    fn reported_question(&self) -> Option<Time> {
+        let at = self.reported(AgentState::Blocked)?;
+        if self.busy_title().is_some() || self.busy_hit().is_some() {
+            return None;
+        }
+        let composer = &self.facts.composer;
+        let is_login = self.facts.kind() == Some(BlockKind::Login) && HOOK < self.age(at);
+        (!composer.is || composer.since <= at && !is_login).then_some(at)
+    }
+
+    /// Since when the program reports that it works, and until when that is believed. A program whose turn is over may report so
+    /// because of a task in the background: a screen that has shown work and now shows a composer without it is believed.
+    fn reported_work(&self) -> Option<(Time, Option<Time>)> {
+        let at = self.reported(AgentState::Busy)?;
+        let facts = self.facts;
+        if self.profile.composer.is_none() || !facts.composer.is {
+            return Some((at, None));
+        }
+        let began = self.turn_began();
+        if !facts.turn || self.ready_since(at.max(began)).is_some() {
+            return None;
+        }
+        let until = match facts.busy.filter(|busy| began <= *busy) {
+            Some(busy) => after(busy, REPORTED),
+            None => after(facts.moved.max(at), UNSHOWN),
+        };
+        (self.now < until).then_some((at, Some(until)))
+    }
+
+    /// Since when the program reports that its turn is over. Without a composer that proves nothing.
+    fn reported_end(&self) -> Option<Time> {
+        let ready = self.reported(AgentState::Ready).or_else(|| self.reported(AgentState::Error));
+        let at = ready.filter(|_| self.profile.composer.is_some())?;
+        (!self.is_too_soon(at)).then_some(at)
     }
 
     /// Since when a title says busy, when it moved last, and whether it moves.
@@ -260,13 +318,19 @@ impl Bench<'_> {
         let osc = osc.map(|osc| (Source::Osc, 0.9, osc.since));
         let mark = self.marks().find(|held| self.profile.rules[held.hit.rule].exact);
         let mark = mark.map(|held| (Source::Screen, self.weight(held), held.moved));
-        let all = [title, hook, osc, mark, self.editor()];
+        let status = self.reported_end().map(|at| (Source::Osc, STATUS, at));
+        let all = [title, hook, osc, status, mark, self.editor()];
         all.into_iter().flatten().find(|(_, _, at)| moment < *at)
     }
 
     /// Whether a hook says ready sooner than the screen could show it.
     fn is_early(&self, claim: &Claim) -> bool {
-        let seen = self.facts.busy.map_or(claim.at, |busy| busy.max(claim.at));
+        self.is_too_soon(claim.at)
+    }
+
+    /// Whether something that was said at a time may be ahead of the screen.
+    fn is_too_soon(&self, at: Time) -> bool {
+        let seen = self.facts.busy.map_or(at, |busy| busy.max(at));
         self.facts.turn && self.age(seen) < HOOK_EARLY
     }
 
@@ -366,6 +430,7 @@ impl Bench<'_> {
             .or_else(|| claimed(limited))
             .or_else(|| ended(error))
             .or_else(|| claimed(error))
+            .or_else(|| self.reported(error).map(|at| Verdict::new(error, Source::Osc, STATUS, at)))
             .unwrap_or(ready)
     }
 

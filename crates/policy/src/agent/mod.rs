@@ -16,6 +16,7 @@ mod osc;
 pub mod profile;
 mod replay;
 mod sight;
+mod status;
 mod typed;
 
 pub(crate) use facts::REDRAW;

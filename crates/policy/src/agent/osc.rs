@@ -1,9 +1,11 @@
-//! Signals in an agent's output, read as they pass: titles, progress, prompt marks, notifications.
+//! Signals in an agent's output, read as they pass: titles, progress, prompt marks, notifications, program status.
 //!
 //! How the output is cut does not matter, and no more than [`MAX`] bytes are kept.
 
-/// The longest signal that is understood; longer ones are skipped.
-const MAX: usize = 2048;
+use super::status::StatusReport;
+
+/// The longest signal that is understood; longer ones are skipped. It is the longest report of a program's status.
+const MAX: usize = 4096;
 
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
@@ -21,6 +23,8 @@ pub(super) enum Signal {
     Mark(char),
     /// OSC 9, 99 and 777: the words of a notification.
     Notice(String),
+    /// OSC 7501: what the program reports of itself.
+    Status(StatusReport),
 }
 
 /// The reader.
@@ -85,6 +89,7 @@ impl Reader {
             "9" => Some(progress(rest).unwrap_or_else(|| Signal::Notice(clean(rest)))),
             "99" => rest.split_once(';').map(|(_, words)| Signal::Notice(clean(words))),
             "777" => rest.strip_prefix("notify;").map(|words| Signal::Notice(clean(words))),
+            "7501" => StatusReport::read(rest).map(Signal::Status),
             "133" => rest.chars().next().map(Signal::Mark),
             _ => None,
         };
@@ -121,7 +126,7 @@ mod tests {
     fn each_signal_is_read() {
         let title = |text: &str| Signal::Title(text.into());
         let output = "a\x1b]0;⠋ demo\x07b\x1b]2;x\x1b\\\x1b]9;4;1;30\x07\x1b]9;4;0\x07\x1b]133;A\x07\
-            \x1b]9;done\x07\x1b]777;notify;t;b\x07\x1b]11;?\x07";
+            \x1b]9;done\x07\x1b]777;notify;t;b\x07\x1b]11;?\x07\x1b]7501;?\x07\x1b]7501;state=idle:app=x\x1b\\";
         let expect = vec![
             title("⠋ demo"),
             title("x"),
@@ -130,6 +135,7 @@ mod tests {
             Signal::Mark('A'),
             Signal::Notice("done".into()),
             Signal::Notice("t;b".into()),
+            Signal::Status(StatusReport::read("state=idle").unwrap()),
         ];
         assert_eq!(read(&[output.as_bytes()]), expect);
         for cut in 0..output.len() {

@@ -32,6 +32,8 @@ pub struct Interrupt {
     clears: bool,
     /// How often somebody had typed before the first press.
     hands: Option<Option<u64>>,
+    /// The question that was on the screen before the first press, by its id.
+    question: Option<String>,
     not_before: Option<Time>,
     last: Option<Time>,
     begun: Time,
@@ -63,6 +65,7 @@ impl Interrupt {
             cleared: 0,
             clears: false,
             hands: None,
+            question: None,
             not_before: None,
             last: None,
             begun: now,
@@ -77,6 +80,10 @@ impl Interrupt {
             AgentState::Busy => {}
             // The first press may turn a question away.
             AgentState::Blocked if self.pressed == 0 => {}
+            // The program may not have read that press yet, or not drawn what follows it.
+            AgentState::Blocked if self.still_asks(sight) && self.is_settling(now) => {
+                return self.wait(now);
+            }
             AgentState::Unknown | AgentState::Starting if self.is_within(now) => {
                 return self.wait(now);
             }
@@ -84,10 +91,25 @@ impl Interrupt {
         }
         if wait.is_none() && self.pressed < self.how.presses * ROUNDS && self.may_press(now) {
             self.hands.get_or_insert(sight.typed);
+            if self.pressed == 0 {
+                self.question = sight.dialog.map(|dialog| dialog.id.clone());
+            }
             let guard = self.guard(sight, now);
             return Broken::Go(Step::Write(Act::Press(self.how.keys.clone()), guard));
         }
-        if self.is_within(now) { self.wait(now) } else { self.over(sight.state) }
+        if self.is_within(now) { self.wait(now) } else { self.over(sight) }
+    }
+
+    /// Whether the question that was on the screen before the first press is still there. One that could not be read is taken
+    /// for the same.
+    fn still_asks(&self, sight: &Sight<'_>) -> bool {
+        let is_same = |id: &String| self.question.as_ref() == Some(id);
+        sight.state == AgentState::Blocked && sight.dialog.is_none_or(|dialog| is_same(&dialog.id))
+    }
+
+    /// Whether the last press is too recent to tell what it led to.
+    fn is_settling(&self, now: Time) -> bool {
+        self.last.is_some_and(|last| now.since(last) < ROUND)
     }
 
     /// How the write went; a sentence if that ends it.
@@ -135,7 +157,7 @@ impl Interrupt {
         let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
         let alone = self.hands == Some(sight.typed) && !sight.may_ask();
         if !restores || !alone || state == AgentState::Exited {
-            return self.over(state);
+            return self.over(sight);
         }
         let soon = self.last.map(|last| Time(last.0 + RESTORE)).filter(|until| now < *until);
         match sight.composer {
@@ -147,7 +169,7 @@ impl Interrupt {
             Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
                 Broken::Go(passing(soon, "the prompt may come back"))
             }
-            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(state),
+            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(sight),
         }
     }
 
@@ -162,11 +184,12 @@ impl Interrupt {
         Broken::Go(passing(until, "the turn is being broken off"))
     }
 
-    fn over(&self, state: AgentState) -> Broken {
-        let interrupted = 0 < self.pressed && state != AgentState::Busy;
-        let mut evidence = vec![match (self.pressed, state) {
+    fn over(&self, sight: &Sight<'_>) -> Broken {
+        let goes_on = sight.state == AgentState::Busy || self.still_asks(sight);
+        let interrupted = 0 < self.pressed && !goes_on;
+        let mut evidence = vec![match (self.pressed, sight.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
-            (count, AgentState::Busy) => format!("{}; it is still busy", times(count)),
+            (count, state) if goes_on => format!("{}; it is still {state}", times(count)),
             (count, state) => format!("{}; it is {state} now", times(count)),
         }];
         if 0 < self.cleared {
@@ -185,7 +208,7 @@ fn times(count: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Scene, recipe};
+    use super::super::tests::{Scene, question, recipe};
     use super::*;
 
     /// Breaks a turn off that ends after so many presses; answers how many there were and what came of it.
@@ -224,6 +247,42 @@ mod tests {
         assert_eq!(break_off(1, 2), (2, true), "a press that was lost is done again");
         assert_eq!(break_off(1, 9), (2, false));
         assert_eq!(break_off(2, 9), (4, false));
+    }
+
+    /// Breaks off a turn that waits on a question. After the press it is as `then` says; answers what came of it and how long
+    /// that took.
+    fn break_off_question(then: impl Fn(&mut Scene)) -> (bool, u64) {
+        let begun = Time(1_000_000);
+        let (mut now, mut interrupt) = (begun, Interrupt::new(&recipe(), begun));
+        let mut scene = Scene {
+            state: AgentState::Blocked,
+            dialog: Some(question()),
+            composer: Composer::Hidden,
+            ..Scene::ready()
+        };
+        loop {
+            match interrupt.step(&scene.sight(), now) {
+                Broken::Go(Step::Write(..)) => {
+                    interrupt.wrote(&Wrote::Done { refereed: true }, now);
+                    // The screen that is seen first is older than the key.
+                    let again = interrupt.step(&scene.sight(), now);
+                    assert!(matches!(again, Broken::Go(Step::Wait(Some(_), _))), "{again:?}");
+                    then(&mut scene);
+                }
+                Broken::Go(Step::Wait(Some(until), _)) => now = until,
+                Broken::Over { interrupted, .. } => return (interrupted, now.since(begun)),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_is_over_when_it_has_left_the_screen() {
+        let goes = |scene: &mut Scene| *scene = Scene::ready();
+        assert_eq!(break_off_question(goes), (true, 0));
+        assert_eq!(break_off_question(|_| {}), (false, ROUND), "it stays");
+        let other = |scene: &mut Scene| scene.dialog.as_mut().unwrap().id = "another".into();
+        assert_eq!(break_off_question(other), (true, 0), "another one follows it");
     }
 
     #[test]

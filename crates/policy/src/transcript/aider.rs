@@ -10,20 +10,29 @@ pub(super) fn read(text: &str) -> Story {
     let mut answer: Vec<&str> = Vec::new();
     let mut last = None;
     let mut is_code = false;
+    let mut is_unanswered = false;
     for line in text.lines() {
         // Within a block of code a heading is code.
         is_code ^= line.trim_start().starts_with("```");
         let is_person = line.starts_with("#### ") || line.starts_with(BEGINS);
         let is_program = line.starts_with("> ") || line == ">";
         if (is_person || is_program) && !is_code {
-            last = joined(&answer).or(last);
+            if let Some(text) = joined(&answer) {
+                last = Some(text);
+                is_unanswered = false;
+            }
+            is_unanswered |= is_person;
             answer.clear();
         } else {
             answer.push(line);
         }
     }
-    let last = joined(&answer).or(last);
-    Story { answer: last.map(|text| Answer { text, at: None }), ..Story::default() }
+    if let Some(text) = joined(&answer) {
+        last = Some(text);
+        is_unanswered = false;
+    }
+    let answer = last.map(|text| Answer { text, at: None });
+    Story { answer, is_unanswered, ..Story::default() }
 }
 
 /// The lines as one text, if they say anything.
@@ -50,6 +59,12 @@ mod tests {
     #[test]
     fn the_last_answer_stands_before_what_the_program_and_the_person_said() {
         check(ONE, Some("I run this.\n\n```bash\n> made.txt\n```"));
+    }
+
+    #[test]
+    fn a_prompt_after_the_last_answer_has_none_yet() {
+        assert!(read(Kind::Aider, &format!("{ONE}\n#### again  \n")).is_unanswered);
+        assert!(!read(Kind::Aider, &format!("{ONE}\n#### again  \n\nSecond.\n")).is_unanswered);
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct Story {
     pub cwd: Option<String>,
     /// The last thing the agent said.
     pub answer: Option<Answer>,
+    /// Whether a prompt follows that, as far as this is known; where answers have a time it is not needed.
+    pub is_unanswered: bool,
 }
 
 impl Kind {

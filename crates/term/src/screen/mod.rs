@@ -17,6 +17,7 @@ mod reader;
 mod replies;
 mod rows;
 mod sgr;
+mod status_query;
 mod tap;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::csi::Csi;
 use super::place::{ESC, Place};
+use super::status_query::StatusQuery;
 use super::tap::Tap;
 use super::text;
 
@@ -32,6 +33,7 @@ const MAX_RUN: usize = 256;
 pub(super) struct Reader {
     parser: Processor<Asked>,
     place: Place,
+    status_query: StatusQuery,
     /// The last character that the parser has not seen. It may be asked to repeat it.
     unseen: Option<char>,
     /// Characters of one column that are printed together; empty between two reads.
@@ -202,6 +204,9 @@ impl Reader {
             self.parser.advance(&mut Blind, c.encode_utf8(&mut [0; 4]).as_bytes());
         }
         let (used, place) = self.place.skip(bytes);
+        if let Some(reply) = self.status_query.read(self.place, &bytes[..used]) {
+            tap.reply(reply);
+        }
         self.parser.advance(tap, &bytes[..used]);
         self.place = place;
         used

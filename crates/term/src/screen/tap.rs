@@ -88,6 +88,11 @@ impl Tap {
         self.outbox.take()
     }
 
+    /// Tells the program something, after what it was told before.
+    pub(super) fn reply(&self, text: &str) {
+        self.outbox.put(text);
+    }
+
     /// Whether it had another size.
     pub(super) fn resize(&mut self, size: Size) -> bool {
         let (rows, cols) = (usize::from(size.rows), usize::from(size.cols));

@@ -150,6 +150,23 @@ fn clipboard_and_title_are_never_told() {
 }
 
 #[test]
+fn the_program_status_protocol_is_announced_in_order() {
+    check_replies("a\x1b]7501;?\x1b\\\x1b[5n", "^]7501;?^\\^[0n");
+    check_replies("\x1b[5n\x1b[?2026h\x1b]7501;?\x07\x1b[?2026l", "^[0n^]7501;?\x07");
+    for other in ["7501;state=idle", "7501;?x", "750;?", "7501", "7501;??", "17501;?"] {
+        check_replies(&format!("\x1b]{other}\x1b\\\x1b]{other}\x07"), "");
+    }
+    check_replies("\x1b]7501;?\x18\x1b]2;7501;?\x07\x1bP7501;?\x1b\\", "");
+    let output = b"\x1b]7501;?\x1b\\";
+    for cut in 0..output.len() {
+        let mut screen = Screen::new(SMALL);
+        screen.feed(&output[..cut]);
+        screen.feed(&output[cut..]);
+        assert_eq!(screen.take_replies(), output, "cut at {cut}");
+    }
+}
+
+#[test]
 fn replies_nobody_takes_are_bounded() {
     let mut screen = screen(&"\x1b[c".repeat(50_000));
     assert!(screen.take_replies().len() <= 64 << 10);

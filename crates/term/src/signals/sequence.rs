@@ -128,7 +128,7 @@ pub(super) fn string(held: &[u8]) -> Option<Signal> {
         [ESC, b']', b'0' | b'2', b';', text @ ..] => {
             Some(Signal::Title(title::clean(&String::from_utf8_lossy(text))))
         }
-        [ESC, b']', body @ ..] if asks_colour(body) => Some(Signal::Query),
+        [ESC, b']', body @ ..] if asks_colour(body) || body == b"7501;?" => Some(Signal::Query),
         [ESC, b'P', b'$' | b'+', b'q', ..] => Some(Signal::Query),
         _ => None,
     }

@@ -77,9 +77,16 @@ fn questions_are_found() {
     {
         check(&format!("\x1b{query}"), "q");
     }
-    for query in
-        ["[?u", "]4;1;?\x07", "]10;?\x1b\\", "]11;?\x07", "P$qm\x1b\\", "P+q544e\x1b\\", "Z"]
-    {
+    for query in [
+        "[?u",
+        "]4;1;?\x07",
+        "]10;?\x1b\\",
+        "]11;?\x07",
+        "]7501;?\x1b\\",
+        "P$qm\x1b\\",
+        "P+q544e\x1b\\",
+        "Z",
+    ] {
         check(&format!("\x1b{query}"), "q");
     }
 }

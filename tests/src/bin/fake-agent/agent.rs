@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::flags::Flags;
 use crate::keys::Key;
 use crate::log::Log;
+use crate::transcript::Transcript;
 
 /// How long a second Ctrl+C counts as such.
 const TWICE: Duration = Duration::from_secs(1);
@@ -67,6 +68,9 @@ pub(crate) struct Agent {
     submitted: usize,
     pastes: usize,
     interrupted: Option<Instant>,
+    /// Whether the terminal has answered that it knows OSC 7501.
+    pub(crate) reports: bool,
+    answers: Transcript,
 }
 
 /// A piece of what stands in the composer.
@@ -90,17 +94,25 @@ impl Agent {
             submitted: 0,
             pastes: 0,
             interrupted: None,
+            reports: false,
+            answers: Transcript::default(),
             flags,
         })
     }
 
     /// Time passed.
     pub(crate) fn tick(&mut self, now: Instant) -> io::Result<After> {
+        self.answers.tick(now)?;
         match self.state.clone() {
+            State::Ready
+                if self.flags.late_dialog.is_some_and(|late| self.started + late <= now) =>
+            {
+                self.flags.late_dialog = None;
+                self.ask_for_trust()?;
+            }
             State::Starting if self.started + self.flags.slow_start <= now => {
                 if self.flags.dialog_at_start {
-                    let about = "It may read, edit and run files here.".to_owned();
-                    self.ask("trust", "Do you trust this folder?", about)?;
+                    self.ask_for_trust()?;
                 } else {
                     self.ready(now)?;
                 }
@@ -115,6 +127,11 @@ impl Agent {
 
     /// A key was pressed.
     pub(crate) fn press(&mut self, key: &Key, now: Instant) -> io::Result<After> {
+        if *key == Key::StatusKnown {
+            self.reports = true;
+            self.log.tell("status", json!({}))?;
+            return Ok(After::GoesOn);
+        }
         match &self.state {
             State::Starting => Ok(After::GoesOn),
             State::Asking(dialog) => self.answer(dialog.clone(), key, now),
@@ -142,7 +159,7 @@ impl Agent {
                 self.log.tell("swallowed", json!({}))?;
             }
             Key::Enter => return self.submit(now),
-            Key::Up | Key::Down => {}
+            Key::Up | Key::Down | Key::StatusKnown => {}
         }
         Ok(After::GoesOn)
     }
@@ -223,7 +240,12 @@ impl Agent {
     fn finish(&mut self, then: Then, now: Instant) -> io::Result<()> {
         match then {
             Then::Ask(command) => return self.ask("permission", "Allow this command?", command),
-            Then::Say(text) => self.transcript.extend([format!("* {text}"), String::new()]),
+            Then::Say(text) => {
+                if let Some(late) = self.flags.transcript {
+                    self.answers.answered(&text, late, now);
+                }
+                self.transcript.extend([format!("* {text}"), String::new()]);
+            }
             Then::Fail(status) => {
                 self.transcript
                     .extend([format!("! The model failed with status {status}"), String::new()]);
@@ -250,6 +272,11 @@ impl Agent {
         }
         self.state = State::Ready;
         self.log.tell("ready", json!({}))
+    }
+
+    fn ask_for_trust(&mut self) -> io::Result<()> {
+        let about = "It may read, edit and run files here.".to_owned();
+        self.ask("trust", "Do you trust this folder?", about)
     }
 
     fn ask(&mut self, kind: &'static str, question: &'static str, about: String) -> io::Result<()> {

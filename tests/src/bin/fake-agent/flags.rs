@@ -34,6 +34,12 @@ pub(crate) struct Flags {
     pub(crate) no_title: bool,
     /// `--work MS`: how long it works on a prompt that gives no order; a second if nothing is said.
     pub(crate) work: Duration,
+    /// `--transcript MS`: writes each answer to `transcript.jsonl` in its folder, this long after it is ready again.
+    pub(crate) transcript: Option<Duration>,
+    /// `--late-dialog MS`: shows its composer this long before it asks whether it may trust the folder.
+    pub(crate) late_dialog: Option<Duration>,
+    /// `--status`: asks whether the terminal knows OSC 7501, and reports its state by it if so.
+    pub(crate) status: bool,
 }
 
 impl Flags {
@@ -58,6 +64,9 @@ impl Flags {
                 "--dialog-race" => flags.dialog_race = number(&flag, &value()?)?,
                 "--no-title" => flags.no_title = true,
                 "--work" => flags.work = millis(&flag, &value()?)?,
+                "--transcript" => flags.transcript = Some(millis(&flag, &value()?)?),
+                "--late-dialog" => flags.late_dialog = Some(millis(&flag, &value()?)?),
+                "--status" => flags.status = true,
                 other => {
                     return Err(format!(
                         "no flag `{other}`; tests/src/bin/fake-agent/flags.rs has them"

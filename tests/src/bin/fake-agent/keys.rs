@@ -23,10 +23,13 @@ pub(crate) enum Key {
     Up,
     /// Down.
     Down,
+    /// The terminal's answer that it knows OSC 7501.
+    StatusKnown,
 }
 
 const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
+const STATUS: &[u8] = b"\x1b]7501;?\x1b\\";
 
 /// Bytes that are not a whole key yet.
 #[derive(Default)]
@@ -51,6 +54,12 @@ fn next(bytes: &[u8], silent: bool) -> Option<(usize, Option<Key>)> {
         let end = rest.windows(PASTED.len()).position(|window| window == PASTED)?;
         let text = String::from_utf8_lossy(&rest[..end]).replace("\r\n", "\n").replace('\r', "\n");
         return Some((PASTE.len() + end + PASTED.len(), Some(Key::Paste(text))));
+    }
+    if bytes.starts_with(STATUS) {
+        return Some((STATUS.len(), Some(Key::StatusKnown)));
+    }
+    if 1 < bytes.len() && STATUS.starts_with(bytes) {
+        return None;
     }
     match bytes.first()? {
         0x1b => escape(bytes, silent),

@@ -25,6 +25,7 @@ mod keys;
 mod log;
 mod paint;
 mod terminal;
+mod transcript;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

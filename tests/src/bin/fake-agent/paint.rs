@@ -23,6 +23,16 @@ pub(crate) fn title(agent: &Agent) -> &'static str {
     }
 }
 
+/// Its report by OSC 7501 for what it does.
+pub(crate) fn status(agent: &Agent) -> String {
+    let state = match &agent.state {
+        State::Starting | State::Busy { .. } => "working",
+        State::Ready => "idle",
+        State::Asking(_) => "blocked:kind=permission",
+    };
+    format!("state={state}:app=fake-agent")
+}
+
 /// The screen in a terminal of this size.
 pub(crate) fn paint(agent: &Agent, cols: usize, rows: usize, now: Instant) -> Picture {
     let lower = lower(agent, now);

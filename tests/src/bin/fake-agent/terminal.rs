@@ -27,6 +27,9 @@ impl Terminal {
         let mut terminal =
             Self { before, shown: String::new(), wiped: Instant::now(), is_alternate: false };
         terminal.put("\u{1b}[?2004h\u{1b}[2J")?;
+        if flags.status {
+            terminal.put("\u{1b}]7501;?\u{1b}\\\u{1b}[c")?;
+        }
         terminal.switch(flags.alt_screen)?;
         Ok(terminal)
     }
@@ -48,6 +51,9 @@ impl Terminal {
         text.push_str(&format!("\u{1b}[{};{}H\u{1b}[?25h\u{1b}[?2026l", row + 1, col + 1));
         if !agent.flags.no_title {
             text = format!("\u{1b}]2;{}\u{7}{text}", paint::title(agent));
+        }
+        if agent.reports {
+            text = format!("\u{1b}]7501;{}\u{1b}\\{text}", paint::status(agent));
         }
         let stale = agent.flags.redraw && is_busy && Duration::from_secs(1) < now - self.wiped;
         if stale {

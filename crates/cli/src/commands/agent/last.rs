@@ -14,9 +14,10 @@ Examples:
   paned agent last fix-42
   paned agent last fix-42 --json | jq -r .source     transcript, screen or hook
 
-An answer that was cut from the screen is wrapped as it was there; standard error says so.";
+Only an answer to the last prompt is printed; without one the exit code is 3 (not found), or 9 (busy) while its turn is \
+under way. An answer that was cut from the screen is wrapped as it was there; standard error says so.";
 
-/// Print what an agent answered last
+/// Print what an agent answered to its last prompt
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -66,6 +66,10 @@ struct Sent {
     position: Option<usize>,
     #[serde(default)]
     answer: Option<String>,
+    #[serde(default)]
+    answer_source: Option<String>,
+    #[serde(default)]
+    timed_out: bool,
 }
 
 pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
@@ -93,6 +97,9 @@ pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
         context.out.json(&answer)?;
     } else {
         show(context.out, &sent)?;
+        if args.wait && sent.outcome == Delivery::Submitted {
+            show_answer(context.out, &sent)?;
+        }
     }
     Ok(code(sent.outcome))
 }
@@ -110,8 +117,21 @@ fn show(out: Out, sent: &Sent) -> Result<()> {
         sent.evidence.iter().try_for_each(|line| out.aside(format!("  {line}")))?;
         question(&sent.agent).iter().try_for_each(|line| out.aside(line.as_str()))?;
     }
-    if let Some(answer) = &sent.answer {
-        answer.lines().try_for_each(|line| out.program(line))?;
+    Ok(())
+}
+
+/// Prints the answer, or says that there is none: the answer before it is never shown in its place.
+fn show_answer(out: Out, sent: &Sent) -> Result<()> {
+    let Some(answer) = &sent.answer else {
+        let why = match sent.timed_out {
+            true => "its turn was not over in time",
+            false => "no answer of this turn was found",
+        };
+        return Ok(out.aside(format!("paned: {why}"))?);
+    };
+    answer.lines().try_for_each(|line| out.program(line))?;
+    if sent.answer_source.as_deref() == Some("screen") {
+        out.aside("paned: cut from the screen")?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! An agent's last answer: from what its program writes down where it does, from its hook, or else cut from its
-//! screen.
+//! screen. An answer from before the last turn is not its answer.
 
 mod database;
 mod files;
@@ -7,6 +7,7 @@ mod open;
 mod transcript;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use paned_model::{AgentState, Code, PaneId, Refusal, Size, Time};
 use paned_policy::agent::{Look, Profile};
@@ -16,7 +17,7 @@ use paned_term::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::transcript::Query;
+use self::transcript::{Lookup, Query};
 use super::{Agents, Ask};
 use crate::Kernel;
 use crate::panes::Pane;
@@ -41,6 +42,13 @@ const FAR: u64 = 1 << 20;
 /// The longest answer.
 const LONGEST: usize = 1 << 20;
 
+/// How long after its turn a program may take to write its transcript, in milliseconds. Claude Code takes up to 100.
+const LATE: u64 = 1500;
+/// The same where a hook has reported the answer, or where there is no transcript at all.
+const LATE_WITHOUT: u64 = 300;
+/// How often a transcript that is late is read.
+const RETRY: Duration = Duration::from_millis(25);
+
 /// Where an answer was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -61,27 +69,72 @@ pub(crate) struct Last {
     pub(crate) is_cut: bool,
 }
 
-/// The last answer of the agent in a pane, if it has given one.
+/// The answer of the agent in a pane to its last prompt, if it has given one.
 pub(crate) async fn last(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Option<Last>, Refusal> {
+    let agent = kernel.agents().listener(&pane.id);
+    let start = agent.and_then(|agent| agent.seen().borrow().turns.start(kernel.now()));
+    last_since(kernel, pane, start).await
+}
+
+/// The last answer that the agent in a pane has given since its turn began; any, where it is not known when that was.
+pub(crate) async fn last_since(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    turn: Option<Time>,
+) -> Result<Option<Last>, Refusal> {
     let profile = kernel.agents().profile_of(pane)?;
-    let screen = screen(kernel, pane, &profile).await?;
-    if let Some(query) = Query::new(kernel, pane, &profile) {
-        let shown = screen.clone();
-        let found = tokio::task::spawn_blocking(move || query.ask(&shown)).await;
-        if let Some(answer) = found.map_err(Refusal::internal)? {
+    if let Some(query) = Query::new(kernel, pane, &profile, turn) {
+        let shown = screen(kernel, pane, &profile).await?;
+        if let Some(answer) = in_transcript(kernel, pane, query, shown).await? {
             return Ok(Some(Last::of(answer, From::Transcript)));
         }
     }
-    let looked = match kernel.agents().listener(&pane.id) {
-        Some(agent) => agent.ask(Ask::Look).await,
-        None => None,
-    };
-    if let Some(answer) = looked.and_then(|looked| looked.said) {
+    if let Some(answer) = by_hook(kernel, pane, turn).await {
         return Ok(Some(Last::of(answer, From::Hook)));
     }
     check_done(pane)?;
+    let screen = screen(kernel, pane, &profile).await?;
     let answer = cut((&screen.turn, screen.is_begun), &profile.messages);
     Ok(answer.map(|text| Last::of(Answer { text, at: None }, From::Screen)))
+}
+
+/// Reads the transcript, again and again while it may only be late.
+async fn in_transcript(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    query: Query,
+    shown: Shown,
+) -> Result<Option<Answer>, Refusal> {
+    let turn = query.turn;
+    let (query, shown) = (Arc::new(query), Arc::new(shown));
+    loop {
+        let (asked, seen) = (query.clone(), shown.clone());
+        let found = tokio::task::spawn_blocking(move || asked.ask(&seen)).await;
+        let late = match found.map_err(Refusal::internal)? {
+            Lookup::Answer(answer) => return Ok(Some(answer)),
+            Lookup::Outdated if by_hook(kernel, pane, turn).await.is_none() => LATE,
+            Lookup::Outdated | Lookup::Missing => LATE_WITHOUT,
+        };
+        if turn.is_none() || !is_just_done(kernel, pane, late) {
+            return Ok(None);
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// Whether an agent's turn ended less than this many milliseconds ago.
+fn is_just_done(kernel: &Kernel, pane: &Pane, late: u64) -> bool {
+    let state = pane.lock();
+    let Some(agent) = &state.agent else { return false };
+    let is_done = agent.state.takes_prompts() || agent.state == AgentState::Limited;
+    is_done && kernel.now().since(agent.since) < late
+}
+
+/// The answer that an agent's hook has reported since its turn began.
+async fn by_hook(kernel: &Kernel, pane: &Pane, turn: Option<Time>) -> Option<Answer> {
+    let agent = kernel.agents().listener(&pane.id)?;
+    let said = agent.ask(Ask::Look).await?.said?;
+    Some(said).filter(|said| turn <= said.at)
 }
 
 /// Refuses to cut an answer from the screen of an agent that is at work: half an answer, a spinner or a question may
@@ -91,8 +144,8 @@ fn check_done(pane: &Pane) -> Result<(), Refusal> {
     match state {
         Some(state @ (AgentState::Busy | AgentState::Blocked)) => {
             let sentence = format!(
-                "the agent in pane `{}` is {state}, and its answer is on its screen only; `agent:wait` with `done` waits \
-                 for the end of it",
+                "the agent in pane `{}` is {state}, and its answer is not complete; `agent:wait` with `done` waits for \
+                 the end of its turn",
                 pane.id
             );
             Err(Refusal::new(Code::Busy, sentence))

@@ -40,11 +40,29 @@ pub(super) struct Query {
     pid: Option<u32>,
     /// Whether others of the same program run in the same folder.
     is_doubtful: bool,
+    /// When the turn began whose answer is looked for; without it, any answer will do.
+    pub(super) turn: Option<Time>,
+}
+
+/// What a transcript has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// The answer.
+    Answer(Answer),
+    /// No answer of this turn.
+    Outdated,
+    /// There is no transcript.
+    Missing,
 }
 
 impl Query {
     /// What to look for, if the profile says where.
-    pub(super) fn new(kernel: &Kernel, pane: &Arc<Pane>, profile: &Profile) -> Option<Self> {
+    pub(super) fn new(
+        kernel: &Kernel,
+        pane: &Arc<Pane>,
+        profile: &Profile,
+        turn: Option<Time>,
+    ) -> Option<Self> {
         let transcript = profile.transcript.as_ref()?;
         let kind = Kind::named(&transcript.kind)?;
         let record = pane.lock().record.clone();
@@ -69,49 +87,76 @@ impl Query {
         let is_doubtful = has_twin(kernel, pane);
         let since = Time(record.created_at.0.saturating_sub(EARLY));
         let cwd = record.cwd;
-        Some(Self { kind, pattern, cwd, is_by_folder, session, since, pid, is_doubtful })
+        Some(Self { kind, pattern, cwd, is_by_folder, session, since, pid, is_doubtful, turn })
     }
 
     /// Looks for it. May take a while.
-    pub(super) fn ask(&self, shown: &Shown) -> Option<Answer> {
+    pub(super) fn ask(&self, shown: &Shown) -> Lookup {
         if self.kind.is_database() {
-            return self.ask_database().filter(|answer| self.is_sure(answer, shown));
+            let answer = self.ask_database().filter(|answer| self.is_sure(answer, shown));
+            let answer = answer.filter(|answer| answer.at.is_none_or(|at| self.is_of_turn(at)));
+            return answer.map_or(Lookup::Outdated, Lookup::Answer);
         }
-        let since = SystemTime::UNIX_EPOCH + Duration::from_millis(self.since.0);
-        let found = files::find(&self.pattern, since);
-        if let Some(own) = self.own(&found) {
-            return own.answer;
+        let found = files::find(&self.pattern, moment(self.since));
+        if found.is_empty() {
+            return Lookup::Missing;
         }
-        let stories = found.iter().take(MOST).filter_map(|found| self.read(&found.path));
-        let mut here = stories.filter(|story| self.is_here(story));
-        here.find_map(|story| story.answer.filter(|answer| self.is_sure(answer, shown)))
+        let answer = match self.own(&found) {
+            Some(own) => self.answer(own),
+            None => self.nearby(&found, shown),
+        };
+        answer.map_or(Lookup::Outdated, Lookup::Answer)
+    }
+
+    /// The answer in a transcript of which only the folder is known to be right.
+    fn nearby(&self, found: &[Found], shown: &Shown) -> Option<Answer> {
+        let read = found.iter().take(MOST).filter_map(|found| self.read(found));
+        let mut here = read.filter(|(_, story)| self.is_here(story));
+        here.find_map(|read| self.answer(read).filter(|answer| self.is_sure(answer, shown)))
+    }
+
+    /// The answer of a transcript, if it was given in the turn. Where it has no time, the file must have been written since the
+    /// turn began, and no prompt may follow the answer.
+    fn answer(&self, (found, story): (&Found, Story)) -> Option<Answer> {
+        let is_new = |turn| moment(turn) <= found.changed && !story.is_unanswered;
+        let answer = story.answer?;
+        let is_it = match answer.at {
+            Some(at) => self.is_of_turn(at),
+            None => self.turn.is_none_or(is_new),
+        };
+        is_it.then_some(answer)
+    }
+
+    /// Whether something that was written at this time is of the turn. Some programs write whole seconds.
+    fn is_of_turn(&self, at: Time) -> bool {
+        let latest = if at.0.is_multiple_of(1000) { at.0 + 999 } else { at.0 };
+        self.turn.is_none_or(|turn| turn.0 <= latest)
     }
 
     /// The transcript that is certainly its own: it has the session's name and is about the folder, or the program has it
     /// open. The name alone proves nothing: it is what a caller says.
-    fn own(&self, found: &[Found]) -> Option<Story> {
-        let paths = || found.iter().map(|found| found.path.as_path());
+    fn own<'a>(&self, found: &'a [Found]) -> Option<(&'a Found, Story)> {
         let session = self.session.as_deref();
-        let is_named = |path: &&Path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_named = |found: &&Found| {
+            let name = found.path.file_name().unwrap_or_default().to_string_lossy();
             session.is_some_and(|session| has_word(&name, session))
         };
-        let mut named = paths().filter(is_named).filter_map(|path| self.read(path));
-        if let Some(story) = named.find(|story| self.is_here(story)) {
-            return Some(story);
+        let mut named = found.iter().filter(is_named).filter_map(|found| self.read(found));
+        if let Some(own) = named.find(|(_, story)| self.is_here(story)) {
+            return Some(own);
         }
         let open = self.pid.map(open::files).unwrap_or_default();
-        let open = paths().find(|path| open.iter().any(|open| open == path));
-        self.read(open?)
+        self.read(found.iter().find(|found| open.contains(&found.path))?)
     }
 
-    fn read(&self, path: &Path) -> Option<Story> {
+    fn read<'a>(&self, found: &'a Found) -> Option<(&'a Found, Story)> {
+        let path = &found.path;
         let text = files::read(path).ok()?;
         let story = read(self.kind, &text);
         // gemini says beside its chats which folder they are about.
         let root = || path.parent()?.parent().map(|folder| folder.join(".project_root"));
         let beside = || Some(std::fs::read_to_string(root()?).ok()?.trim().to_owned());
-        Some(Story { cwd: story.cwd.or_else(beside), ..story })
+        Some((found, Story { cwd: story.cwd.or_else(beside), ..story }))
     }
 
     /// Whether a transcript is about its folder. One that does not say so is another's.
@@ -154,6 +199,10 @@ impl Query {
         let mut all = std::iter::once(path.to_owned()).chain(within).chain(beside);
         all.find(|path| path.is_file())
     }
+}
+
+fn moment(time: Time) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(time.0)
 }
 
 /// Whether two paths lead to the same folder.

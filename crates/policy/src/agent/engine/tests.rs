@@ -91,6 +91,10 @@ impl Stage {
         self.see(&Observation::Output(format!("\x1b]0;{title}\x07").into_bytes()))
     }
 
+    fn status(&mut self, report: &str) -> &mut Self {
+        self.see(&Observation::Output(format!("\x1b]7501;{report}\x1b\\").into_bytes()))
+    }
+
     fn typed(&mut self, text: &str) -> &mut Self {
         self.see(&Observation::Typed(text.into()))
     }
@@ -113,6 +117,67 @@ fn look(rows: &str) -> Look {
     Look::of(&screen)
 }
 
+/// An agent that was ready and was given a prompt, by Enter on a draft.
+fn prompted() -> Stage {
+    let mut stage = Stage::new();
+    stage.show(IDLE).wait(500).is("ready");
+    stage.typed("do it").show(DRAFT).typed("\r").show(SENT).is("busy");
+    stage
+}
+
+#[test]
+fn a_reported_status_alone_never_makes_an_agent_ready() {
+    Stage::new().status("state=idle").wait(2000).is("starting");
+    let mut stage = Stage::new();
+    stage.engine =
+        Engine::new(Arc::new(Profile::parse("x.toml", "command = 'x'").unwrap()), Time(0));
+    stage.status("state=idle").wait(60_000).is("starting");
+    stage.status("state=working").is("busy");
+}
+
+#[test]
+fn a_turn_is_as_long_as_the_program_reports_where_the_screen_shows_nothing_of_it() {
+    let mut stage = prompted();
+    stage.status("state=working:app=x").wait(20_000).is("busy");
+    stage.status("state=done").wait(100).is("ready");
+    let mut stage = prompted();
+    stage.status("state=working").wait(20_000).is("busy");
+    stage.status("state=error").wait(100).is("error");
+}
+
+#[test]
+fn a_task_in_the_background_is_no_turn() {
+    let mut stage = prompted();
+    stage.status("state=working").show(WORKING).wait(1000).is("busy");
+    stage.show(IDLE).wait(200).is("busy").wait(2000).is("ready");
+    stage.status("state=done").wait(200).is("ready");
+    stage.status("state=working").wait(5000).is("ready");
+}
+
+#[test]
+fn a_reported_question_is_one_until_the_composer_comes_back() {
+    let mut stage = prompted();
+    stage.status("state=blocked:kind=question").is("blocked");
+    assert_eq!(stage.engine.kind(), Some(BlockKind::Question));
+    let told = stage.engine.explain(Time(stage.now));
+    assert!(
+        told.iter().any(|it| it.sentence.contains("`blocked` (question) by OSC 7501")),
+        "{told:?}"
+    );
+    stage.wait(60_000).is("blocked");
+    stage.status("state=working").is("busy");
+    stage.status("state=blocked:kind=permission").show("May I?").wait(1000).is("blocked");
+    stage.show(IDLE).wait(10_000).is("ready");
+}
+
+#[test]
+fn a_question_is_reported_before_it_is_drawn() {
+    let mut stage = prompted();
+    stage.title("* demo").status("state=blocked:kind=permission").wait(500).is("busy");
+    stage.show(ASKING).title("demo").wait(100).is("blocked");
+}
+
+const SENT: &str = "hello\n: do it\nSo far.\n──────────\n> \n──────────\n? for help";
 const IDLE: &str = "hello\n──────────\n> \n──────────\n? for help";
 const DRAFT: &str = "hello\n──────────\n> do it\n──────────\n? for help";
 const WORKING: &str = "hello\n: do it\n──────────\n> \n──────────\nesc to stop";

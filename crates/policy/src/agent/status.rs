@@ -1,0 +1,193 @@
+//! The program status protocol (OSC 7501): what a program reports of itself and of its tasks. Words in, records out.
+//!
+//! A report is `key=value` pairs between colons. Each replaces the record of its `id`; without one it is about the program
+//! itself. Texts and progress are not kept.
+
+use paned_model::{AgentState, BlockKind};
+
+/// How many records are kept; of more, those that were reported last.
+const MOST: usize = 64;
+/// The longest name of a record.
+const LONGEST_ID: usize = 128;
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StatusReport {
+    /// Which task it is about; empty for the program itself.
+    id: String,
+    /// What that does; nothing takes its record away, and those below it.
+    status: Option<Status>,
+}
+
+/// What a program or a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Idle,
+    Working,
+    Done,
+    Blocked(Option<BlockKind>),
+    Error,
+}
+
+impl Status {
+    /// The state of an agent that does this.
+    pub(super) fn state(self) -> AgentState {
+        match self {
+            Self::Idle | Self::Done => AgentState::Ready,
+            Self::Working => AgentState::Busy,
+            Self::Blocked(_) => AgentState::Blocked,
+            Self::Error => AgentState::Error,
+        }
+    }
+
+    /// The kind of question that it waits on.
+    pub(super) fn kind(self) -> Option<BlockKind> {
+        match self {
+            Self::Blocked(kind) => kind,
+            Self::Idle | Self::Working | Self::Done | Self::Error => None,
+        }
+    }
+
+    /// The protocol's own word.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Working => "working",
+            Self::Done => "done",
+            Self::Blocked(_) => "blocked",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl StatusReport {
+    /// Reads what follows the number; nothing where the protocol says that the report is to be dropped.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (mut id, mut state, mut kind) = ("", None, None);
+        for (key, value) in text.split(':').filter_map(|pair| pair.split_once('=')) {
+            match key {
+                "id" => id = value,
+                "state" => state = Some(value),
+                "kind" => kind = Some(value),
+                _ => {}
+            }
+        }
+        let kind = match kind {
+            Some("permission") => Some(BlockKind::Permission),
+            Some("question") => Some(BlockKind::Question),
+            Some("auth") => Some(BlockKind::Login),
+            Some(_) | None => None,
+        };
+        let status = match state? {
+            "idle" => Some(Status::Idle),
+            "working" => Some(Status::Working),
+            "done" => Some(Status::Done),
+            "blocked" => Some(Status::Blocked(kind)),
+            "error" => Some(Status::Error),
+            "clear" => None,
+            _ => return None,
+        };
+        (id.len() <= LONGEST_ID).then(|| Self { id: id.to_owned(), status })
+    }
+}
+
+/// What a program has reported last, of itself and of each task.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StatusRecords(Vec<(String, Status)>);
+
+impl StatusRecords {
+    pub(super) fn apply(&mut self, StatusReport { id, status }: StatusReport) {
+        let is_below = |other: &str| {
+            other.strip_prefix(&id).is_some_and(|rest| id.is_empty() || rest.starts_with('/'))
+        };
+        let is_replaced = |other: &str| *other == id || status.is_none() && is_below(other);
+        self.0.retain(|(other, _)| !is_replaced(other));
+        if let Some(status) = status {
+            self.0.push((id, status));
+        }
+        if MOST < self.0.len() {
+            self.0.remove(0);
+        }
+    }
+
+    /// What the program does as a whole: a question of any task waits for a person; otherwise the program's own word counts,
+    /// and that of its tasks only where it has none.
+    pub(super) fn overall(&self) -> Option<Status> {
+        let all = || self.0.iter().map(|(_, status)| *status);
+        let own = self.0.iter().find(|(id, _)| id.is_empty()).map(|(_, status)| *status);
+        let is_blocked = |status: &Status| matches!(status, Status::Blocked(_));
+        let any = |wanted| all().find(|status| *status == wanted);
+        own.filter(is_blocked)
+            .or_else(|| all().find(is_blocked))
+            .or(own)
+            .or_else(|| any(Status::Working))
+            .or_else(|| any(Status::Error))
+            .or_else(|| all().next_back())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a program does as a whole after these reports.
+    #[track_caller]
+    fn check(reports: &[&str], expect: Option<Status>) {
+        let mut records = StatusRecords::default();
+        reports
+            .iter()
+            .filter_map(|text| StatusReport::read(text))
+            .for_each(|report| records.apply(report));
+        assert_eq!(records.overall(), expect, "{reports:?}");
+    }
+
+    #[test]
+    fn each_state_is_read() {
+        check(&["state=idle:app=claude-code"], Some(Status::Idle));
+        check(&["app=x:progress=40:state=working:msg=aGk="], Some(Status::Working));
+        check(&["state=done"], Some(Status::Done));
+        check(&["state=error:msg=aGk="], Some(Status::Error));
+        let blocked = |kind| Some(Status::Blocked(kind));
+        check(&["state=blocked:kind=permission"], blocked(Some(BlockKind::Permission)));
+        check(&["kind=question:state=blocked"], blocked(Some(BlockKind::Question)));
+        check(&["state=blocked:kind=auth"], blocked(Some(BlockKind::Login)));
+        check(&["state=blocked:kind=mood"], blocked(None));
+    }
+
+    #[test]
+    fn what_is_no_report_changes_nothing() {
+        let long = format!("state=idle:id={}", "x".repeat(200));
+        for text in ["?", "", "state=", "state=asleep", "idle", &long] {
+            check(&["state=working", text], Some(Status::Working));
+        }
+        check(&["state=working:odd:=:state=idle"], Some(Status::Idle));
+    }
+
+    #[test]
+    fn a_report_replaces_its_record_and_clear_takes_it_away() {
+        check(&["state=blocked:kind=auth", "state=working"], Some(Status::Working));
+        check(&["state=working", "state=clear"], None);
+        let tasks = ["state=working:id=a/b", "state=done:id=ab"];
+        check(&[tasks[0], tasks[1], "state=clear:id=a"], Some(Status::Done));
+        check(&[tasks[0], tasks[1], "state=clear"], None);
+    }
+
+    #[test]
+    fn a_question_of_a_task_counts_and_its_work_does_not() {
+        let ask = "state=blocked:kind=permission:id=t1";
+        check(&["state=working", ask], Some(Status::Blocked(Some(BlockKind::Permission))));
+        check(&["state=done", "state=working:id=t1"], Some(Status::Done));
+        check(&["state=done:id=t1", "state=working:id=t2"], Some(Status::Working));
+    }
+
+    #[test]
+    fn there_are_only_so_many_records() {
+        let reports: Vec<String> = (0..500).map(|n| format!("state=idle:id=t{n}")).collect();
+        let mut records = StatusRecords::default();
+        reports
+            .iter()
+            .filter_map(|text| StatusReport::read(text))
+            .for_each(|report| records.apply(report));
+        assert_eq!(records.0.len(), MOST);
+    }
+}

@@ -1,0 +1,39 @@
+//! The query for the program status protocol (`OSC 7501 ; ?`), which the emulator does not know. A terminal that
+//! knows the protocol answers with the same bytes; programs then report what they do.
+
+use super::place::{ESC, Place};
+
+const QUERY: &[u8] = b"7501;?";
+const BEL: u8 = 0x07;
+
+/// Finds the query. How the bytes are cut does not matter.
+#[derive(Debug, Default)]
+pub(super) struct StatusQuery {
+    /// The beginning of the string that is being read; one byte more than the query tells it from a longer one.
+    held: Vec<u8>,
+}
+
+impl StatusQuery {
+    /// Reads bytes that the parser is about to read at this place, up to the first control; answers what the program is to be
+    /// told, if they end a query.
+    pub(super) fn read(&mut self, place: Place, bytes: &[u8]) -> Option<&'static str> {
+        let text = match (place, bytes) {
+            (Place::Escape, [b']', text @ ..]) => {
+                self.held.clear();
+                text
+            }
+            (Place::Osc, text) => text,
+            _ => return None,
+        };
+        for &byte in text {
+            match byte {
+                BEL if self.held == QUERY => return Some("\x1b]7501;?\x07"),
+                ESC if self.held == QUERY => return Some("\x1b]7501;?\x1b\\"),
+                0..0x20 => {}
+                _ if self.held.len() <= QUERY.len() => self.held.push(byte),
+                _ => {}
+            }
+        }
+        None
+    }
+}
