@@ -48,7 +48,7 @@ fn each_mistake_is_told_with_its_line() {
         "command = \"x\"\ncolour = 1",
         &["2: a profile has no `colour`; it may have `command`, `programs`, `about`, `accuracy`, \
          `implicit`, `spawn`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, `messages`, `context`, \
-         `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
+         `context-in`, `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
     );
     check("command = \"x\"\n\n[title]\nbusy = '('\n", &["4: `busy` is no pattern: unclosed group"]);
     check(
