@@ -17,6 +17,7 @@ mod replay;
 mod sight;
 mod typed;
 
+pub(crate) use dialog::unticked;
 pub(crate) use facts::REDRAW;
 
 pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
