@@ -147,7 +147,7 @@ fn wishes_become_arguments() {
         ..Wanted::default()
     };
     let argv = line("claude", &wanted).unwrap().join("|");
-    assert_eq!(argv, "claude|--model|opus|--dangerously-skip-permissions|--|-do it");
+    assert_eq!(argv, "claude|--model|opus|--permission-mode|auto|--|-do it");
     let own = Wanted { argv: Some(vec!["x".into()]), ..Wanted::default() };
     assert_eq!(line("aider", &own).unwrap(), ["x"]);
     assert_eq!(line("codex", &own).unwrap(), ["x"], "one's own command line is left as it is");
