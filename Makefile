@@ -49,7 +49,7 @@ attack: ## what must not be possible from outside, as tests; part of `make test`
 	cargo build --workspace
 	cargo nextest run --workspace --no-fail-fast --test attack
 
-test-agents: ## every real agent program against a fake model (ARGS="codex pi" for some)
+test-agents: ## real agent programs against a fake model (ARGS="codex pi" for some, ARGS=claude by choice: not open source)
 	@scripts/ensure $(TEST_NEEDS)
 	cargo build --workspace
 	@scripts/test-agents $(ARGS)

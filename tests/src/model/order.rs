@@ -1,8 +1,8 @@
 //! What a prompt tells the model to do.
 //!
 //! The last line of the prompt that begins with `FAKE` is the order: `FAKE say delay=1 words=20 rate=10`,
-//! `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`, `FAKE hang`, `FAKE ask`, `FAKE prose cli=codex`. A `+` stands for
-//! a space. Any other prompt is answered with its length and a hash of it.
+//! `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`, `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE prose cli=codex`.
+//! A `+` stands for a space. Any other prompt is answered with its length and a hash of it.
 
 use std::time::Duration;
 
@@ -35,7 +35,12 @@ pub enum Order {
         command: String,
     },
     /// Ask the person something, by the tool that the program has for it.
-    Question,
+    Question {
+        /// Whether several answers may be chosen.
+        multi: bool,
+    },
+    /// Show a plan, by the tool that the program has for it.
+    Plan,
     /// Fail.
     Error {
         /// The HTTP status.
@@ -72,7 +77,8 @@ impl Order {
             },
             "prose" => Self::Prose { cli: value("cli").unwrap_or_default().to_owned(), rate },
             "tool" => Self::Tool { delay, command: command.unwrap_or_else(|| "true".to_owned()) },
-            "ask" => Self::Question,
+            "ask" => Self::Question { multi: value("multi").is_some() },
+            "plan" => Self::Plan,
             "error" => Self::Error { status: number("status", 429.0) as u16 },
             "hang" => Self::Hang,
             _ => Self::Quote,

@@ -19,7 +19,9 @@ const SHELLS: [&str; 9] = [
     "execute_command",
     "run_command",
 ];
-const QUESTIONS: [&str; 4] = ["question", "ask_user", "ask_user_question", "request_user_input"];
+const QUESTIONS: [&str; 5] =
+    ["question", "ask_user", "ask_user_question", "request_user_input", "AskUserQuestion"];
+const PLANS: [&str; 1] = ["ExitPlanMode"];
 
 /// The shell among the tools, and the arguments that make it run a command.
 pub(super) fn shell(tools: &[Tool], command: &str) -> Option<(String, Value)> {
@@ -40,10 +42,24 @@ pub(super) fn shell(tools: &[Tool], command: &str) -> Option<(String, Value)> {
     Some((tool.name.clone(), Value::Object(args)))
 }
 
-/// The tool that asks a person, and a question for it.
-pub(super) fn question(tools: &[Tool]) -> Option<(String, Value)> {
+/// The tool that asks a person, and a question for it; with `multi` one that takes several answers.
+pub(super) fn question(tools: &[Tool], multi: bool) -> Option<(String, Value)> {
     let tool = QUESTIONS.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name))?;
-    Some((tool.name.clone(), fill(&tool.schema)))
+    let mut args = fill(&tool.schema);
+    for question in args["questions"].as_array_mut().into_iter().flatten() {
+        if let Some(several) = question.get_mut("multiSelect") {
+            *several = json!(multi);
+        }
+    }
+    Some((tool.name.clone(), args))
+}
+
+/// The tool that shows a plan and asks whether to carry it out, and a plan for it.
+pub(super) fn plan(tools: &[Tool]) -> Option<(String, Value)> {
+    let tool = PLANS.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name))?;
+    let mut args = fill(&tool.schema);
+    args["plan"] = json!("1. Read main.py\n2. Write made.txt");
+    Some((tool.name.clone(), args))
 }
 
 fn is_list(schema: &Value) -> bool {

@@ -117,8 +117,12 @@ impl<'a> Turn<'a> {
                 let call = schema::shell(&self.ask.tools, command);
                 self.call_or_say(wire, said, (call, command), &words)
             }
-            Order::Question => {
-                let call = schema::question(&self.ask.tools);
+            Order::Question { multi } => {
+                let call = schema::question(&self.ask.tools, *multi);
+                self.call_or_say(wire, said, (call, ""), &words)
+            }
+            Order::Plan => {
+                let call = schema::plan(&self.ask.tools);
                 self.call_or_say(wire, said, (call, ""), &words)
             }
             Order::Error { status } => {

@@ -19,7 +19,7 @@ pub(super) fn words(order: &Order, prompt: &str) -> Vec<String> {
             .collect(),
         Order::Tool { command, .. } => vec![format!("I run this.\n\n```bash\n{command}\n```\n")],
         Order::Quote => spaced(&quote(prompt)),
-        Order::Question | Order::Error { .. } | Order::Hang => {
+        Order::Question { .. } | Order::Plan | Order::Error { .. } | Order::Hang => {
             spaced("There is nothing to ask with.")
         }
     }

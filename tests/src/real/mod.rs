@@ -26,12 +26,21 @@ pub enum Cli {
     Qwen,
     Pi,
     Goose,
+    Claude,
 }
 
 impl Cli {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Codex, Self::Opencode, Self::Aider, Self::Gemini, Self::Qwen, Self::Pi, Self::Goose];
+    pub const ALL: [Self; 8] = [
+        Self::Codex,
+        Self::Opencode,
+        Self::Aider,
+        Self::Gemini,
+        Self::Qwen,
+        Self::Pi,
+        Self::Goose,
+        Self::Claude,
+    ];
 
     /// What it is called, here, in `scripts/agents` and on the command line.
     #[must_use]
@@ -44,7 +53,14 @@ impl Cli {
             Self::Qwen => "qwen",
             Self::Pi => "pi",
             Self::Goose => "goose",
+            Self::Claude => "claude",
         }
+    }
+
+    /// Whether it is open source. The others run only where nothing but loopback can be reached.
+    #[must_use]
+    pub fn is_open_source(self) -> bool {
+        self != Self::Claude
     }
 
     /// The one with this name.
@@ -73,6 +89,13 @@ fn folder() -> PathBuf {
     cache.join("paned/agents")
 }
 
+/// Whether this process can reach nothing but its own machine.
+fn has_only_loopback() -> bool {
+    let interfaces = fs::read_to_string("/proc/net/dev").unwrap_or_default();
+    let mut names = interfaces.lines().filter_map(|line| Some(line.split_once(':')?.0.trim()));
+    !interfaces.is_empty() && names.all(|name| name == "lo")
+}
+
 /// An agent program that can be started. Its home is removed with it.
 pub struct Real {
     cli: Cli,
@@ -90,6 +113,11 @@ impl Real {
             let name = cli.name();
             panic!("{name} is not installed; run `scripts/agents {name}` first")
         });
+        assert!(
+            cli.is_open_source() || has_only_loopback(),
+            "{} is not open source; run it by `scripts/loopback-only`",
+            cli.name()
+        );
         let dir = TempDir::with_prefix("paned-real-").unwrap();
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
         let mut real = Self { cli, dir, argv: vec![cli.name().to_owned()], env: BTreeMap::new() };
@@ -161,7 +189,14 @@ impl Real {
             "size": { "cols": cols, "rows": rows } })
     }
 
-    fn set(&mut self, name: &str, value: &str) {
+    /// Removes a file below its home, as if it had never been started.
+    #[track_caller]
+    pub fn forgets(&self, path: &str) {
+        fs::remove_file(self.home().join(path)).unwrap();
+    }
+
+    /// Sets a variable of its environment.
+    pub fn set(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_owned(), value.to_owned());
     }
 

@@ -13,6 +13,7 @@ pub(super) fn set_up(real: &mut Real, url: &str) {
         Cli::Qwen => qwen(real, url),
         Cli::Pi => pi(real, url),
         Cli::Goose => goose(real, url),
+        Cli::Claude => claude(real, url),
     }
 }
 
@@ -154,4 +155,24 @@ fn goose(real: &mut Real, url: &str) {
     real.set("OPENAI_API_KEY", "none");
     real.set("GOOSE_DISABLE_KEYRING", "1");
     real.arg(&["session"]);
+}
+
+fn claude(real: &mut Real, url: &str) {
+    let project = json!({ "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true });
+    let state = json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "projects": { real.cwd().display().to_string(): project },
+    });
+    // Its answers to the questions of the first run: theme, security notes, trust in the folder.
+    real.file(".claude.json", &state.to_string());
+    // With a key in place of a token, its first run calls servers of its vendor.
+    real.set("ANTHROPIC_AUTH_TOKEN", "none");
+    real.set("ANTHROPIC_BASE_URL", url);
+    for name in ["DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"] {
+        real.set(name, "1");
+    }
+    real.set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    // Otherwise the model must ask for the definition of a tool before it can call it.
+    real.set("ENABLE_TOOL_SEARCH", "false");
 }

@@ -92,6 +92,16 @@ pub(super) fn of(cli: Cli) -> Looks {
             quit: &["/exit", "\r"],
             ..USUAL
         },
+        Cli::Claude => Looks {
+            ready: &["❯"],
+            titled: true,
+            busy: &["esc to interrupt"],
+            permission: &["Do you want to proceed?"],
+            allow: &["1"],
+            clear: &[CTRL_U],
+            quit: &["/exit", "\r"],
+            ..USUAL
+        },
     }
 }
 

@@ -1,8 +1,10 @@
 //! Real agent programs against the fake model: what paned says of them is compared with what the model knows.
 //!
 //! They are ignored unless asked for, as the programs have to be installed first: `make test-agents` does that and runs
-//! them all, `make test` those of codex, opencode and aider.
+//! them all, `make test` those of codex, opencode and aider. Claude Code is not open source: its tests run by
+//! `make test-agents ARGS=claude` only, in a network namespace with nothing but loopback.
 
+mod claude_stories;
 mod session;
 mod stories;
 
@@ -43,6 +45,7 @@ stories! {
     qwen: Cli::Qwen;
     pi: Cli::Pi;
     goose: Cli::Goose;
+    claude: Cli::Claude;
 }
 
 mod delivery {

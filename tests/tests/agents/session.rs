@@ -30,15 +30,30 @@ impl Session {
     /// Starts the program as an agent and waits until it takes a prompt.
     #[track_caller]
     pub(crate) fn start(cli: Cli) -> Self {
-        let (server, model) = (Server::start_bare(), Model::start());
-        let real = Real::new(cli, &model);
-        let said = listen(&server);
-        let params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
-            "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
-        server.act("agent:create", params);
-        let session = Self { cli, model, real, said, fates: Mutex::default(), server };
+        // Others are set up to ask; Claude Code has an argument for it.
+        let more = match cli {
+            Cli::Claude => json!({ "permissions": "ask" }),
+            _ => json!({}),
+        };
+        let session = Self::launch(cli, |_| {}, &more);
         session.until(&["ready"]);
         session
+    }
+
+    /// Starts the program after a change to its files, with more parameters of `agent:create`; waits for nothing.
+    #[track_caller]
+    pub(crate) fn launch(cli: Cli, prepare: impl FnOnce(&mut Real), more: &Value) -> Self {
+        let (server, model) = (Server::start_bare(), Model::start());
+        let mut real = Real::new(cli, &model);
+        prepare(&mut real);
+        let said = listen(&server);
+        let mut params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
+            "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            params[name] = value.clone();
+        }
+        server.act("agent:create", params);
+        Self { cli, model, real, said, fates: Mutex::default(), server }
     }
 
     /// A file in the folder that the agent works in.
@@ -112,6 +127,8 @@ impl Session {
     pub(crate) fn own(&self, got: &str, sent: &str) -> String {
         match self.cli {
             Cli::Opencode => got.strip_suffix(' ').unwrap_or(got).to_owned(),
+            // It takes a text that begins with `!`, `#` or `?` with a blank before it.
+            Cli::Claude if sent.starts_with(['!', '#', '?']) => got.trim_start().to_owned(),
             Cli::Goose if got.ends_with(&format!("\n{sent}")) => sent.to_owned(),
             _ => got.to_owned(),
         }

@@ -62,7 +62,7 @@ pub(crate) fn asks_before_it_runs_a_command(cli: Cli) {
     session.never_lied();
 }
 
-fn answers(session: &Session, option: &str) {
+pub(crate) fn answers(session: &Session, option: &str) {
     let answer = json!({ "paneId": "agent", "option": option });
     let answered = session.server.act("agent:answer", answer);
     assert_eq!(answered["answered"], true, "{answered:#}\n{}", session.screen());
@@ -89,7 +89,7 @@ pub(crate) fn is_interrupted_and_survives_an_error(cli: Cli) {
     session.never_lied();
 }
 
-fn interrupts(session: &Session) {
+pub(crate) fn interrupts(session: &Session) {
     let params = json!({ "paneId": "agent", "timeoutMs": 20_000 });
     let interrupted = session.server.act("agent:interrupt", params);
     assert_eq!(interrupted["interrupted"], true, "{interrupted:#}\n{}", session.screen());

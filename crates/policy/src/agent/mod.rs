@@ -19,6 +19,7 @@ mod sight;
 mod status;
 mod typed;
 
+pub(crate) use dialog::unticked;
 pub(crate) use facts::REDRAW;
 
 pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};

@@ -112,7 +112,7 @@ fn is_queued(look: &Look, profile: &Profile, anatomy: &Anatomy) -> bool {
 /// The newest figure, which is the lowest.
 fn context(look: &Look, profile: &Profile, anatomy: &Anatomy) -> Option<u8> {
     let pattern = profile.context.as_ref()?;
-    let mut rows = anatomy.rows(look, Region::Live, usize::MAX);
+    let mut rows = anatomy.rows(look, profile.context_region, usize::MAX);
     rows.sort_unstable();
     let figure = rows.iter().rev().find_map(|row| pattern.capture(look.row(*row)))?;
     let percent: f64 = figure.trim_end_matches('%').parse().ok()?;

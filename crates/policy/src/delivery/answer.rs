@@ -7,8 +7,10 @@ use paned_model::{Dialog, DialogOption, Time};
 use paned_term::keys::Key;
 
 use super::{Act, Sight, Step, Wrote};
-use crate::agent::REDRAW;
+use crate::agent::{REDRAW, unticked};
 
+/// How long a question must be seen before the first key. Claude Code ignores keys for 150 ms after it has drawn one.
+const FIRST: u64 = 300;
 /// Between two keys, in milliseconds; programs that draw themselves anew after each take no two at once.
 const BETWEEN: u64 = 90;
 /// How long after a write that did not happen the next one is tried.
@@ -66,7 +68,11 @@ pub fn choose<'a>(dialog: &'a Dialog, choice: &Choice) -> Result<&'a DialogOptio
 fn labelled<'a>(dialog: &'a Dialog, label: &str) -> Vec<&'a DialogOption> {
     let label = label.to_lowercase();
     let says = |fits: &dyn Fn(&str) -> bool| -> Vec<_> {
-        dialog.options.iter().filter(|option| fits(&option.label.to_lowercase())).collect()
+        let is_meant = |option: &&DialogOption| {
+            let said = option.label.to_lowercase();
+            fits(&said) || fits(unticked(&said))
+        };
+        dialog.options.iter().filter(is_meant).collect()
     };
     let exact = says(&|said| said == label);
     if !exact.is_empty() {
@@ -198,6 +204,7 @@ impl Answering {
             return self.miss(sight, now);
         };
         self.missing = None;
+        self.not_before.get_or_insert(Time(now.0 + FIRST));
         let done = self.pressed == self.keys.len();
         let until = self.last.filter(|_| done).map(|last| Time(last.0 + CONFIRM));
         let wait = until.or(self.not_before).filter(|until| now < *until);
@@ -352,11 +359,25 @@ mod tests {
     }
 
     #[test]
+    fn no_key_is_pressed_on_a_question_that_was_just_drawn() {
+        let asked = Some(buttons("1", 0));
+        assert_eq!(play(&[(FIRST, asked.clone())]).0.len(), 0);
+        assert_eq!(play(&[(FIRST + 10, asked)]).0.len(), 1);
+    }
+
+    #[test]
+    fn a_box_before_a_label_need_not_be_said() {
+        let asked = dialog(&[("[ ] Header", None), ("[✔] Footer", None)]);
+        assert_eq!(choose(&asked, &label("header")).unwrap().keys, ["1"]);
+        assert_eq!(choose(&asked, &label("[✔] Foot")).unwrap().keys, ["2"]);
+    }
+
+    #[test]
     fn a_redraw_between_two_keys_is_no_answer() {
         let at = |selected| Some(buttons("1", selected));
         let other = Some(buttons("2", 0));
         // Blank, then half drawn as if another question, with something printed all the time.
-        let redraw = [(50, at(0)), (600, None), (600, other), (400, None), (300, at(1))];
+        let redraw = [(350, at(0)), (600, None), (600, other), (400, None), (300, at(1))];
         let end = [(300, at(2)), (400, None)];
         let (pressed, progress) = play(&[&redraw[..], &end[..]].concat());
         assert_eq!(
@@ -368,12 +389,12 @@ mod tests {
     #[test]
     fn a_question_is_gone_when_the_screen_stands_still_without_it() {
         let asked = Some(buttons("1", 0));
-        assert_eq!(play(&[(50, asked.clone()), (1_000, None)]).1, Progress::Gone(1));
+        assert_eq!(play(&[(350, asked.clone()), (1_000, None)]).1, Progress::Gone(1));
         let other = Some(buttons("2", 0));
-        assert_eq!(play(&[(50, asked.clone()), (1_000, other)]).1, Progress::Gone(1));
+        assert_eq!(play(&[(350, asked.clone()), (1_000, other)]).1, Progress::Gone(1));
         // It prints on and on.
         let busy: Vec<_> = (0..100).map(|_| (100, None)).collect();
-        let (pressed, progress) = play(&[&[(50, asked)][..], &busy].concat());
+        let (pressed, progress) = play(&[&[(350, asked)][..], &busy].concat());
         assert_eq!((pressed.len(), progress), (1, Progress::Gone(1)));
     }
 

@@ -227,7 +227,7 @@ impl Agent {
             Order::Tool { delay, command } => (Some(delay), Then::Ask(command)),
             Order::Error { status } => (Some(self.flags.work), Then::Fail(status)),
             Order::Hang => (None, say("")),
-            Order::Prose { .. } | Order::Question | Order::Quote => {
+            Order::Prose { .. } | Order::Question { .. } | Order::Plan | Order::Quote => {
                 let sentence = format!("I read {} bytes.", prompt.len());
                 (Some(self.flags.work), Then::Say(sentence))
             }

@@ -59,7 +59,7 @@ fn bare(label: &str) -> &str {
 }
 
 /// A label without the box that shows whether it is ticked: ticking it does not make another question.
-fn unticked(label: &str) -> &str {
+pub(crate) fn unticked(label: &str) -> &str {
     let boxes = ["[ ] ", "[x] ", "[X] ", "[✔] ", "[✓] "];
     boxes.iter().find_map(|tick| label.strip_prefix(tick)).unwrap_or(label)
 }

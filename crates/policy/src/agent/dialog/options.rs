@@ -71,9 +71,8 @@ fn numbered(look: &Look, end: usize, reach: usize) -> Option<Block> {
     for row in (0..=last).rev() {
         let Some(found) = NUMBERED.captures(look.row(row)) else {
             let line = inner(look.row(row));
-            if line == "Submit" {
-                let label = line.to_owned();
-                choices.insert(0, Choice { label, ..Choice::default() });
+            if let Some(submit) = submit(line) {
+                choices.insert(0, submit);
                 more.clear();
                 continue;
             }
@@ -101,6 +100,14 @@ fn numbered(look: &Look, end: usize, reach: usize) -> Option<Block> {
         }
     }
     None
+}
+
+/// The entry without a number that sends the answers of a multi-select question.
+fn submit(line: &str) -> Option<Choice> {
+    let label = line.trim_start_matches(['❯', '›', '>', ' ']);
+    let selected = label.len() < line.len();
+    let label = (label == "Submit").then(|| label.to_owned())?;
+    Some(Choice { label, selected, ..Choice::default() })
 }
 
 /// The rows that go on with the last option: they stand under its label.

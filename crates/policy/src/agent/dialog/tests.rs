@@ -172,6 +172,10 @@ fn ticking_an_option_does_not_make_another_question() {
     let options =
         ["*[ ] Header At the top=1", "[ ] Footer=2", "Submit=down down enter", "Chat about this=3"];
     check("claude", &text, "question", "Which parts?", &options);
+    let at_submit = text.replace("❯ 1.", "  1.").replace("     Submit", "❯    Submit");
+    let options = ["[ ] Header At the top=1", "[ ] Footer=2", "*Submit=enter", "Chat about this=3"];
+    check("claude", &at_submit, "question", "Which parts?", &options);
+    assert_eq!(dialog("claude", &text).unwrap().id, dialog("claude", &at_submit).unwrap().id);
     let ticked = text.replace("1. [ ] Header", "1. [✔] Header");
     assert_eq!(dialog("claude", &text).unwrap().id, dialog("claude", &ticked).unwrap().id);
 }

@@ -61,6 +61,8 @@ pub struct Profile {
     pub messages: Messages,
     /// Reads how much of its context is used, in per cent.
     pub context: Option<Pattern>,
+    /// Where that figure is shown.
+    pub context_region: Region,
     /// How long things take.
     pub timing: Timing,
     /// Where one types.

@@ -62,6 +62,7 @@ fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
         transcript: reader.table("transcript").and_then(transcript),
         messages: reader.table("messages").map(messages).unwrap_or_default(),
         context: reader.pattern("context"),
+        context_region: reader.word("context-in", &Region::WORDS).unwrap_or(Region::Live),
         timing: reader.table("timing").map(timing).unwrap_or_default(),
         composer: reader.table("composer").map(composer),
         dialog: reader.table("dialog").map(dialog),

@@ -47,8 +47,8 @@ fn each_mistake_is_told_with_its_line() {
     check(
         "command = \"x\"\ncolour = 1",
         &["2: a profile has no `colour`; it may have `command`, `programs`, `about`, `accuracy`, \
-         `screen`, `versions`, `implicit`, `spawn`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, `messages`, `context`, \
-         `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
+         `screen`, `versions`, `implicit`, `spawn`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, \
+         `messages`, `context`, `context-in`, `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
     );
     check("command = \"x\"\n\n[title]\nbusy = '('\n", &["4: `busy` is no pattern: unclosed group"]);
     check(
@@ -147,7 +147,7 @@ fn wishes_become_arguments() {
         ..Wanted::default()
     };
     let argv = line("claude", &wanted).unwrap().join("|");
-    assert_eq!(argv, "claude|--model|opus|--dangerously-skip-permissions|--|-do it");
+    assert_eq!(argv, "claude|--model|opus|--permission-mode|auto|--|-do it");
     let own = Wanted { argv: Some(vec!["x".into()]), ..Wanted::default() };
     assert_eq!(line("aider", &own).unwrap(), ["x"]);
     assert_eq!(line("codex", &own).unwrap(), ["x"], "one's own command line is left as it is");
