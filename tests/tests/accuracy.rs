@@ -13,6 +13,9 @@ use serde_json::Value;
 /// The share of labelled time that must be right, with grace.
 const ENOUGH: f64 = 0.98;
 
+/// The same for programs that no profile describes, strictly.
+const GENERIC_ENOUGH: f64 = 0.88;
+
 #[test]
 fn the_engine_is_right_and_never_ready_too_soon() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
@@ -31,6 +34,22 @@ fn the_engine_is_right_and_never_ready_too_soon() {
     assert!(wrong.is_empty(), "ready was said while busy or blocked: {}", wrong.join(", "));
     assert!(ENOUGH <= graced, "right for {graced:.4} of the time, {strict:.4} strictly");
     assert!(600_000 < sum.labelled, "there are recordings: {} ms", sum.labelled);
+}
+
+#[test]
+fn without_its_profile_a_program_is_judged_right_most_of_the_time_and_never_ready_too_soon() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let library = Library::embedded();
+    let mut sum = Tally::default();
+    for mut recording in all(&folder) {
+        recording.judge_as("generic");
+        let tally = Tally::of(&recording, &recording.judge(&library));
+        let (program, case) = (&recording.program, &recording.case);
+        assert_eq!(tally.false_ready_graced, 0, "{program}/{case} was called ready too soon");
+        sum += &tally;
+    }
+    let (strict, graced) = sum.shares();
+    assert!(GENERIC_ENOUGH <= strict, "right for {strict:.4} of the time, {graced:.4} with grace");
 }
 
 fn replay(args: &[&str]) -> (String, Option<i32>) {

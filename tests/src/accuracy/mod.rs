@@ -11,7 +11,7 @@ mod table;
 
 pub use recording::{Label, Recording, Truth, all};
 pub use score::{Share, Tally};
-pub use table::table;
+pub use table::{summary, table};
 
 /// How far from a change of label either label counts as right, in milliseconds.
 pub const GRACE: u64 = 250;

@@ -5,19 +5,10 @@ use std::fmt::Write as _;
 
 use super::Tally;
 
-/// A table for each program, as Markdown, and one line for all.
+/// Two tables as Markdown: each program with one line for all, then each state of each program.
 #[must_use]
 pub fn table(tallies: &BTreeMap<String, Tally>) -> String {
-    let mut out = String::from(
-        "| program | strict | 250 ms grace | false ready (strict) | delay p50 | p95 | never seen |\n\
-         |---|---|---|---|---|---|---|\n",
-    );
-    let mut sum = Tally::default();
-    for (program, tally) in tallies {
-        row(&mut out, program, tally);
-        sum += tally;
-    }
-    row(&mut out, "all", &sum);
+    let mut out = summary(tallies);
     out.push_str("\n| program | state | precision | recall | seconds |\n|---|---|---|---|---|\n");
     for (program, tally) in tallies {
         for (truth, share) in &tally.states {
@@ -31,6 +22,22 @@ pub fn table(tallies: &BTreeMap<String, Tally>) -> String {
             );
         }
     }
+    out
+}
+
+/// How often the engine is right: a line for each program, and one for all.
+#[must_use]
+pub fn summary(tallies: &BTreeMap<String, Tally>) -> String {
+    let mut out = String::from(
+        "| program | strict | 250 ms grace | false ready (strict) | delay p50 | p95 | never seen |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    let mut sum = Tally::default();
+    for (program, tally) in tallies {
+        row(&mut out, program, tally);
+        sum += tally;
+    }
+    row(&mut out, "all", &sum);
     out
 }
 

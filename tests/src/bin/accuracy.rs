@@ -1,27 +1,42 @@
 //! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
 //! path holds one of them; with `-v`, every recording and what was said where it was wrong; with a folder that begins with
-//! `/`, the recordings there; with `--generic`, judged as if no profile knew the program.
+//! `/`, the recordings there; with `--generic`, only the figures of the generic profile, in detail.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "it prints")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use paned_e2e::accuracy::{Recording, Tally, all, table};
+use paned_e2e::accuracy::{Recording, Tally, all, summary, table};
 use paned_policy::agent::{Library, Sample};
+
+/// The profile for programs that no other describes.
+const GENERIC: &str = "generic";
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let is_loud = words.iter().any(|word| word == "-v");
     let is_generic = words.iter().any(|word| word == "--generic");
+    if is_generic {
+        return println!("{}", table(&judge_all(&words, Some(GENERIC))));
+    }
+    println!("{}", table(&judge_all(&words, None)));
+    println!(
+        "With every program's own profile and hooks switched off, judged by the generic profile:\n"
+    );
+    println!("{}", summary(&judge_all(&words, Some(GENERIC))));
+}
+
+/// Judges the recordings that are asked for, by this profile or by their own.
+fn judge_all(words: &[String], profile: Option<&str>) -> BTreeMap<String, Tally> {
+    let is_loud = words.iter().any(|word| word == "-v");
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
     let folder = words.iter().find(|word| word.starts_with('/')).map_or(ours, PathBuf::from);
     let words: Vec<&String> = words.iter().filter(|it| !it.starts_with(['-', '/'])).collect();
     let library = Library::embedded();
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     for mut recording in all(&folder) {
-        if is_generic {
-            recording.judge_as("generic");
+        if let Some(profile) = profile {
+            recording.judge_as(profile);
         }
         let name = format!("{}/{}", recording.program, recording.case);
         if !words.is_empty() && !words.iter().any(|word| name.contains(*word)) {
@@ -38,7 +53,7 @@ fn main() {
         }
         *tallies.entry(recording.program).or_default() += &tally;
     }
-    println!("{}", table(&tallies));
+    tallies
 }
 
 fn tell(name: &str, recording: &Recording, samples: &[Sample], tally: &Tally) {
