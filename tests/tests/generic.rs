@@ -111,3 +111,21 @@ fn a_read_eval_print_loop_is_learned() {
     program.until("ready");
     assert!(program.count("slept 2") > 0, "{}", program.server.text("a"));
 }
+
+#[test]
+fn shells_and_loops_that_every_machine_has_are_busy_while_they_work() {
+    for (argv, work, printed) in [
+        (&["bash", "--norc"][..], "sleep 2; echo slept $((1 + 1))", "slept 2"),
+        (
+            &["node"][..],
+            "const t = Date.now(); while (Date.now() - t < 2000) {} 'sl' + 'ept'",
+            "'slept'",
+        ),
+    ] {
+        let program = Program::run(argv);
+        program.send(work);
+        assert_eq!(program.agent()["state"], "busy", "{argv:?}");
+        program.until("ready");
+        assert!(program.count(printed) > 0, "{argv:?} was ready too soon");
+    }
+}
