@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use paned_e2e::wait_for;
 use serde_json::json;
 
 use super::{LONG, Room};
@@ -67,6 +68,25 @@ fn of_a_program_that_no_profile_knows_its_hooks_tell() {
     assert_eq!(room.until("a", "busy")["source"], "hook");
     room.act("agent:set-state", json!({ "paneId": "a", "status": "idle" }));
     room.until("a", "ready");
+}
+
+#[test]
+fn a_known_program_inside_a_wrapper_is_recognised() {
+    let room = Room::new();
+    let inner = room.home().join("mini-agent");
+    fs::rename(room.home().join("mini.sh"), &inner).unwrap();
+    let profile = include_str!("mini.toml").replace("implicit = false", "implicit = true");
+    let named = format!("programs = [\"mini-agent\"]\n{profile}");
+    fs::write(room.profiles().join("mini.toml"), named).unwrap();
+    let wrapper = room.home().join("wrapper.sh");
+    fs::write(&wrapper, format!("echo wrapped\n/bin/bash {}\necho over\n", inner.display()))
+        .unwrap();
+    let argv = json!(["/bin/bash", wrapper]);
+    room.act("agent:create", json!({ "id": "a", "argv": argv, "waitReady": false }));
+    wait_for("the profile of what is inside", || {
+        let agent = room.act("agent:state", json!({ "paneId": "a" }));
+        (agent["profile"] == "mini" && agent["state"] == "ready").then_some(())
+    });
 }
 
 #[test]

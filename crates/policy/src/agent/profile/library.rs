@@ -169,7 +169,11 @@ fn started(argv: &[String]) -> Vec<String> {
     if SHELLS.contains(&program.as_str()) {
         return match argv.iter().position(|word| is_command_flag(word)) {
             Some(at) => argv.get(at + 1).map_or_else(Vec::new, |line| started(&words_of(line))),
-            None => vec![program],
+            // A script: the system shows its interpreter first.
+            None => match words.find(|word| !word.starts_with('-')) {
+                Some(script) => vec![program_of(script)],
+                None => vec![program],
+            },
         };
     }
     if !WRAPPERS.contains(&program.as_str()) {
