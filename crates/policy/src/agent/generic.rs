@@ -146,3 +146,71 @@ fn line_start(look: &Look, shape: &ComposerShape, at: usize) -> Option<usize> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+    use paned_term::Screen;
+
+    use super::super::{Composer, Library};
+    use super::*;
+
+    /// What stands in the composer of a screen that shows this, with the cursor where the text ends or where `\x1b[…H` puts it.
+    fn read(text: &str) -> Composer {
+        let mut screen = Screen::new(Size { cols: 40, rows: 12 });
+        screen.feed(text.replace('\n', "\r\n").as_bytes());
+        let library = Library::embedded();
+        Look::of(&screen).composer(library.get("generic").unwrap())
+    }
+
+    #[track_caller]
+    fn check(text: &str, expect: Option<&str>) {
+        let expect = match expect {
+            None => Composer::Hidden,
+            Some("") => Composer::Empty,
+            Some(draft) => Composer::Draft(draft.into()),
+        };
+        assert_eq!(read(text), expect, "{text:?}");
+    }
+
+    const RULE: &str = "────────────────────";
+
+    #[test]
+    fn a_prompt_sign_before_the_cursor_is_a_composer() {
+        check("hello\n> ", Some(""));
+        check("> what I type", Some("what I type"));
+        check("(gdb) ", Some(""));
+        check("In [12]: x = 1", Some("x = 1"));
+        check("user@host:~/src$ ", Some(""));
+        check("working on it\n", None);
+        check("Password: ", None);
+    }
+
+    #[test]
+    fn what_is_printed_below_a_line_that_was_entered_is_no_draft() {
+        check("> hello\n| thinking...", None);
+        check("> hello\nDelete it? [y/N] ", None);
+        let long = "x".repeat(45);
+        check(&format!("> {long}"), Some(&format!("{}\n{}", &long[..38], &long[38..])));
+    }
+
+    #[test]
+    fn a_frame_around_the_cursor_is_a_composer() {
+        check(&format!("text\n{RULE}\n❯ \n{RULE}\nfooter\x1b[3;3H"), Some(""));
+        check(&format!("text\n{RULE}\n❯ one\n  two\n{RULE}\nfooter\x1b[3;3H"), Some("one\n  two"));
+        check(&format!("text\n{RULE}\nmore\n"), None);
+    }
+
+    #[test]
+    fn a_list_is_a_question_only_with_an_answer_or_a_hint() {
+        let ask = |text: &str| {
+            let mut screen = Screen::new(Size { cols: 40, rows: 12 });
+            screen.feed(text.replace('\n', "\r\n").as_bytes());
+            let library = Library::embedded();
+            Look::of(&screen).dialog(library.get("generic").unwrap()).is_some()
+        };
+        assert!(ask("Run it?\n❯ 1. Yes\n  2. No\n"));
+        assert!(ask("Which?\n❯ Green\n  Blue\n\nenter to select\n"));
+        assert!(!ask("Steps:\n> 1. Green\n  2. Blue\n"));
+    }
+}
