@@ -146,16 +146,16 @@ async fn ask(
     }
 }
 
-/// Ends what a keeper has left behind that died before its program. One that has finished has left nothing.
+/// Ends what a keeper has left behind that died: before its program, or after it while others of the pane's processes
+/// lived. One that has finished has left nothing.
 async fn left_behind(
     kernel: &Kernel,
     pane: &Pane,
     grace: Duration,
 ) -> Result<Vec<Survivor>, Refusal> {
-    let is_lost = pane.lock().status() == Status::Lost;
-    match is_lost && !pane.is_adopted() {
-        true => Ok(kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await?),
-        false => Ok(Vec::new()),
+    match pane.is_adopted() {
+        false => Ok(kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await?),
+        true => Ok(Vec::new()),
     }
 }
 
