@@ -382,3 +382,19 @@ fn a_pane_is_not_removed_while_what_it_left_behind_runs() {
     server.act("pane:close", on("a", json!({})));
     assert!(!is_alive(keeper) && !pids.iter().any(|pid| is_alive(*pid)), "{pids:?}");
 }
+
+#[test]
+fn a_kill_and_a_close_wait_five_seconds_for_a_stopped_keeper() {
+    for (action, params, grace) in
+        [("pane:kill", json!({ "graceMs": 500 }), 500), ("pane:close", json!({}), 3000)]
+    {
+        let (server, keeper) = stopped();
+        let before = Instant::now();
+        let late = server.try_act(action, on("a", params)).unwrap_err();
+        let took = before.elapsed();
+        assert_eq!(late.code, Code::Timeout, "{late:?}");
+        assert!(late.sentence.contains("may still be carried out"), "{late:?}");
+        assert!(took < Duration::from_millis(grace + 7000), "{action}: {took:?}");
+        signal(keeper, Signal::CONT);
+    }
+}
