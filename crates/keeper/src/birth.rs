@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use paned_model::frame::{Birth, Stillborn};
-use paned_model::{Time, machine_limit};
+use paned_model::{Code, Time, machine_limit};
 use rustix::process::{Pid, chdir};
 
 use crate::own::Own;
@@ -44,7 +44,7 @@ fn try_bear(
     let started = clock::now();
     let machine = |what: &str| {
         let what = what.to_owned();
-        move |error: io::Error| Stillborn { reason: reason(&what, &error), invalid: false }
+        move |error: io::Error| failed(&what, &error)
     };
     let pty = pty.map_err(no_pty)?;
     pty::resize(&pty.master, birth.size).map_err(machine("cannot size the pty"))?;
@@ -58,25 +58,23 @@ fn try_bear(
     Ok(Newborn { master: pty.master, child, tape, listener, socket, started })
 }
 
-/// What went wrong, and what to change where it is a limit of the machine.
-pub(crate) fn reason(what: &str, error: &io::Error) -> String {
-    match machine_limit(error) {
-        Some((_, hint)) => format!("{what}: {error}; {hint}"),
-        None => format!("{what}: {error}"),
-    }
+/// What the machine has refused, and what to change where it is a limit of it.
+pub(crate) fn failed(what: &str, error: &io::Error) -> Stillborn {
+    let limit = machine_limit(error);
+    let hint = limit.map(|(_, hint)| format!("; {hint}")).unwrap_or_default();
+    let limit = matches!(limit, Some((Code::Limit, _)));
+    Stillborn { reason: format!("{what}: {error}{hint}"), invalid: false, limit }
 }
 
 /// There are as many ptys as the machine allows: Linux says that there is no space, others that one should try again.
 fn no_pty(error: io::Error) -> Stillborn {
     let errno = error.raw_os_error().unwrap_or_default();
-    let reason = if [libc::ENOSPC, libc::EAGAIN, libc::ENXIO].contains(&errno) {
-        "cannot open a pty: all that this machine allows are in use; close some, or raise the limit with \
-         `sysctl kernel.pty.max=4096`"
-            .to_owned()
-    } else {
-        reason("cannot open a pty", &error)
-    };
-    Stillborn { reason, invalid: false }
+    if ![libc::ENOSPC, libc::EAGAIN, libc::ENXIO].contains(&errno) {
+        return failed("cannot open a pty", &error);
+    }
+    let reason = "cannot open a pty: all that this machine allows are in use; close some, or raise the limit with \
+                  `sysctl kernel.pty.max=4096`";
+    Stillborn { reason: reason.to_owned(), invalid: false, limit: false }
 }
 
 /// Listens for clients, and owns the socket's file.
@@ -92,12 +90,28 @@ fn start(birth: &Birth, pty: &Pty) -> Result<u32, Stillborn> {
     chdir(&birth.cwd).map_err(|error| Stillborn {
         reason: format!("cannot start in `{}`: {}", birth.cwd, io::Error::from(error)),
         invalid: true,
+        limit: false,
     })?;
     let program = Program { file: &birth.program, argv: &birth.argv, env: &birth.env };
     let started = core_limit::with_original(|| pty::start(pty, program));
     let _ = chdir("/");
     started.map_err(|error| Stillborn {
-        reason: reason(&format!("cannot run `{}`", birth.program), &error),
         invalid: machine_limit(&error).is_none(),
+        ..failed(&format!("cannot run `{}`", birth.program), &error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_can_be_raised_is_reported_as_one() {
+        for (errno, is_limit) in
+            [(libc::EAGAIN, true), (libc::EMFILE, true), (libc::ENOMEM, false), (libc::EIO, false)]
+        {
+            let failed = failed("cannot start a keeper", &io::Error::from_raw_os_error(errno));
+            assert_eq!((failed.limit, failed.invalid), (is_limit, false), "{failed:?}");
+        }
+    }
 }

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-use paned_model::frame::{FromKeeper, Message as _, Stillborn};
+use paned_model::frame::{FromKeeper, Message as _};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
 
-use crate::birth::reason;
+use crate::birth::failed;
 use crate::{core_limit, fds, keep, signals};
 
 /// Runs a nursery on standard input, the socket of its server, until the server is gone. `files` is the
@@ -52,9 +52,8 @@ pub fn run(files: Option<u64>) -> io::Result<()> {
 
 /// Says why there is no keeper.
 fn refuse(mut birth: UnixStream, error: &io::Error) {
-    let reason = reason("cannot start a keeper", error);
     let mut word = Vec::new();
-    FromKeeper::Stillborn(Stillborn { reason, invalid: false }).encode(&mut word);
+    FromKeeper::Stillborn(failed("cannot start a keeper", error)).encode(&mut word);
     // The server is told by the closed socket otherwise.
     let _ = birth.write_all(&word);
 }

@@ -275,6 +275,9 @@ pub struct Stillborn {
     pub reason: String,
     /// Whether the request was at fault rather than the machine.
     pub invalid: bool,
+    /// Whether a limit of the machine was reached that can be raised: of processes or of open files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limit: bool,
 }
 
 /// How a pane's program ended. Written on the tape and told to every client.

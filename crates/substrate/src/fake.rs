@@ -151,7 +151,8 @@ impl FakePane {
     /// Whoever is left is killed, the keeper too; answers who outlived that.
     fn end_by_force(&self) -> Vec<Survivor> {
         let survivors = self.lock().survivors.clone();
-        if survivors.is_empty() && !self.lock().lost {
+        let is_over = self.lock().lost || self.lock().ending.is_some();
+        if survivors.is_empty() && !is_over {
             self.lose();
         }
         survivors

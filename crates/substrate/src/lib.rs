@@ -355,6 +355,9 @@ pub enum Error {
     /// The program cannot be run as asked.
     #[error("{0}")]
     Refused(String),
+    /// A limit of the machine, and what to change.
+    #[error("{0}")]
+    Limit(String),
     /// The machine has no more to give, or is broken.
     #[error("{0}")]
     Machine(String),
@@ -384,6 +387,7 @@ impl From<Error> for Refusal {
         let code = match error {
             Error::Taken(_) => Code::Conflict,
             Error::Refused(_) => Code::Invalid,
+            Error::Limit(_) => Code::Limit,
             Error::Machine(_) => Code::Unavailable,
             Error::Timeout { .. } => Code::Timeout,
             Error::Io { .. } => Code::Internal,

@@ -221,3 +221,56 @@ fn a_state_folder_that_is_deleted_is_noticed_and_its_programs_are_found() {
     prints(&server, "a", "after");
     server.act("pane:kill", json!({ "paneId": "a" }));
 }
+
+#[test]
+fn a_tape_that_is_cut_before_its_text_is_read_and_waited_for() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "echo eighteen bytes; exec cat"));
+    wait_for("its text", || server.text("a").contains("eighteen").then_some(()));
+    tape(&server, "a").set_len(5000).unwrap();
+    let end = server.pane("a")["bytes"].as_u64().unwrap();
+    server.act("pane:read", json!({ "paneId": "a" }));
+    let wait = json!({ "paneId": "a", "since": 0, "pattern": "zz", "timeoutMs": 200 });
+    let _ = server.try_act("pane:wait", wait);
+    // The loss is reported, once.
+    let read = server.act("pane:read", json!({ "paneId": "a", "since": 0 }));
+    assert_eq!((&read["gap"], &read["next"]), (&json!({ "from": 0, "to": end }), &json!(end)));
+    let read = server.act("pane:read", json!({ "paneId": "a", "since": end }));
+    assert_eq!((read.get("gap"), &read["lines"]), (None, &json!([])), "{read}");
+    look(&server, "a");
+    prints(&server, "a", "the keeper goes on");
+}
+
+#[test]
+fn a_long_tape_that_is_cut_is_read_up_to_the_cut() {
+    let server = Server::start();
+    server.act("pane:new", script("a", "seq 1 200000; exec cat"));
+    let is_there = || server.text("a").contains("200000").then_some(());
+    wait_for("its lines", is_there);
+    tape(&server, "a").set_len(1_000_000).unwrap();
+    let read = |params: Value| {
+        let mut params = params;
+        params["paneId"] = json!("a");
+        server.act("pane:read", params)
+    };
+    assert_eq!(read(json!({ "pattern": "zzz" }))["lines"], json!([]));
+    let tail = read(json!({ "tail": 10 }));
+    let numbers: Vec<u64> =
+        tail["lines"].as_array().unwrap().iter().map(|line| line["n"].as_u64().unwrap()).collect();
+    assert_eq!(numbers.len(), 10, "{tail}");
+    assert!(numbers.is_sorted() && tail["total"] == json!(200_000), "{tail}");
+    // A reader that goes on from each answer reaches the end, and is told of one gap.
+    let (mut since, mut gaps) = (0, 0);
+    let end = server.pane("a")["bytes"].as_u64().unwrap();
+    for _ in 0..1000 {
+        let part = read(json!({ "since": since, "limit": 10_000 }));
+        gaps += usize::from(part.get("gap").is_some());
+        since = part["next"].as_u64().unwrap();
+        if since == end {
+            break;
+        }
+    }
+    assert_eq!((since, gaps), (end, 1));
+    look(&server, "a");
+    prints(&server, "a", "the keeper goes on");
+}

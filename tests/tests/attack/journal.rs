@@ -291,6 +291,25 @@ fn a_lost_or_garbled_journal_keeps_what_can_be_read_and_gives_no_id_again() {
 }
 
 #[test]
+fn losses_close_together_give_no_id_again() {
+    let mut server = Server::start();
+    let mut last = 0;
+    for lost in [&[][..], &[".high"], &[".high"], &["", "-wal", ".high"]] {
+        server.kill();
+        for suffix in lost {
+            fs::remove_file(server.state().join(format!("journal.db{suffix}"))).unwrap();
+        }
+        server.start_again();
+        for _ in 0..50 {
+            let emitted = server.act("event:emit", json!({ "name": "test:n" }));
+            let id = emitted["id"].as_u64().unwrap();
+            assert!(last < id && id < 1 << 53, "after {lost:?}: {id} comes after {last}");
+            last = id;
+        }
+    }
+}
+
+#[test]
 fn a_log_that_cannot_be_written_costs_only_the_log() {
     let server = Server::start_after(&[], "export PANED_LOG=trace; exec 2>/dev/full");
     let pane = server.act("pane:new", json!({ "id": "p", "argv": ["cat"] }));

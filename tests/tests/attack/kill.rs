@@ -332,3 +332,69 @@ fn a_stopped_keeper_is_ended_by_force() {
     assert!(!is_alive(keeper) && !is_alive(pid), "{answer}");
     assert_eq!(server.pane("b")["status"], "running");
 }
+
+/// A program that has exited and left two processes behind, and its keeper, which lives on for them.
+fn start_leftovers(server: &Server) -> (Vec<u32>, u32) {
+    let text = "trap '' HUP; nohup sleep 7001 >/dev/null 2>&1 & first=$!; setsid sleep 7002 & \
+                echo first=$first. second=$!.; sleep 0.2; exit 3";
+    server.act("pane:new", script("a", text));
+    let pids = wait_for("both numbers", || {
+        let text = server.text("a");
+        let number = |name: &str| -> Option<u32> {
+            let (_, rest) = text.split_once(name)?;
+            rest.split_once('.')?.0.parse().ok()
+        };
+        Some(vec![number("first=")?, number("second=")?])
+    });
+    status(server, "exited");
+    (pids, server.tape("a").keeper())
+}
+
+#[test]
+fn what_an_exited_program_has_left_behind_is_killed_without_its_keeper() {
+    for action in ["pane:kill", "pane:close"] {
+        let mut server = Server::start();
+        let (pids, keeper) = start_leftovers(&server);
+        assert!(is_alive(keeper), "it lives on for what is left");
+        kill9(keeper);
+        assert!(gone(keeper, PATIENCE));
+        if action == "pane:close" {
+            server.kill();
+            server.start_again();
+        }
+        assert!(pids.iter().any(|pid| is_alive(*pid)), "{pids:?}");
+        let answer = server.act(action, on("a", json!({})));
+        let left: Vec<&u32> = pids.iter().filter(|pid| is_alive(**pid)).collect();
+        pids.iter().for_each(|pid| signal(*pid, Signal::KILL));
+        assert!(left.is_empty(), "{action}: {left:?} live after {answer}");
+    }
+}
+
+#[test]
+fn a_pane_is_not_removed_while_what_it_left_behind_runs() {
+    let server = Server::start();
+    let (pids, keeper) = start_leftovers(&server);
+    let refused = server.try_act("pane:remove", on("a", json!({})));
+    assert!(is_alive(keeper));
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.code, Code::Conflict, "{refused:?}");
+    assert!(refused.sentence.contains("`pane:close` ends them"), "{refused:?}");
+    server.act("pane:close", on("a", json!({})));
+    assert!(!is_alive(keeper) && !pids.iter().any(|pid| is_alive(*pid)), "{pids:?}");
+}
+
+#[test]
+fn a_kill_and_a_close_wait_five_seconds_for_a_stopped_keeper() {
+    for (action, params, grace) in
+        [("pane:kill", json!({ "graceMs": 500 }), 500), ("pane:close", json!({}), 3000)]
+    {
+        let (server, keeper) = stopped();
+        let before = Instant::now();
+        let late = server.try_act(action, on("a", params)).unwrap_err();
+        let took = before.elapsed();
+        assert_eq!(late.code, Code::Timeout, "{late:?}");
+        assert!(late.sentence.contains("may still be carried out"), "{late:?}");
+        assert!(took < Duration::from_millis(grace + 7000), "{action}: {took:?}");
+        signal(keeper, Signal::CONT);
+    }
+}

@@ -63,6 +63,20 @@ fn few_descriptors_are_a_limit_with_a_name() {
 }
 
 #[test]
+fn a_session_that_cannot_be_started_names_the_limit() {
+    let server = Server::start_after(&[], "ulimit -n 64");
+    // Each of these takes descriptors of the server.
+    let crowd = (0..100).find_map(|n| {
+        let new = json!({ "id": format!("p{n}"), "argv": ["cat"] });
+        server.try_act("pane:new", new).err()
+    });
+    assert!(crowd.is_some());
+    let refusal = server.try_act("session:start", json!({})).expect_err("there are none left");
+    assert_eq!(refusal.code.word(), "limit", "{refusal}");
+    assert!(refusal.sentence.contains("ulimit -n"), "{refusal}");
+}
+
+#[test]
 fn few_ptys_are_a_limit_with_a_name() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root can have ptys of its own");

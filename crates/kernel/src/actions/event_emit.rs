@@ -96,7 +96,8 @@ fn check_name(name: &str) -> Result<(), Refusal> {
         )));
     }
     let noun = name.split(':').next().unwrap_or(name);
-    if name == "gap" || OURS.contains(&noun) {
+    let is_ours = OURS.iter().any(|ours| noun.eq_ignore_ascii_case(ours));
+    if name.eq_ignore_ascii_case("gap") || is_ours {
         return Err(Refusal::invalid(format!(
             "`{shown}` is for paned itself to say; choose a noun of your own"
         )));
@@ -113,9 +114,11 @@ mod tests {
         for name in ["build:finished", "ci", "a.b-c_d:e", "panel:opened"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in
-            ["", "pane:exited", "pane", "gap", "server:started", "a b", "a\nb", "ä", "a,b", "*"]
+        for name in ["pane:exited", "Pane:exited", "PANE:x", "pane", "gap", "Gap", "server:started"]
         {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+        for name in ["", "a b", "a\nb", "ä", "a,b", "*"] {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

@@ -3,22 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::frame::Survivor;
+use paned_model::frame::{Refused, Survivor};
 use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope, Status};
 use paned_substrate::{ANSWER, Command, Traces};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::{Action, Context, Kind};
 use crate::touches::Touches;
 
-/// How long the keeper may take beyond the grace: to make the processes end, to drain, to answer.
+/// How long a keeper that answers may take beyond the grace: to make the processes end, to drain, to answer.
 const BEYOND: Duration = Duration::from_secs(10);
+/// How long between two probes of a keeper that is ending a pane.
+const BETWEEN: Duration = Duration::from_secs(1);
 
 pub(super) struct PaneKill;
 
@@ -136,26 +138,43 @@ async fn ask(
 ) -> Result<Vec<Survivor>, Refusal> {
     let beyond = if force { ANSWER } else { BEYOND };
     let (reply, answer) = oneshot::channel();
-    match commands.send(Command::Kill(grace, reply)).await {
-        Ok(()) => {
-            let answer = timeout(grace + beyond, answer).await.map_err(|_| too_slow(pane))?;
-            Ok(answer.unwrap_or_default())
-        }
+    let sent = timeout(ANSWER, commands.send(Command::Kill(grace, reply))).await;
+    if sent.map_err(|_| too_slow(pane))?.is_err() {
         // The keeper has just finished, or died; either way the table will say.
-        Err(_) => Ok(Vec::new()),
+        return Ok(Vec::new());
+    }
+    let answered = timeout(grace + beyond, answer);
+    tokio::select! {
+        answer = answered => Ok(answer.map_err(|_| too_slow(pane))?.unwrap_or_default()),
+        () = silence(commands), if !pane.is_adopted() => Err(too_slow(pane)),
     }
 }
 
-/// Ends what a keeper has left behind that died before its program. One that has finished has left nothing.
+/// Returns once a keeper does not answer input that has no bytes within the deadline of input. A kill takes as long as it
+/// takes; only a probe tells a keeper that is busy with it from one that is stopped.
+async fn silence(commands: &mpsc::Sender<Command>) {
+    loop {
+        let (reply, answer) = oneshot::channel();
+        if commands.send(Command::Input(Vec::new(), reply)).await.is_err() {
+            return std::future::pending().await;
+        }
+        if let Ok(Err(Refused::Late | Refused::TakenBack)) = answer.await {
+            return;
+        }
+        sleep(BETWEEN).await;
+    }
+}
+
+/// Ends what a keeper has left behind that died: before its program, or after it while others of the pane's processes
+/// lived. One that has finished has left nothing.
 async fn left_behind(
     kernel: &Kernel,
     pane: &Pane,
     grace: Duration,
 ) -> Result<Vec<Survivor>, Refusal> {
-    let is_lost = pane.lock().status() == Status::Lost;
-    match is_lost && !pane.is_adopted() {
-        true => Ok(kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await?),
-        false => Ok(Vec::new()),
+    match pane.is_adopted() {
+        false => Ok(kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await?),
+        true => Ok(Vec::new()),
     }
 }
 
@@ -203,7 +222,8 @@ impl Drop for UnderWay<'_> {
 
 fn too_slow(pane: &Pane) -> Refusal {
     let sentence = format!(
-        "the keeper of pane `{}` does not answer; with `force` the pane is ended without it",
+        "the keeper of pane `{}` does not answer; this may still be carried out when the keeper \
+         continues; with `force` the pane is ended without it",
         pane.id
     );
     Refusal::new(Code::Timeout, sentence)

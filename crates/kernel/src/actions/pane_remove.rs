@@ -1,9 +1,11 @@
 //! `pane:remove`
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use paned_model::{Code, Refusal, Scope};
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::{Empty, OnPane};
 use crate::Kernel;
@@ -12,6 +14,9 @@ use crate::journal::Change;
 use crate::panes::{Pane, Record};
 use crate::registry::{Action, Context, Kind};
 use crate::touches::Touches;
+
+/// How long a keeper may take to finish after its program: more than one that has nothing left to look after.
+const FINISHING: Duration = Duration::from_secs(2);
 
 pub(super) struct PaneRemove;
 
@@ -35,9 +40,32 @@ impl Action for PaneRemove {
                 format!("the pane `{pane_id}` is running; `pane:close` ends and forgets it");
             return Err(Refusal::new(Code::Conflict, sentence));
         }
+        check_finished(&pane).await?;
         forget(&context.kernel, &pane).await?;
         Ok(Empty {})
     }
+}
+
+/// Refuses while the keeper of a pane that has ended lives: it does so for processes that the program left behind, and
+/// without the pane nothing could end them.
+async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
+    if pane.is_adopted() {
+        return Ok(());
+    }
+    let commands = match pane.sender() {
+        Ok(commands) => commands,
+        Err(refusal) if refusal.code == Code::Gone => return Ok(()),
+        Err(refusal) => return Err(refusal),
+    };
+    let is_kept = || pane.output().is_some_and(|output| output.is_kept());
+    if !is_kept() || timeout(FINISHING, commands.closed()).await.is_ok() {
+        return Ok(());
+    }
+    let sentence = format!(
+        "the program of pane `{}` has ended, and processes that it started still run; `pane:kill` or `pane:close` ends them",
+        pane.id
+    );
+    Err(Refusal::new(Code::Conflict, sentence))
 }
 
 /// Forgets a pane: its files first, so that being interrupted leaves at most a record without a pane,

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 use paned_model::EventId;
 
+/// Ids stay below this: up to it JSON numbers are exact. A greater one in the file is damage.
+const MOST: u64 = 1 << 53;
 /// How many ids one wait for the disk pays for.
 const STEP: u64 = 4096;
 
@@ -38,7 +40,7 @@ impl Mark {
         let mut number = || words.next()?.parse().ok().map(EventId);
         let (reserved, committed) = (number()?, number()?);
         let boot = words.next().unwrap_or_default().to_owned();
-        (committed <= reserved).then_some(Self { reserved, committed, boot })
+        (committed <= reserved && reserved.0 < MOST).then_some(Self { reserved, committed, boot })
     }
 
     /// Whether the machine has gone on running since this was written.
@@ -115,4 +117,21 @@ fn path(journal: &Path) -> PathBuf {
 fn boot() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_beyond_all_ids_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = folder.path().join("journal.db");
+        for (reserved, is_believed) in
+            [(5000, true), (MOST - 1, true), (MOST, false), (u64::MAX, false)]
+        {
+            fs::write(path(&journal), format!("{reserved:020} {:020} boot\n", 7)).unwrap();
+            assert_eq!(Mark::load(&journal).is_some(), is_believed, "{reserved}");
+        }
+    }
 }

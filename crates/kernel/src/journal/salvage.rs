@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use paned_model::EventId;
+use paned_model::{EventId, Time};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -22,8 +22,8 @@ use super::rows::{self, State};
 use super::wal::{Log, PAGE};
 use super::{Error, Recovery};
 
-/// How far to jump when nothing tells which ids were given: more than anyone lost.
-const LEAP_OF_FAITH: u64 = 1 << 20;
+/// How far to jump where the clock is behind the ids that are left: more than anyone lost.
+const LEAP: u64 = 1 << 20;
 /// How many pages a log may have beyond the end of the file.
 const MOST_BEYOND: u32 = 1 << 20;
 
@@ -72,17 +72,21 @@ fn copy(
     }
     rows::forget_revoked(&writing)?;
     let saved = rows::counted(&writing)?;
-    let reserved = mark.map_or_else(|| unknown(saved.last), |mark| mark.reserved);
+    let reserved =
+        mark.map_or_else(|| unknown(saved.last, super::wall_clock()), |mark| mark.reserved);
     rows::set_state(&writing, State { last: saved.last.max(reserved), ..saved })?;
     writing.commit()?;
     fresh.close().map_err(|(_, error)| error)?;
     Ok(saved)
 }
 
-/// The id to go on after when nothing tells which were given. Milliseconds since 1970 are more than any journal
-/// reaches that has fewer than a thousand events a second, and they are more each time.
-fn unknown(last: EventId) -> EventId {
-    EventId(last.0 + LEAP_OF_FAITH).max(EventId(super::wall_clock().0))
+/// The id to go on after when nothing tells which were given: microseconds since 1970. That is more than any id before it:
+/// ids begin at 1 or at an earlier such time, and fewer than a million events are recorded in a second. So a second loss
+/// gives no id again either, however soon it comes. It stays below 2^53, up to which JSON numbers are exact, until 2255.
+/// Only a clock that was set back is behind the ids that are left.
+fn unknown(last: EventId, now: Time) -> EventId {
+    let clock = EventId(now.0.saturating_mul(1000));
+    if last < clock { clock } else { EventId(last.0 + LEAP) }
 }
 
 fn copy_files(from: &Path, fresh: &Connection) -> Result<(), Error> {
@@ -245,5 +249,25 @@ fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_losses_close_together_give_no_id_again() {
+        let now = Time(1_800_000_000_000);
+        // The mark is lost, and then all of it: a millisecond later nothing but the clock is left.
+        let first = unknown(EventId(3000), now);
+        let second = unknown(EventId(0), Time(now.0 + 1));
+        assert!(first.0 + 900 < second.0, "{first:?} {second:?}");
+        // Twice the mark, in a row.
+        let again = unknown(EventId(first.0 + 900), Time(now.0 + 1));
+        assert!(again < unknown(EventId(0), Time(now.0 + 2)), "{again:?}");
+        // A clock that was set back.
+        assert!(again < unknown(again, Time(0)));
+        assert!(again.0 < 1 << 53);
     }
 }

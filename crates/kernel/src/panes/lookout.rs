@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use memchr::memchr;
-use paned_substrate::Output;
+use paned_substrate::{Gap, Output};
 use paned_term::lines::{self, Drawing, Line};
 
 use super::pattern::Pattern;
@@ -204,9 +204,12 @@ impl Lookout {
             }
             let wanted = usize::try_from(end - self.at).unwrap_or(PIECE).min(PIECE);
             let mut piece = vec![0; wanted];
-            let Ok(read) = self.output.read(self.at, &mut piece)? else {
-                self.begin_anew()?;
-                continue;
+            let read = match self.output.read(self.at, &mut piece)? {
+                Ok(read) => read,
+                Err(gap) => {
+                    self.begin_anew(gap)?;
+                    continue;
+                }
             };
             let sighting = self.look_at(&piece[..read], end)?;
             if let Some(sighting) = sighting {
@@ -217,9 +220,9 @@ impl Lookout {
         Ok(Look::More)
     }
 
-    /// The ring was faster.
-    fn begin_anew(&mut self) -> io::Result<()> {
-        self.line = Open::at(Text::new(self.output.as_ref()).first()?);
+    /// The ring was faster, or the file is cut.
+    fn begin_anew(&mut self, gap: Gap) -> io::Result<()> {
+        self.line = Open::at(Text::new(self.output.as_ref()).after_gap(self.at, gap)?);
         self.at = self.line.start;
         Ok(())
     }

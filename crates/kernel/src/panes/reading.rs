@@ -155,7 +155,11 @@ impl<'a> Reading<'a> {
             Start::Line(n) => text.line(n)?,
             // The last matches are found by looking at all of them.
             Start::Tail(_) if ask.pattern.is_some() => text.first()?,
-            Start::Tail(count) => text.line(total.saturating_sub(count.min(ask.limit) as u64))?,
+            Start::Tail(count) => {
+                let place = text.line(total.saturating_sub(count.min(ask.limit) as u64))?;
+                // The last lines are lost: those before them are the last that can be read.
+                if place.beheaded && end <= place.offset { text.first()? } else { place }
+            }
         };
         let new = from.offset.min(end);
         let mut reading = Self { output, ask, end, total, from, new, given: 0 };
@@ -221,14 +225,29 @@ impl<'a> Reading<'a> {
                 None if matches!(self.ask.start, Start::Since(_)) => {
                     gap = Lost::between(self.new, raw.offset);
                 }
-                // The ring was faster. The next reading says what it took.
+                // Nothing new was given before it: this reading reports what is missing.
+                Some(expected) if expected < raw.offset && self.reports_gap(&picked) => {
+                    gap = Lost::between(self.new, raw.offset);
+                }
+                // The ring was faster, or the file is cut. The next reading says what is missing.
                 Some(expected) if expected < raw.offset && !self.is_tail() => return picked.stop(),
                 None | Some(_) => {}
             }
             self.look(raw, &mut picked)
         })?;
+        let mut truncated = picked.is_full;
+        // All that is left of the output is lost.
+        if !picked.is_full && picked.next < self.end && !self.is_tail() {
+            match self.reports_gap(&picked) {
+                true => {
+                    gap = gap.or(Lost::between(self.new, self.end));
+                    picked.next = self.end;
+                }
+                false => truncated = true,
+            }
+        }
         let (next, dropped) = (Offset(picked.next), text.first()?.n);
-        let truncated = picked.is_full || self.hides_more(&picked, dropped);
+        let truncated = truncated || self.hides_more(&picked, dropped);
         let (lines, total) = (picked.lines.into(), self.total);
         Ok(Lines { lines, next, total, dropped, truncated, gap })
     }
@@ -244,6 +263,11 @@ impl<'a> Reading<'a> {
         let continued = is_new && raw.offset < self.new;
         let line = Line { matches, continued, ..Line::shown(raw, line) };
         if is_new { picked.add(line, raw.next) } else { picked.recall(line, raw.next) }
+    }
+
+    /// Whether a gap belongs to this reading: it has a cursor, and nothing that came after that was given.
+    fn reports_gap(&self, picked: &Picked) -> bool {
+        matches!(self.ask.start, Start::Since(_)) && picked.next <= self.new
     }
 
     fn is_tail(&self) -> bool {

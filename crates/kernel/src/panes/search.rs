@@ -204,8 +204,16 @@ impl Search<'_> {
         };
         buffer.resize(self.sizes.block + size + beyond, 0);
         let known = &mut buffer[..(back + end - begin) as usize];
-        // Overwritten meanwhile: what is still there is tried again.
-        let Ok(read) = self.output.read(begin - back, known)? else { return Ok(Some(left)) };
+        let read = match self.output.read(begin - back, known)? {
+            Ok(read) => read,
+            // Overwritten meanwhile: what is still there is tried again.
+            Err(_) if begin - back < self.output.first() => return Ok(Some(left)),
+            // The file is cut: this part is lost.
+            Err(_) => {
+                let rest = Left { below: begin, line_end: begin };
+                return Ok((begin != oldest).then_some(rest));
+            }
+        };
         let known = &known[..read];
         let bytes = known.get(back as usize..).unwrap_or_default();
         let read = bytes.len();

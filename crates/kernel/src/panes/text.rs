@@ -109,7 +109,8 @@ impl<'a> Text<'a> {
 
     /// How many lines there are up to an offset, a last one without its end included.
     pub(crate) fn total_until(&self, end: u64) -> io::Result<u64> {
-        let Some(lines) = self.ends_before(end)? else { return Ok(self.first()?.n) };
+        // What was lost was counted when it was printed.
+        let Some(lines) = self.ends_before(end)? else { return Ok(self.output.lines()) };
         let mut last = [0];
         let open =
             end != 0 && matches!(self.output.read(end - 1, &mut last)?, Ok(1) if last[0] != b'\n');
@@ -152,7 +153,8 @@ impl<'a> Text<'a> {
         let (mut low, mut high) = (self.mark(first)?, self.output.end());
         while low.offset + 4096 < high {
             let middle = self.mark(low.offset + (high - low.offset) / 2)?;
-            if middle.offset <= low.offset {
+            // At the place where it was, or where the ring was faster, there is nothing left to halve.
+            if middle.offset <= low.offset || high <= middle.offset {
                 break;
             }
             if middle.lines < n {
@@ -172,7 +174,7 @@ impl<'a> Text<'a> {
             let read = match self.output.read(at, &mut buffer)? {
                 Ok(0) => return Ok(Place::new(at, place.n)),
                 Ok(read) => read,
-                Err(_) => return self.first(),
+                Err(gap) => return self.after_gap(at, gap),
             };
             let ends = memchr_iter(b'\n', &buffer[..read]).zip(place.n + 1..=n);
             if let Some((end, n)) = ends.last() {
@@ -189,9 +191,25 @@ impl<'a> Text<'a> {
         loop {
             match self.output.mark(offset)? {
                 Ok(mark) => return Ok(mark),
-                Err(Gap { first }) => offset = first,
+                Err(Gap { first }) if offset < first => offset = first,
+                Err(_) => return Err(io::Error::other("the index of the output has a gap")),
             }
         }
+    }
+
+    /// Where a read continues that met a gap at an offset: at the first line that is kept if the ring was faster, else
+    /// after what a cut file has lost. Always after the offset, so that every loop over an output ends.
+    pub(crate) fn after_gap(&self, at: u64, gap: Gap) -> io::Result<Place> {
+        let first = self.first()?;
+        if at < first.offset {
+            return Ok(first);
+        }
+        let end = self.output.end();
+        if at < gap.first && gap.first < end {
+            let mark = self.mark(gap.first)?;
+            return Ok(Place { offset: mark.offset.max(gap.first), n: mark.lines, beheaded: true });
+        }
+        Ok(Place { offset: end.max(at + 1), n: self.output.lines(), beheaded: true })
     }
 
     /// Visits lines in order, from the beginning of one to an offset, as if the output ended there.
@@ -203,17 +221,31 @@ impl<'a> Text<'a> {
     ) -> io::Result<()> {
         let mut buffer = vec![0; PIECE + 2 * sets::BLOCK as usize];
         let mut place = from;
+        // Nothing before this can be read.
+        let mut lost = 0;
         while place.offset < end {
             // What the first line begins in is before it.
-            let begin = sets::reach(place.offset, sets::BLOCK).max(self.output.first());
+            let begin = sets::reach(place.offset, sets::BLOCK).max(self.output.first()).max(lost);
             let (begin, skip) = match place.offset.checked_sub(begin) {
                 Some(skip) => (begin, usize::try_from(skip).unwrap_or(0)),
                 None => (place.offset, 0),
             };
-            let Some(read) = self.read(begin, end, &mut buffer[..skip + PIECE])? else {
-                let first = self.first()?;
-                place = if place.offset < first.offset { first } else { place };
-                continue;
+            let read = match self.read(begin, end, &mut buffer[..skip + PIECE])? {
+                Ok(read) if skip < read => read,
+                // The file is cut before the line.
+                Ok(_) if begin < place.offset => {
+                    lost = place.offset;
+                    continue;
+                }
+                Ok(_) => return Ok(()),
+                Err(gap) if begin < place.offset && gap.first <= place.offset => {
+                    lost = gap.first.max(begin + 1);
+                    continue;
+                }
+                Err(gap) => {
+                    place = self.after_gap(place.offset, gap)?;
+                    continue;
+                }
             };
             let at_end = begin + read as u64 == end;
             let sets = Sets::new(&buffer[..read], begin, sets::BLOCK);
@@ -231,10 +263,10 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Reads a piece, up to an end; nothing if the ring was faster.
-    fn read(&self, from: u64, end: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    /// Reads a piece, up to an end.
+    fn read(&self, from: u64, end: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
         let wanted = buffer.len().min(usize::try_from(end - from).unwrap_or(PIECE));
-        Ok(self.output.read(from, &mut buffer[..wanted])?.ok())
+        self.output.read(from, &mut buffer[..wanted])
     }
 
     /// Draws and visits a line that fills more than a piece. Answers where to go on.
@@ -248,19 +280,31 @@ impl<'a> Text<'a> {
         let sets = sets::at(self.output, place.offset, sets::BLOCK)?;
         let mut drawing = Drawing::in_sets(sets, DRAWN);
         let (mut next, mut whole) = (place.offset, false);
+        let mut after = None;
         while !whole && next < end {
-            let Some(read) = self.read(next, end, buffer)? else {
-                return self.first().map(ControlFlow::Continue);
+            let read = match self.read(next, end, buffer)? {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(gap) => {
+                    after = Some(self.after_gap(next, gap)?);
+                    break;
+                }
             };
             let line_end = memchr(b'\n', &buffer[..read]);
             drawing.feed(&buffer[..line_end.unwrap_or(read)]);
             next += line_end.map_or(read, |at| at + 1) as u64;
             whole = line_end.is_some();
         }
+        if let Some(after) = after
+            && (next == place.offset || place.offset < self.output.first())
+        {
+            return Ok(ControlFlow::Continue(after));
+        }
         let line = drawing.finish();
         let (Place { offset, n, beheaded }, body) = (place, Body::Drawn(&line));
         let flow = visit(RawLine { n, offset, next, whole, beheaded, body });
-        Ok(flow.map_continue(|()| Place::new(next, n + u64::from(whole))))
+        let after = after.unwrap_or_else(|| Place::new(next, n + u64::from(whole)));
+        Ok(flow.map_continue(|()| after))
     }
 }
 

@@ -37,6 +37,9 @@ const START: u64 = 30_000;
 
 /// Ends a pane's processes and its keeper; answers those that outlived that. Blocks for as long as it takes.
 pub(super) fn end(places: &Places, id: &PaneId, traces: &Traces, grace: Duration) -> Vec<Survivor> {
+    if has_finished(places, id) {
+        return Vec::new();
+    }
     match keeper_of(&places.tape(id)) {
         Some(keeper) => end_kept(&keeper, grace),
         None => {
@@ -45,6 +48,13 @@ pub(super) fn end(places: &Places, id: &PaneId, traces: &Traces, grace: Duration
             make(&find)
         }
     }
+}
+
+/// Whether the keeper has ended by itself, as it does when nothing of the pane is left: it removes its socket last. To look
+/// for processes costs as much as the machine has.
+fn has_finished(places: &Places, id: &PaneId) -> bool {
+    let tape = Reader::open(&places.tape(id));
+    tape.is_ok_and(|tape| tape.ending().is_some() && !tape.is_kept()) && !places.socket(id).exists()
 }
 
 /// Ends a keeper that lives, after all that it looks after. One that cannot end those goes on looking after them.

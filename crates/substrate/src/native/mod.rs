@@ -187,6 +187,9 @@ pub(crate) async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
             Ok(FromKeeper::Stillborn(stillborn)) if stillborn.invalid => {
                 return Err(Error::Refused(stillborn.reason));
             }
+            Ok(FromKeeper::Stillborn(stillborn)) if stillborn.limit => {
+                return Err(Error::Limit(stillborn.reason));
+            }
             Ok(FromKeeper::Stillborn(stillborn)) => return Err(Error::Machine(stillborn.reason)),
             Ok(_) => {}
             Err(error) => {

@@ -1,4 +1,4 @@
-//! Why a substrate did not do as asked: seven names that every ground shares, and two for the machine.
+//! Why a substrate did not do as asked: seven names that every ground shares, and three for the machine.
 
 use std::time::Duration;
 
@@ -39,6 +39,9 @@ pub enum Error {
         /// How long.
         limit: Duration,
     },
+    /// A limit of the machine, and what to change.
+    #[error("{0}")]
+    MachineLimit(String),
     /// The machine or the server said no, in its own words.
     #[error("{0}")]
     Failed(String),
@@ -61,6 +64,7 @@ impl From<tmux::Error> for Error {
             tmux::Error::TmuxNotFound(program) => {
                 Self::TmuxNotFound(format!("no program `{program}` that runs"))
             }
+            tmux::Error::MachineLimit(_) => Self::MachineLimit(says),
             tmux::Error::TooOld(_) => Self::TmuxNotFound(says),
             tmux::Error::SessionNotFound(text) => Self::SessionNotFound(text),
             tmux::Error::SessionExists(text) => Self::SessionExists(text),
@@ -83,6 +87,7 @@ impl From<crate::Error> for Error {
             crate::Error::Taken(_) => Self::SessionExists(says),
             crate::Error::Refused(_) => Self::InvalidCommand(says),
             crate::Error::Timeout { what, limit } => Self::Timeout { what, limit },
+            crate::Error::Limit(_) => Self::MachineLimit(says),
             crate::Error::Machine(_) | crate::Error::Io { .. } => Self::Failed(says),
         }
     }
@@ -93,7 +98,7 @@ impl From<Error> for Refusal {
         let code = match error {
             Error::SessionNotFound(_) => Code::NotFound,
             Error::SessionExists(_) => Code::Conflict,
-            Error::PaneLimit(_) => Code::Limit,
+            Error::PaneLimit(_) | Error::MachineLimit(_) => Code::Limit,
             Error::InvalidLines(_) | Error::InvalidCommand(_) => Code::Invalid,
             Error::TmuxNotFound(_) | Error::NoServer(_) | Error::Failed(_) => Code::Unavailable,
             Error::Timeout { .. } => Code::Timeout,

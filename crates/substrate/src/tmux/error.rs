@@ -1,8 +1,10 @@
 //! Why tmux did not do as asked, and what its own sentences mean.
 
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
-use paned_model::{Code, Refusal};
+use paned_model::{Code, Refusal, machine_limit};
 
 /// What went wrong, by what it means for the caller.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,6 +12,9 @@ pub enum Error {
     /// There is no such program.
     #[error("tmux not found: no program `{0}` that runs")]
     TmuxNotFound(String),
+    /// It cannot be started, because of a limit of the machine.
+    #[error("cannot start tmux: {0}")]
+    MachineLimit(String),
     /// It is there and cannot do what we need.
     #[error("tmux {0} is too old: paned needs 3.2 or newer")]
     TooOld(String),
@@ -83,12 +88,22 @@ impl Error {
     }
 }
 
+impl Error {
+    /// Why tmux could not be started: a limit of the machine by its name, else there is no such program.
+    pub(super) fn not_started(program: &Path, error: &io::Error) -> Self {
+        match machine_limit(error) {
+            Some((_, hint)) => Self::MachineLimit(format!("{error}; {hint}")),
+            None => Self::TmuxNotFound(program.display().to_string()),
+        }
+    }
+}
+
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let code = match error {
             Error::SessionNotFound(_) => Code::NotFound,
             Error::SessionExists(_) => Code::Conflict,
-            Error::PaneLimit(_) => Code::Limit,
+            Error::PaneLimit(_) | Error::MachineLimit(_) => Code::Limit,
             Error::InvalidLines(_) | Error::InvalidCommand(_) | Error::Refused(_) => Code::Invalid,
             Error::Timeout(_) => Code::Timeout,
             Error::TmuxNotFound(_) | Error::TooOld(_) | Error::NoServer(_) | Error::Gone(_) => {
@@ -121,6 +136,18 @@ mod tests {
         check("parse error: unknown command: foo", Error::InvalidCommand);
         check("command list-panes: unknown flag -z", Error::InvalidCommand);
         check("something else", Error::Refused);
+    }
+
+    #[test]
+    fn a_limit_of_the_machine_is_named_with_what_to_change() {
+        for (errno, knob) in [(24, "ulimit -n"), (11, "ulimit -u")] {
+            let error = io::Error::from_raw_os_error(errno);
+            let refusal = Refusal::from(Error::not_started(Path::new("tmux"), &error));
+            assert_eq!(refusal.code, Code::Limit, "{refusal}");
+            assert!(refusal.sentence.contains(knob), "{refusal}");
+        }
+        let missing = Error::not_started(Path::new("tmux"), &io::ErrorKind::NotFound.into());
+        assert_eq!(missing, Error::TmuxNotFound("tmux".to_owned()));
     }
 
     #[test]

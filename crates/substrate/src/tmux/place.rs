@@ -211,7 +211,7 @@ impl Place {
             .output();
         let output = tokio::time::timeout(limit, run).await.map_err(|_| Error::Timeout(limit))?;
         let missing = || Error::TmuxNotFound(self.program.display().to_string());
-        let output = output.map_err(|_| missing())?;
+        let output = output.map_err(|error| Error::not_started(&self.program, &error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let version = text.trim().strip_prefix("tmux ").ok_or_else(missing)?;
         if is_new_enough(version) {

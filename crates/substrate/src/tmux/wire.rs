@@ -3,6 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use paned_model::machine_limit;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -42,7 +43,10 @@ enum Event {
 
 impl Wire {
     pub(super) fn open(place: &Place, start: Start) -> Result<Self, Error> {
-        let wrong = |error: std::io::Error| Error::NoServer(error.to_string());
+        let wrong = |error: std::io::Error| match machine_limit(&error) {
+            Some((_, hint)) => Error::MachineLimit(format!("{error}; {hint}")),
+            None => Error::NoServer(error.to_string()),
+        };
         let launch = place.launch(start)?;
         let children = signal(SignalKind::child()).map_err(wrong)?;
         let mut child = launch.spawn().map_err(wrong)?;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::super::pattern::pattern;
-use super::super::text::tests::{BLOCK, Printed};
+use super::super::text::tests::{BLOCK, Holed, Printed};
 use super::*;
 
 fn ask(start: Start) -> Ask {
@@ -210,6 +210,28 @@ fn a_tail_of_what_is_being_printed_is_as_long_as_asked() {
         let read = read(&output, &ask).unwrap();
         assert_eq!(read.lines.len(), 5);
         assert_eq!((read.next.0, read.lines[4].n + 1), (before, before / 2));
+    }
+}
+
+#[test]
+fn who_goes_on_from_each_answer_is_told_once_what_a_cut_file_has_lost() {
+    let printed = || Printed::new("0123456\n".repeat(4000), 0);
+    let end = printed().end();
+    for hole in [0..end, 0..BLOCK, 100..BLOCK, 803..2 * BLOCK, 20_003..end] {
+        let output = Holed { printed: printed(), hole: hole.clone() };
+        let (mut since, mut gaps) = (0, Vec::new());
+        for _ in 0..20 {
+            let part = read(&output, &ask(Start::Since(since))).unwrap();
+            gaps.extend(part.gap.map(|gap| gap.from.0..gap.to.0));
+            assert!(since < part.next.0 || since == end, "{hole:?}: stays at {since}");
+            assert_eq!(part.total, 4000);
+            since = part.next.0;
+        }
+        assert_eq!((since, gaps), (end, vec![hole.clone()]));
+        for ask in [ask(Start::Tail(5)), picky(Start::Tail(5), "0", 1, 1), ask(Start::Line(3990))] {
+            let tail = read(&output, &ask).unwrap();
+            assert!(tail.lines.is_sorted_by_key(|line| line.n), "{hole:?}: {:?}", tail.lines);
+        }
     }
 }
 

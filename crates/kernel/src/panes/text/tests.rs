@@ -76,6 +76,77 @@ impl Output for Printed {
     }
 }
 
+/// What was printed, of which a part in the middle or at the end cannot be read: the file is cut.
+#[derive(Debug)]
+pub(in crate::panes) struct Holed {
+    pub(in crate::panes) printed: Printed,
+    pub(in crate::panes) hole: std::ops::Range<u64>,
+}
+
+impl Output for Holed {
+    fn first(&self) -> u64 {
+        self.printed.first()
+    }
+
+    fn end(&self) -> u64 {
+        self.printed.end()
+    }
+
+    fn lines(&self) -> u64 {
+        self.printed.lines()
+    }
+
+    fn taken(&self) -> u64 {
+        self.printed.taken()
+    }
+
+    fn size(&self) -> Size {
+        self.printed.size()
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        None
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+        if self.hole.contains(&offset) {
+            return Ok(Err(Gap { first: self.hole.end }));
+        }
+        let most = if offset < self.hole.start { self.hole.start - offset } else { u64::MAX };
+        let most = buffer.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+        self.printed.read(offset, &mut buffer[..most])
+    }
+
+    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
+        self.printed.mark(offset)
+    }
+}
+
+#[test]
+fn what_a_cut_file_has_lost_is_skipped() {
+    let bytes: String = (0..30_000).map(|n| format!("{n:07}\n")).collect();
+    let end = bytes.len() as u64;
+    let long = "x".repeat(200_000);
+    for bytes in [bytes, long] {
+        for hole in
+            [0..end, 0..8 * BLOCK, 5..2 * BLOCK, 1003..BLOCK, 100_000..25 * BLOCK, 9001..end]
+        {
+            let hole = hole.start..hole.end.min(bytes.len() as u64);
+            let output = Holed { printed: Printed::new(bytes.as_bytes(), 0), hole: hole.clone() };
+            let (text, mut at) = (Text::new(&output), 0);
+            text.each_until(text.first().unwrap(), output.end(), |raw| {
+                assert!(at <= raw.offset && raw.offset < raw.next, "{hole:?}: {raw:?} after {at}");
+                assert!(!hole.contains(&raw.offset) && !hole.contains(&(raw.next - 1)), "{hole:?}");
+                at = raw.next;
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            let expect = if hole.end < output.end() { output.end() } else { hole.start };
+            assert_eq!(at, expect, "{hole:?}");
+        }
+    }
+}
+
 /// All lines up to an end, as text; `…` stands for one that is cut, `|` for one without its end.
 fn texts(output: &Printed, end: u64) -> Vec<String> {
     let (text, mut found) = (Text::new(output), Vec::new());
