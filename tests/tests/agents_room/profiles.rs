@@ -52,3 +52,25 @@ fn mistakes_are_told_with_their_line_and_the_rest_goes_on() {
     room.say("a", "hello");
     room.until("a", "ready");
 }
+
+#[test]
+fn a_profile_that_no_longer_fits_gives_way_and_says_so() {
+    let room = Room::new();
+    let stale = include_str!("mini.toml").replace("prompt = '^> '", "prompt = '^never '");
+    fs::write(room.profiles().join("mini.toml"), stale).unwrap();
+    let params = room.mini("a", &json!({ "waitReady": false }));
+    room.act("agent:create", params);
+    let explained = || room.act("agent:explain", json!({ "paneId": "a" }));
+    paned_e2e::wait_within(std::time::Duration::from_secs(60), "the generic profile", || {
+        (room.state("a") == "ready").then_some(())
+    });
+    let text = explained()["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("`mini` found no composer"), "{text}");
+    // Its hooks and recipes are its own.
+    assert_eq!(explained()["agent"]["profile"], "mini");
+    let fits = include_str!("mini.toml");
+    fs::write(room.profiles().join("mini.toml"), fits).unwrap();
+    paned_e2e::wait_for("the mended profile", || {
+        (!explained()["text"].as_str().unwrap().contains("found no composer")).then_some(())
+    });
+}

@@ -1,5 +1,5 @@
 //! Which profile an agent is judged by. A wrapper round a known program is recognised by its processes or by its screen. A
-//! known program whose screen its profile no longer understands is judged by the generic profile until it does again.
+//! known program whose screen its profile no longer understands is read by what every program shows until it does again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,10 +47,14 @@ impl Recognition {
         }
     }
 
+    /// The profile is another one: it has its own time to understand the screen.
+    pub(super) fn start_over(&mut self) {
+        (self.understood, self.replaced) = (Instant::now(), None);
+    }
+
     /// When to look again although nothing was printed.
     pub(super) fn deadline(&self, engine: &Engine) -> Option<Instant> {
-        let is_lost = !engine.profile().is_generic() && is_in_the_dark(engine);
-        is_lost.then(|| self.understood + LOST)
+        is_in_the_dark(engine).then(|| self.understood + LOST)
     }
 
     /// A profile that fits better than the one that is used.
@@ -68,15 +72,16 @@ impl Recognition {
             return self.known(now, look, library);
         }
         if !is_in_the_dark(engine) {
-            self.understood = now;
+            (self.understood, self.replaced) = (now, None);
             return None;
         }
         if now < self.understood + LOST {
             return None;
         }
         self.understood = now;
+        let generic = library().get(GENERIC).cloned()?;
         self.replaced = Some(engine.profile().clone());
-        library().get(GENERIC).cloned()
+        Some(Arc::new(engine.profile().read_by(&generic)))
     }
 
     /// The profile of a known program: the one that was replaced and understands its screen again, or that of a program
@@ -134,7 +139,9 @@ impl Recognition {
     }
 }
 
-/// Whether the profile makes nothing of the screen.
+/// Whether the profile describes a screen, and makes nothing of this one.
 fn is_in_the_dark(engine: &Engine) -> bool {
-    matches!(engine.judgement().state, AgentState::Starting | AgentState::Unknown)
+    let profile = engine.profile();
+    let describes = profile.composer.is_some() && !profile.is_generic();
+    describes && matches!(engine.judgement().state, AgentState::Starting | AgentState::Unknown)
 }

@@ -210,7 +210,10 @@ impl Task {
                 let _ = heard.send(());
             }
             Ask::Typed(typed) => self.typed(typed),
-            Ask::Profile(profile) => self.judge_by(profile).await,
+            Ask::Profile(profile) => {
+                self.recognition.start_over();
+                self.judge_by(profile).await;
+            }
             Ask::Recall(since, reply) => {
                 let _ = reply.send(self.log.since(since));
             }

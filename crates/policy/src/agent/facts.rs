@@ -424,8 +424,10 @@ impl Facts {
         let prompt = self.sight.as_ref().and_then(|sight| sight.line.clone());
         let is_new = |prompt: &String| !self.prompts.contains(prompt);
         if let Some(prompt) = prompt.filter(is_new).filter(|_| !self.turn) {
+            if self.prompts.len() == MAX_PROMPTS {
+                self.prompts.remove(0);
+            }
             self.prompts.push(prompt);
-            self.prompts.truncate(MAX_PROMPTS);
         }
     }
 

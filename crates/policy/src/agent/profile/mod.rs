@@ -113,6 +113,20 @@ impl Profile {
         self.composer.as_ref().is_some_and(|shape| shape.by_cursor)
     }
 
+    /// The same program read by what every program shows, where this profile makes nothing of its screen. Its hooks, titles
+    /// and recipes stay.
+    #[must_use]
+    pub fn read_by(&self, generic: &Self) -> Self {
+        let own = self.clone();
+        Self {
+            timing: generic.timing,
+            composer: generic.composer.clone(),
+            dialog: generic.dialog.clone(),
+            rules: generic.rules.clone(),
+            ..own
+        }
+    }
+
     /// The version of the program, where its screen names it: the group of [`Profile::screen`].
     #[must_use]
     pub fn version_on(&self, look: &Look) -> Option<String> {
