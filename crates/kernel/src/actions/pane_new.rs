@@ -365,10 +365,17 @@ fn argv(asked: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, 
     Ok(argv)
 }
 
-/// A command line without the word that must not be shown.
+/// A text of this length may be part of a word by accident.
+const SHORT: usize = 8;
+
+/// A command line without the word that must not be shown. The program is named in any case, and a short text hides only
+/// itself: it may be part of any word.
 fn shown(argv: &[String], hidden: Option<&str>) -> Vec<String> {
-    let is_shown = |word: &&String| hidden.is_none_or(|hidden| !word.contains(hidden));
-    let mut shown: Vec<String> = argv.iter().filter(is_shown).cloned().collect();
+    let Some(hidden) = hidden else { return argv.to_vec() };
+    let is_hidden = |word: &str| word == hidden || SHORT < hidden.len() && word.contains(hidden);
+    let Some((program, words)) = argv.split_first() else { return Vec::new() };
+    let words = words.iter().filter(|word| !is_hidden(word));
+    let mut shown: Vec<String> = std::iter::once(program).chain(words).cloned().collect();
     if shown.len() < argv.len() && shown.last().is_some_and(|word| word.starts_with('-')) {
         shown.pop();
     }
