@@ -13,11 +13,18 @@ const LONGEST_LOOK: Duration = Duration::from_millis(100);
 /// The same once they are made to end: what they start meanwhile does not live for long.
 const LONGEST_MAKE: Duration = Duration::from_millis(20);
 
+/// When those that ignore `SIGTERM` are sent `SIGHUP` again, and how often after that. bash only notes a signal: one that comes
+/// just before it waits for input is acted on at the next.
+const FIRST_REMINDER: Duration = Duration::from_millis(300);
+const NEXT_REMINDER: Duration = Duration::from_secs(1);
+
 /// What to do to the pane's processes now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing; they are being waited for.
     Wait,
+    /// Ask those again that may have missed it.
+    Remind,
     /// Make them end.
     Make,
     /// These will not go; it is over.
@@ -33,6 +40,7 @@ pub(crate) struct Killing {
     give_up_at: Option<Instant>,
     look_at: Instant,
     look_after: Duration,
+    remind_at: Instant,
 }
 
 impl Killing {
@@ -43,6 +51,7 @@ impl Killing {
             give_up_at: None,
             look_at: now + FIRST_LOOK,
             look_after: FIRST_LOOK,
+            remind_at: now + FIRST_REMINDER,
         }
     }
 
@@ -73,7 +82,11 @@ impl Killing {
             }
             None => {
                 self.look_at = self.look_at.min(self.make_at);
-                Step::Wait
+                if now < self.remind_at {
+                    return Step::Wait;
+                }
+                self.remind_at = now + NEXT_REMINDER;
+                Step::Remind
             }
         }
     }
@@ -98,7 +111,7 @@ mod tests {
         while steps.last().is_none_or(|(_, step)| *step != Step::GiveUp) {
             let now = killing.deadline();
             let step = killing.look(now);
-            if step != Step::Wait {
+            if !matches!(step, Step::Wait | Step::Remind) {
                 steps.push(((now - start).as_millis().try_into().unwrap(), step));
             }
         }

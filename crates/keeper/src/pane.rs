@@ -396,8 +396,10 @@ impl Pane {
         let step = killing.look(now);
         let left = match step {
             Step::GiveUp => Some(procs::of_pane(self.child)),
-            Step::Wait | Step::Make if procs::KEEPS_ALL => None,
-            Step::Wait | Step::Make => Some(procs::of_pane(self.child)).filter(Vec::is_empty),
+            Step::Wait | Step::Remind | Step::Make if procs::KEEPS_ALL => None,
+            Step::Wait | Step::Remind | Step::Make => {
+                Some(procs::of_pane(self.child)).filter(Vec::is_empty)
+            }
         };
         match left {
             Some(left) if !left.is_empty() || procs::is_over() => {
@@ -406,6 +408,7 @@ impl Pane {
                 self.kill_is_over(left);
             }
             Some(_) | None if step == Step::Wait => {}
+            Some(_) | None if step == Step::Remind => procs::push(self.child, Push::Remind),
             Some(_) | None => {
                 procs::push(self.child, Push::Make);
                 self.reap(now);

@@ -37,6 +37,8 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
 pub(crate) enum Push {
     /// Please end.
     Ask,
+    /// The same again, for those that ignore `SIGTERM`.
+    Remind,
     /// End.
     Make,
 }
@@ -106,6 +108,7 @@ mod system {
     pub(super) fn push(_: Pid, how: Push) {
         match how {
             Push::Ask => tree().living().iter().for_each(ask),
+            Push::Remind => tree().living().iter().for_each(remind),
             Push::Make => process::strike(|| tree().living()),
         }
     }
@@ -119,16 +122,24 @@ mod system {
         process.signal(Signal::CONT);
     }
 
+    fn remind(process: &process::Process) {
+        if has_signal(process.pid, "SigIgn:", Signal::TERM) {
+            process.signal(Signal::HUP);
+        }
+    }
+
     /// Whether it catches `SIGHUP` or ignores `SIGTERM`: interactive shells ignore the second and handle the first, and a
     /// program that handles it has chosen what to do then.
     fn hears_hangup(pid: i32) -> bool {
+        has_signal(pid, "SigCgt:", Signal::HUP) || has_signal(pid, "SigIgn:", Signal::TERM)
+    }
+
+    /// Whether a signal is in one of a process's masks.
+    fn has_signal(pid: i32, mask: &str, signal: Signal) -> bool {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let holds = |mask: &str, signal: Signal| {
-            let mask = status.lines().find_map(|line| line.strip_prefix(mask));
-            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-            mask & (1 << (signal.as_raw() - 1)) != 0
-        };
-        holds("SigCgt:", Signal::HUP) || holds("SigIgn:", Signal::TERM)
+        let mask = status.lines().find_map(|line| line.strip_prefix(mask));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+        mask & (1 << (signal.as_raw() - 1)) != 0
     }
 }
 
@@ -150,6 +161,7 @@ mod system {
     pub(super) fn push(leader: Pid, how: Push) {
         let signals: &[Signal] = match how {
             Push::Ask => &[Signal::TERM, Signal::HUP, Signal::CONT],
+            Push::Remind => &[],
             Push::Make => &[Signal::KILL],
         };
         for process in of_pane(leader) {
