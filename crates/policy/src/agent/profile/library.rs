@@ -20,6 +20,7 @@ pub(super) const OURS: &[(&str, &str)] = &[
     ("gemini.toml", include_str!("../../../../../profiles/gemini.toml")),
     ("generic.toml", include_str!("../../../../../profiles/generic.toml")),
     ("goose.toml", include_str!("../../../../../profiles/goose.toml")),
+    ("llm.toml", include_str!("../../../../../profiles/llm.toml")),
     ("opencode.toml", include_str!("../../../../../profiles/opencode.toml")),
     ("pi.toml", include_str!("../../../../../profiles/pi.toml")),
     ("qwen.toml", include_str!("../../../../../profiles/qwen.toml")),
