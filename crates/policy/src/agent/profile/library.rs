@@ -13,6 +13,7 @@ pub(super) const OURS: &[(&str, &str)] = &[
     ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
     ("amp.toml", include_str!("../../../../../profiles/amp.toml")),
     ("claude.toml", include_str!("../../../../../profiles/claude.toml")),
+    ("cline.toml", include_str!("../../../../../profiles/cline.toml")),
     ("codex.toml", include_str!("../../../../../profiles/codex.toml")),
     ("copilot.toml", include_str!("../../../../../profiles/copilot.toml")),
     ("crush.toml", include_str!("../../../../../profiles/crush.toml")),
