@@ -8,7 +8,7 @@ use super::ask::Tool;
 const REASON: &str = "The fake model wants to run this";
 
 /// The names that programs give to their shell, and to their way of asking a person.
-const SHELLS: [&str; 9] = [
+const SHELLS: [&str; 10] = [
     "exec_command",
     "shell_command",
     "shell",
@@ -18,6 +18,7 @@ const SHELLS: [&str; 9] = [
     "developer__shell",
     "execute_command",
     "run_command",
+    "run_commands",
 ];
 const QUESTIONS: [&str; 5] =
     ["question", "ask_user", "ask_user_question", "request_user_input", "AskUserQuestion"];
@@ -32,6 +33,7 @@ pub(super) fn shell(tools: &[Tool], command: &str) -> Option<(String, Value)> {
         let value = match name.as_str() {
             "command" | "cmd" if is_list(schema) => json!(["bash", "-lc", command]),
             "command" | "cmd" => json!(command),
+            "commands" => json!([command]),
             "description" | "justification" | "reason" => json!(REASON),
             "sandbox_permissions" => json!("require_escalated"),
             name if is_required(&tool.schema, name) => fill(schema),

@@ -27,11 +27,13 @@ pub enum Cli {
     Pi,
     Goose,
     Claude,
+    Llm,
+    Cline,
 }
 
 impl Cli {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Codex,
         Self::Opencode,
         Self::Aider,
@@ -40,6 +42,8 @@ impl Cli {
         Self::Pi,
         Self::Goose,
         Self::Claude,
+        Self::Llm,
+        Self::Cline,
     ];
 
     /// What it is called, here, in `scripts/agents` and on the command line.
@@ -54,6 +58,8 @@ impl Cli {
             Self::Pi => "pi",
             Self::Goose => "goose",
             Self::Claude => "claude",
+            Self::Llm => "llm",
+            Self::Cline => "cline",
         }
     }
 

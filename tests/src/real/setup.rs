@@ -14,6 +14,8 @@ pub(super) fn set_up(real: &mut Real, url: &str) {
         Cli::Pi => pi(real, url),
         Cli::Goose => goose(real, url),
         Cli::Claude => claude(real, url),
+        Cli::Llm => llm(real, url),
+        Cli::Cline => cline(real, url),
     }
 }
 
@@ -175,4 +177,45 @@ fn claude(real: &mut Real, url: &str) {
     real.set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     // Otherwise the model must ask for the definition of a tool before it can call it.
     real.set("ENABLE_TOOL_SEARCH", "false");
+}
+
+/// It has no tools of its own; with `--tools-approve` it asks before it calls one.
+const SHELL: &str = r#"import subprocess
+
+
+def run_command(command: str) -> str:
+    "Run a command in a shell."
+    return subprocess.run(command, shell=True, capture_output=True, text=True).stdout
+"#;
+
+fn llm(real: &mut Real, url: &str) {
+    let model = json!({ "model_id": "fake", "model_name": "fake", "api_base": format!("{url}/v1"),
+        "supports_tools": true });
+    // JSON is YAML, too.
+    real.file(".llm/extra-openai-models.yaml", &json!([model]).to_string());
+    real.file(".llm/shell.py", SHELL);
+    let folder = real.home().join(".llm").display().to_string();
+    real.set("LLM_USER_PATH", &folder);
+    real.set("OPENAI_API_KEY", "none");
+    real.arg(&["chat", "--model", "fake", "--functions", &format!("{folder}/shell.py")]);
+    real.arg(&["--tools-approve"]);
+}
+
+fn cline(real: &mut Real, url: &str) {
+    let settings = json!({ "provider": "openai-compatible", "apiKey": "none", "model": "fake",
+        "baseUrl": format!("{url}/v1") });
+    let provider = json!({ "settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z",
+        "tokenSource": "manual" });
+    let providers = json!({ "version": 1, "lastUsedProvider": "openai-compatible", "modes": {},
+        "providers": { "openai-compatible": provider } });
+    real.file(".cline/data/settings/providers.json", &providers.to_string());
+    let settings = json!({ "telemetryOptOut": true, "autoUpdateEnabled": false });
+    real.file(".cline/data/settings/global-settings.json", &settings.to_string());
+    // Advertisements that cover its first screen.
+    let notices = json!({ "shown": {
+        "cline-cli-cline-pass-intro": true, "cline-cli-desktop-launch": true } });
+    real.file(".cline/data/settings/cli-notices.json", &notices.to_string());
+    // With its usual folder it starts a server that goes on after it has ended.
+    let folder = real.home().join(".cline/data").display().to_string();
+    real.arg(&["--tui", "--auto-approve", "false", "--data-dir", &folder]);
 }

@@ -102,6 +102,8 @@ pub(super) fn of(cli: Cli) -> Looks {
             quit: &["/exit", "\r"],
             ..USUAL
         },
+        Cli::Llm => llm(),
+        Cli::Cline => cline(),
     }
 }
 
@@ -112,6 +114,31 @@ fn gemini() -> Looks {
         busy: &["esc to cancel"],
         permission: &["Allow execution of"],
         quit: &["/quit", "\r"],
+        ..USUAL
+    }
+}
+
+fn llm() -> Looks {
+    Looks {
+        ready: &[">"],
+        within: 1,
+        permission: &["Approve tool call? [y/N]"],
+        allow: &["y", "\r"],
+        deny: &["n", "\r"],
+        interrupt: &[CTRL_C],
+        quit: &["exit", "\r"],
+        ..USUAL
+    }
+}
+
+fn cline() -> Looks {
+    Looks {
+        ready: &["Plan"],
+        busy: &["esc to cancel"],
+        permission: &["Cline needs permission"],
+        allow: &["y"],
+        deny: &["n"],
+        quit: &[CTRL_C],
         ..USUAL
     }
 }
