@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use serde_json::json;
 
 use super::damage;
 use super::episode;
@@ -16,6 +17,9 @@ use super::processes;
 use super::schedule::{Damage, Fault};
 use super::world::World;
 use crate::{Dice, PATIENCE, Server, Tmux, binary, children_of, gone, kill9, signal};
+
+/// How long between two looks at the server's status.
+const BETWEEN: Duration = Duration::from_millis(20);
 
 /// Makes one fault after the other.
 pub(super) struct Conductor<'a> {
@@ -222,6 +226,24 @@ impl<'a> Conductor<'a> {
             self.world.ledger.fail(Invariant::Left, error.to_string());
         }
         self.world.ledger.log.line("the disk has room again");
+        self.wait_until_written();
+    }
+
+    /// The journal is written again by itself when there is room; until then changes are refused, rightly.
+    fn wait_until_written(&self) {
+        let start = Instant::now();
+        let has_trouble = || {
+            let status = self.world.call("server:status", &json!({})).accepted();
+            status.is_none_or(|status| status.get("trouble").is_some())
+        };
+        while has_trouble() {
+            if PATIENCE < start.elapsed() {
+                let text = format!("the journal is not written {PATIENCE:?} after there was room");
+                return self.world.ledger.fail(Invariant::Deadline, text);
+            }
+            std::thread::sleep(BETWEEN);
+        }
+        self.world.ledger.log.line(&format!("the journal is written after {:?}", start.elapsed()));
     }
 
     fn few_files(&self, spare: u64, length: Duration) {

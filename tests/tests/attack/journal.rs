@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
-use paned_e2e::{Server, wait_for};
+use paned_e2e::{Server, said, wait_for};
 use paned_model::Code;
 use serde_json::{Value, json};
 
@@ -320,4 +320,28 @@ fn a_log_that_cannot_be_written_costs_only_the_log() {
     server.act("pane:write", json!({ "paneId": "p", "text": "hello\n" }));
     wait_for("the echo", || server.text("p").contains("hello").then_some(()));
     server.act("pane:close", json!({ "paneId": "p" }));
+}
+
+#[test]
+fn a_server_started_on_a_full_disk_can_be_upgraded_later() {
+    if !is_on_small_disk("journal::a_server_started_on_a_full_disk_can_be_upgraded_later") {
+        return;
+    }
+    let mut server = Server::start();
+    server.kill();
+    fs::remove_file(server.state().join("server.json")).unwrap();
+    let ballast = Ballast::new();
+    server.start_again();
+    let file = server.state().join("server.json");
+    assert!(!file.exists(), "there was room for {}", file.display());
+
+    // Truth first: it runs, and what is missing is room.
+    let said = said(&server.cli(&["server", "upgrade"]));
+    assert!(said.1.contains("make room on the disk"), "{said:?}");
+    assert_eq!(server.ask("GET", "/health").status, 200);
+
+    drop(ballast);
+    wait_for("written again", || trouble(&server).is_none().then_some(()));
+    server.ok(&["server", "upgrade"]);
+    assert!(server.ok(&["server", "start"]).contains("running already"));
 }

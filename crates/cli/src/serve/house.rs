@@ -23,10 +23,12 @@ use super::{Greeting, Plan};
 use crate::commands::version::VERSION;
 use crate::machine::headroom;
 use crate::settings::Settings;
-use crate::state::Served;
+use crate::state::{Served, State};
 
 /// How long what still runs on threads may take when everything else is over.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How often to see whether a full disk has room for server.json.
+const ROOM_CHECK: Duration = Duration::from_millis(200);
 
 /// Builds the house and lives in it until somebody wants otherwise. `failed` says why an upgrade just did not
 /// happen. When this returns, no thread of it is left.
@@ -165,13 +167,22 @@ fn is_out_of_room(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
+/// Writes server.json once the disk has room. It ends with the runtime, so never after the server has left.
+async fn write_served_later(state: State, served: Served) {
+    while state.write_served(&served).is_err() {
+        tokio::time::sleep(ROOM_CHECK).await;
+    }
+    tracing::info!("server.json is written");
+}
+
 /// Everything is there: write down where, and say so to whoever started us.
 fn announce(plan: &Plan, served: Served, started: Started, is_first: bool) -> Result<()> {
     match plan.state.write_served(&served) {
         // Clients find the server by its socket, which takes no room.
         Err(error) if is_out_of_room(&error) => {
             plan.state.forget_served();
-            tracing::error!(%error, "server.json could not be written: `paned server` does not see this server");
+            tracing::error!(%error, "cannot write server.json; trying again until the disk has room");
+            tokio::spawn(write_served_later(plan.state.clone(), served.clone()));
         }
         written => {
             let folder = plan.state.folder().display();

@@ -43,8 +43,9 @@ impl Lock {
 
     /// Whether nobody has the lock.
     pub(crate) fn is_free(state: &State) -> bool {
-        Self::open(state)
-            .is_ok_and(|lock| flock(&lock.0, FlockOperation::NonBlockingLockShared).is_ok())
+        // Without the file nobody can have it.
+        File::open(state.lock())
+            .map_or(true, |file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok())
     }
 
     fn open(state: &State) -> Result<Self, Refusal> {

@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Starts a server, unless one runs.
 pub(super) fn start(context: &Context, words: &[String]) -> Result<()> {
     let state = context.state()?;
-    if let Some(served) = running(context, &state) {
+    if let Some(served) = running(context, &state)? {
         return report(context, "running already", &Ready::from(&served));
     }
     report(context, "started", &launch(context, &state, words)?)
@@ -46,7 +46,7 @@ pub(super) fn stop(context: &Context) -> Result<()> {
 /// Stops the server if one runs, and starts one with the same words or with these.
 pub(super) fn restart(context: &Context, words: &[String]) -> Result<()> {
     let state = context.state()?;
-    let before = running(context, &state);
+    let before = running(context, &state)?;
     if before.is_some() {
         halt(context, &state)?;
     }
@@ -60,7 +60,7 @@ pub(super) fn upgrade(context: &Context) -> Result<()> {
     let state = context.state()?;
     // It says where nobody answers.
     context.action("server:status", &json!({}))?;
-    let before = state.served().ok_or_else(not_running)?;
+    let before = served(&state)?.ok_or_else(not_running)?;
     context.action("server:upgrade", &json!({}))?;
     let after = wait("the server to come back", || {
         let served = state.served()?;
@@ -77,10 +77,24 @@ pub(super) fn upgrade(context: &Context) -> Result<()> {
 }
 
 /// The server of this folder, if it answers.
-fn running(context: &Context, state: &State) -> Option<Served> {
-    let served = state.served()?;
-    context.action("server:status", &json!({})).ok()?;
-    Some(served)
+fn running(context: &Context, state: &State) -> Result<Option<Served>> {
+    let served = served(state)?;
+    Ok(served.filter(|_| context.action("server:status", &json!({})).is_ok()))
+}
+
+/// What server.json says. A server that started on a full disk writes it as soon as there is room.
+fn served(state: &State) -> Result<Option<Served>> {
+    let look = || state.served().map(Some).or_else(|| Lock::is_free(state).then_some(None));
+    match wait("server.json", look) {
+        Ok(served) => Ok(served),
+        Err(_) => {
+            let folder = state.folder().display();
+            let sentence = format!(
+                "a paned server runs, but cannot write server.json into {folder}; make room on the disk and try again"
+            );
+            Err(Refusal::new(Code::Unavailable, sentence).into())
+        }
+    }
 }
 
 fn halt(context: &Context, state: &State) -> Result<()> {
