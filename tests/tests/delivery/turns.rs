@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use paned_e2e::said;
 use paned_model::Code;
 use serde_json::{Value, json};
 
@@ -143,4 +144,21 @@ fn a_program_learns_that_its_status_is_read_and_its_reports_are_evidence() {
     house.server.act("agent:answer", json!({ "paneId": "a", "option": "no" }));
     house.is("ready");
     assert!(!house.screen().contains("7501"), "{}", house.screen());
+}
+
+#[test]
+fn who_waits_for_an_answer_is_told_of_a_question_that_stands() {
+    let house = House::ready(&["--work", "150"]);
+    let sent = house.send_with(json!({ "text": "FAKE tool cmd=touch+made.txt", "wait": "done" }));
+    check(&sent, "submitted", "");
+    assert_eq!(sent["agent"]["state"], "blocked", "{sent:#}");
+    assert_eq!(sent["dialog"]["id"], sent["agent"]["dialog"]["id"], "{sent:#}");
+    assert!(sent.get("answer").is_none() && sent.get("timedOut").is_none(), "{sent:#}");
+    house.server.act("agent:answer", json!({ "paneId": "a", "option": "No" }));
+    house.is("ready");
+
+    let cli = house.server.cli(&["agent", "send", "a", "FAKE tool cmd=touch+it", "--wait"]);
+    let (_, error, code) = said(&cli);
+    assert_eq!(code, i32::from(Code::Busy.exit()), "{error}");
+    assert!(error.contains("paned agent answer a"), "{error}");
 }

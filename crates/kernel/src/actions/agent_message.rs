@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use paned_model::{AgentInfo, Code, Delivery, Dialog, PaneId, Refusal, Scope};
+use paned_model::{AgentInfo, AgentState, Code, Delivery, Dialog, PaneId, Refusal, Scope};
 use paned_policy::delivery::WhenBusy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::agent::agent;
 use super::patience::{A_DAY, patience};
 use crate::Kernel;
-use crate::agents::{self, From, Last, Order, Told};
+use crate::agents::{self, From, Last, Order, Seen, Told, Turn};
 use crate::registry::{Action, Context, Kind};
 use crate::touches::Touches;
 
@@ -21,6 +21,8 @@ const PATIENCE: u64 = 60_000;
 const PATIENCE_DONE: u64 = 600_000;
 /// How long an agent's task may take to look at a new message.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
+/// How long a question stands unanswered before a wait for the end of the turn says so: a rule or an extension may answer it.
+const UNANSWERED: Duration = Duration::from_secs(2);
 const LONGEST_KEY: usize = 256;
 
 pub(super) struct AgentMessage;
@@ -70,7 +72,7 @@ enum Wait {
     /// Until it is known what became of it, or that it has to wait its turn.
     #[default]
     Submitted,
-    /// Until the turn that it begins is over.
+    /// Until the turn that it begins is over, or the agent asks something and nobody answers for two seconds.
     Done,
 }
 
@@ -83,7 +85,7 @@ pub(super) struct Sent {
     message_id: String,
     /// What the outcome rests on, in sentences.
     evidence: Vec<String>,
-    /// The question that was in its way.
+    /// The question that was in its way, or that its turn waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog: Option<Dialog>,
     /// Where it stands among the messages that wait, counted from 1.
@@ -134,16 +136,16 @@ impl Action for AgentMessage {
             Wait::Submitted => !is_there(&mut told, |told| !told.passing, until).await,
             Wait::Done => !is_there(&mut told, |told| told.word.is_final(), until).await,
         };
-        let now = told.borrow().clone();
+        let Told { word, evidence, mut dialog, turn, .. } = told.borrow().clone();
         let mut last = None;
-        if wait == Wait::Done && now.word == Delivery::Submitted {
-            match done(kernel, &pane_id, &now, until).await {
+        if wait == Wait::Done && word == Delivery::Submitted {
+            match done(kernel, &pane_id, turn, until).await {
                 Ok(found) => last = found,
-                Err(()) => timed_out = true,
+                Err(Unfinished::Asks(question)) => dialog = question,
+                Err(Unfinished::TimedOut) => timed_out = true,
             }
         }
         let position = kernel.agents().post().position(&pane_id, &receipt.id);
-        let Told { word, evidence, dialog, .. } = now;
         let agent = agent(&*kernel.panes().get(&pane_id)?)?;
         let answer_source = last.as_ref().map(|last| last.from);
         Ok(Sent {
@@ -203,14 +205,82 @@ async fn first_look(told: &mut watch::Receiver<Told>) {
     }
 }
 
+/// Why a turn is not over.
+enum Unfinished {
+    TimedOut,
+    Asks(Option<Dialog>),
+}
+
 /// Waits until the turn is over; answers what the agent said, where that can be read.
 async fn done(
     kernel: &Kernel,
     pane: &PaneId,
-    told: &Told,
+    turn: Option<Turn>,
     until: Instant,
-) -> Result<Option<Last>, ()> {
+) -> Result<Option<Last>, Unfinished> {
     let Some(agent) = kernel.agents().listener(pane) else { return Ok(None) };
-    timeout_at(until, agents::over(kernel, &agent, told.turn)).await.map_err(|_| ())?;
-    Ok(agents::answer_of(kernel, pane, told.turn).await.ok())
+    tokio::select! {
+        _ = agents::over(kernel, &agent, turn) => Ok(agents::answer_of(kernel, pane, turn).await.ok()),
+        question = unanswered(agent.seen()) => Err(Unfinished::Asks(question)),
+        () = sleep_until(until) => Err(Unfinished::TimedOut),
+    }
+}
+
+/// Waits until the agent asks something that nobody answers; the question, where it can be read.
+async fn unanswered(mut seen: watch::Receiver<Seen>) -> Option<Dialog> {
+    loop {
+        if seen.wait_for(|seen| seen.info.state == AgentState::Blocked).await.is_err() {
+            // It is followed no more.
+            return std::future::pending().await;
+        }
+        let question = seen.borrow().info.dialog.clone();
+        let is_answered = seen.wait_for(|seen| !is_asked(&seen.info, question.as_ref()));
+        if timeout(UNANSWERED, is_answered).await.is_err() {
+            return question;
+        }
+    }
+}
+
+fn is_asked(agent: &AgentInfo, question: Option<&Dialog>) -> bool {
+    let id = |dialog: &Dialog| dialog.id.clone();
+    agent.state == AgentState::Blocked && agent.dialog.as_ref().map(id) == question.map(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::agents::Turns;
+
+    /// An agent that asks a question with this id, or works.
+    fn seen(question: Option<&str>) -> Seen {
+        let dialog = question
+            .map(|id| json!({ "id": id, "kind": "permission", "text": "?", "options": [] }));
+        let state = if question.is_some() { "blocked" } else { "busy" };
+        let info = json!({
+            "profile": "x", "state": state, "dialog": dialog, "since": "2026-01-01T00:00:00.000Z", "source": "screen", "confidence": 1.0,
+        });
+        Seen { info: from_value(info).unwrap(), turns: Turns::default() }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_nobody_answers_is_told_after_a_while() {
+        let (_agent, seen) = watch::channel(seen(Some("one")));
+        let start = Instant::now();
+        let question = unanswered(seen).await;
+        assert_eq!((question.unwrap().id.as_str(), start.elapsed()), ("one", UNANSWERED));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn questions_that_are_answered_are_not_told() {
+        let (agent, now) = watch::channel(seen(None));
+        let asked = tokio::spawn(unanswered(now));
+        for id in ["one", "two", "three"] {
+            agent.send_replace(seen(Some(id)));
+            tokio::time::sleep(UNANSWERED / 2).await;
+        }
+        agent.send_replace(seen(None));
+        assert!(timeout(UNANSWERED * 9, asked).await.is_err());
+    }
 }

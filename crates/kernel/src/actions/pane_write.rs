@@ -121,7 +121,10 @@ pub(super) async fn write(
     kernel.panes().typists.typed(&pane.id, Instant::now());
     let heard = kernel.agents().listener(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());
-        (agent, agents::Typed { bytes: parts.concat(), at: kernel.now(), end })
+        let typed = agents::Typed { bytes: parts.concat(), at: kernel.now(), end };
+        // The program may answer before the write is confirmed, and its answer must be judged after the input.
+        agent.typing(&typed);
+        (agent, typed)
     });
     match pane.type_in(parts).await? {
         Some(Ok(typed)) => {

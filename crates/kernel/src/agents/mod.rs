@@ -54,7 +54,7 @@ use tokio::time::Instant;
 pub(crate) use self::after::ended;
 pub(crate) use self::courier::{Answer, Errand};
 pub(crate) use self::last::{From, Last, SESSION, is_session_id, last};
-pub(crate) use self::letter::{LETTER, Letter, Told};
+pub(crate) use self::letter::{LETTER, Letter, Told, Turn};
 pub(crate) use self::notify::{answer_of, hand, over};
 pub(crate) use self::post::Order;
 use self::post::{Post, Receipt};
@@ -103,7 +103,13 @@ impl Agent {
         answer.await.ok()
     }
 
-    /// Somebody typed this. Never waits: a task that is behind sees it on the screen.
+    /// Somebody types this. Told before the write, so that it is judged before what the program prints because of it. Never
+    /// waits: a task that is behind sees it on the screen.
+    pub(crate) fn typing(&self, typed: &Typed) {
+        let _ = self.asks.try_send(Ask::Typing(typed.clone()));
+    }
+
+    /// It was written. Recordings have it from now on.
     pub(crate) fn typed(&self, typed: Typed) {
         let _ = self.asks.try_send(Ask::Typed(typed));
     }

@@ -43,7 +43,9 @@ pub(crate) enum Ask {
     Look(oneshot::Sender<Looked>),
     /// Its hook, or somebody in its name, said something. Answered once it was weighed.
     Report(Report, oneshot::Sender<()>),
-    /// Somebody typed this.
+    /// Somebody types this: the agent is expected to do something.
+    Typing(Typed),
+    /// This was typed: recordings have it.
     Typed(Typed),
     /// It is judged by another profile from now on.
     Profile(Arc<Profile>),
@@ -54,6 +56,7 @@ pub(crate) enum Ask {
 }
 
 /// What somebody typed.
+#[derive(Clone)]
 pub(crate) struct Typed {
     pub(crate) bytes: Vec<u8>,
     /// When.
@@ -209,7 +212,8 @@ impl Task {
                 self.observe(&Observation::Report(report));
                 let _ = heard.send(());
             }
-            Ask::Typed(typed) => self.typed(typed),
+            Ask::Typing(typed) => self.expect(typed),
+            Ask::Typed(Typed { bytes, at, end }) => self.log.typed(at, end, &bytes),
             Ask::Profile(profile) => {
                 self.recognition.start_over();
                 self.judge_by(profile).await;
@@ -320,8 +324,7 @@ impl Task {
         }
     }
 
-    fn typed(&mut self, Typed { bytes, at, end }: Typed) {
-        self.log.typed(at, end, &bytes);
+    fn expect(&mut self, Typed { bytes, at, .. }: Typed) {
         if bytes.contains(&b'\r') {
             self.turns.expect(at);
         }
@@ -406,7 +409,7 @@ impl Task {
     fn note_answer(&mut self, report: &Report) {
         let told = report.fields.iter().find(|(key, _)| ANSWERS.contains(&key.as_str()));
         if let Some((_, text)) = told.filter(|(_, text)| !text.trim().is_empty()) {
-            self.said = Some(Answer { text: text.clone(), at: Some(self.kernel.now()) });
+            self.said = Some(Answer { text: text.clone(), at: Some(self.kernel.now().into()) });
         }
     }
 

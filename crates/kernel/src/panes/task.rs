@@ -159,7 +159,9 @@ impl Task {
     fn pressed(&self, keys: Vec<u8>) {
         self.kernel.panes().typists.typed(&self.pane.id, Instant::now());
         if let Some(agent) = self.kernel.agents().listener(&self.pane.id) {
-            agent.typed(Typed { bytes: keys, at: self.kernel.now(), end: self.output.end() });
+            let typed = Typed { bytes: keys, at: self.kernel.now(), end: self.output.end() };
+            agent.typing(&typed);
+            agent.typed(typed);
         }
     }
 

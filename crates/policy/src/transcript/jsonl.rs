@@ -127,7 +127,7 @@ mod tests {
         check(Kind::Codex, CODEX, "Done,\nthe fox", Some("/w/demo"));
         let story = read(Kind::Codex, CODEX);
         assert_eq!(story.session.as_deref(), Some("01a1"));
-        assert_eq!(story.answer.unwrap().at, Some(Time(1_794_802_412_369)));
+        assert_eq!(story.answer.unwrap().at, Some(Time(1_794_802_412_369).into()));
     }
 
     #[test]

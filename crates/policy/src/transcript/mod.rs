@@ -40,7 +40,30 @@ pub struct Answer {
     /// What it said.
     pub text: String,
     /// When, where that is written down.
-    pub at: Option<Time>,
+    pub at: Option<Moment>,
+}
+
+/// When something was said, as a transcript has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The time that is written.
+    pub time: Time,
+    /// Whether it is in whole seconds, and so may have been up to a second later.
+    pub in_seconds: bool,
+}
+
+impl Moment {
+    /// The latest time that it can have been.
+    #[must_use]
+    pub fn latest(self) -> Time {
+        if self.in_seconds { Time(self.time.0 + 999) } else { self.time }
+    }
+}
+
+impl From<Time> for Moment {
+    fn from(time: Time) -> Self {
+        Self { time, in_seconds: false }
+    }
 }
 
 /// What a transcript tells.
@@ -117,13 +140,18 @@ pub fn words(content: &Value) -> Option<String> {
 
 /// A moment, as text of RFC 3339 or as milliseconds or seconds since 1970.
 #[must_use]
-pub fn moment(value: &Value) -> Option<Time> {
+pub fn moment(value: &Value) -> Option<Moment> {
     /// The first moment that is milliseconds rather than seconds.
     const MILLIS: u64 = 100_000_000_000;
     match value.as_u64() {
-        Some(number) if number < MILLIS => Some(Time(number * 1000)),
-        Some(number) => Some(Time(number)),
-        None => serde_json::from_value(value.clone()).ok(),
+        Some(number) if number < MILLIS => {
+            Some(Moment { time: Time(number * 1000), in_seconds: true })
+        }
+        Some(number) => Some(Time(number).into()),
+        None => {
+            let time = serde_json::from_value(value.clone()).ok()?;
+            Some(Moment { time, in_seconds: !value.as_str()?.contains('.') })
+        }
     }
 }
 
@@ -142,10 +170,14 @@ mod tests {
 
     #[test]
     fn moments_are_read_however_they_are_written() {
-        let expect = Some(Time(1_794_802_412_000));
-        assert_eq!(moment(&serde_json::json!("2026-11-16T04:13:32.000Z")), expect);
-        assert_eq!(moment(&serde_json::json!(1_794_802_412_000_u64)), expect);
-        assert_eq!(moment(&serde_json::json!(1_794_802_412)), expect);
+        let time = Time(1_794_802_412_000);
+        let exact = Some(Moment { time, in_seconds: false });
+        assert_eq!(moment(&serde_json::json!("2026-11-16T04:13:32.000Z")), exact);
+        assert_eq!(moment(&serde_json::json!(1_794_802_412_000_u64)), exact);
+        let in_seconds = Some(Moment { time, in_seconds: true });
+        assert_eq!(moment(&serde_json::json!("2026-11-16T04:13:32Z")), in_seconds);
+        assert_eq!(moment(&serde_json::json!(1_794_802_412)), in_seconds);
+        assert_eq!(in_seconds.map(Moment::latest), Some(Time(1_794_802_412_999)));
         assert_eq!(moment(&serde_json::json!("yesterday")), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::{AgentInfo, Code, Delivery};
+use paned_model::{AgentInfo, AgentState, Code, Delivery};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -23,7 +23,8 @@ Examples:
   paned agent send nightly 'go' --key 2026-11-16   the same key hands it over once
 
 Exit codes: 0 submitted, or queued or held and handed over as soon as possible; 8 (conflict) refused; \
-9 (busy) drafted: it stands in the composer; 12 (timeout) unknown: it was typed, and what became of it \
+9 (busy) drafted: it stands in the composer, or \
+`--wait` ended at a question of the agent; 12 (timeout) unknown: it was typed, and what became of it \
 cannot be told.";
 
 /// Hand an agent a prompt, and say what became of it
@@ -41,7 +42,7 @@ pub(crate) struct Args {
     /// Hand over a message with this key once, however often it is sent
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// Wait until it has answered, and print the answer
+    /// Wait until it has answered, and print the answer, or the question it asks first
     #[arg(short, long)]
     wait: bool,
     /// Do not even wait until it was handed over
@@ -72,6 +73,14 @@ struct Sent {
     timed_out: bool,
 }
 
+impl Sent {
+    /// Whether the turn waits for somebody to answer a question.
+    fn asks(&self) -> bool {
+        let is_over = self.answer.is_some() || self.timed_out;
+        self.outcome == Delivery::Submitted && !is_over && self.agent.state == AgentState::Blocked
+    }
+}
+
 pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
     let text = match args.text {
         Some(text) if text != "-" => text,
@@ -98,8 +107,11 @@ pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
     } else {
         show(context.out, &sent)?;
         if args.wait && sent.outcome == Delivery::Submitted {
-            show_answer(context.out, &sent)?;
+            show_answer(context.out, &args.pane, &sent)?;
         }
+    }
+    if args.wait && sent.asks() {
+        return Ok(ExitCode::from(Code::Busy.exit()));
     }
     Ok(code(sent.outcome))
 }
@@ -121,7 +133,15 @@ fn show(out: Out, sent: &Sent) -> Result<()> {
 }
 
 /// Prints the answer, or says that there is none: the answer before it is never shown in its place.
-fn show_answer(out: Out, sent: &Sent) -> Result<()> {
+fn show_answer(out: Out, pane: &str, sent: &Sent) -> Result<()> {
+    if sent.asks() {
+        out.aside("it asks, and nobody answers:")?;
+        question(&sent.agent).iter().try_for_each(|line| out.aside(line.as_str()))?;
+        let next = format!(
+            "paned: answer with `paned agent answer {pane} OPTION`, then `paned agent wait {pane}`"
+        );
+        return Ok(out.aside(next)?);
+    }
     let Some(answer) = &sent.answer else {
         let why = match sent.timed_out {
             true => "its turn was not over in time",

@@ -162,6 +162,6 @@ mod tests {
             .unwrap();
         let answer = goose(&path, None, "/w").unwrap().unwrap();
         assert_eq!(goose(&path, Some("a"), "/elsewhere").unwrap(), None);
-        assert_eq!((answer.text.as_str(), answer.at.unwrap().0), ("Done.", 1_794_802_412_000));
+        assert_eq!((answer.text.as_str(), answer.at.unwrap().time.0), ("Done.", 1_794_802_412_000));
     }
 }

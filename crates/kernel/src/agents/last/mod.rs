@@ -134,7 +134,7 @@ fn is_just_done(kernel: &Kernel, pane: &Pane, late: u64) -> bool {
 async fn by_hook(kernel: &Kernel, pane: &Pane, turn: Option<Time>) -> Option<Answer> {
     let agent = kernel.agents().listener(&pane.id)?;
     let said = agent.ask(Ask::Look).await?.said?;
-    Some(said).filter(|said| turn <= said.at)
+    Some(said).filter(|said| turn <= said.at.map(|at| at.time))
 }
 
 /// Refuses to cut an answer from the screen of an agent that is at work: half an answer, a spinner or a question may
@@ -161,7 +161,7 @@ impl Last {
         if is_cut {
             text.truncate(text.floor_char_boundary(LONGEST));
         }
-        Self { text, from, at, is_cut }
+        Self { text, from, at: at.map(|at| at.time), is_cut }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use paned_model::Time;
 use paned_policy::agent::Profile;
-use paned_policy::transcript::{Answer, Kind, Story, read};
+use paned_policy::transcript::{Answer, Kind, Moment, Story, read};
 use serde_json::Value;
 
 use super::files::Found;
@@ -127,10 +127,9 @@ impl Query {
         is_it.then_some(answer)
     }
 
-    /// Whether something that was written at this time is of the turn. Some programs write whole seconds.
-    fn is_of_turn(&self, at: Time) -> bool {
-        let latest = if at.0.is_multiple_of(1000) { at.0 + 999 } else { at.0 };
-        self.turn.is_none_or(|turn| turn.0 <= latest)
+    /// Whether something that was written at this moment is of the turn.
+    fn is_of_turn(&self, at: Moment) -> bool {
+        self.turn.is_none_or(|turn| turn <= at.latest())
     }
 
     /// The transcript that is certainly its own: it has the session's name and is about the folder, or the program has it
