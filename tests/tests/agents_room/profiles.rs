@@ -66,6 +66,8 @@ fn a_profile_that_no_longer_fits_gives_way_and_says_so() {
     });
     let text = explained()["text"].as_str().unwrap().to_owned();
     assert!(text.contains("`mini` found no composer"), "{text}");
+    let doctor = String::from_utf8_lossy(&room.server.cli(&["doctor"]).stdout).into_owned();
+    assert!(doctor.contains("`mini` found no composer"), "{doctor}");
     // Its hooks and recipes are its own.
     assert_eq!(explained()["agent"]["profile"], "mini");
     let fits = include_str!("mini.toml");

@@ -22,6 +22,9 @@ pub(super) struct Explained {
     agent: AgentInfo,
     /// What speaks for or against that, strongest first.
     reasons: Vec<Evidence>,
+    /// What makes that doubtful: the program is newer than its profile, or the profile no longer fits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     /// What stands where a person types.
     composer: Typing,
     /// The same as lines for a person.
@@ -89,24 +92,30 @@ impl Action for AgentExplain {
             Some(listener) => listener.ask(Ask::Look).await,
             None => None,
         };
-        let Some(Looked { seen, reasons, composer, .. }) = looked else {
+        let Some(Looked { seen, reasons, warnings, composer, .. }) = looked else {
             // It has ended, or nobody follows it.
-            return agent(&pane).map(|agent| explain(agent, Vec::new(), Composer::Hidden));
+            return agent(&pane)
+                .map(|agent| explain(agent, Vec::new(), Vec::new(), Composer::Hidden));
         };
-        Ok(explain(seen.info, reasons, composer))
+        Ok(explain(seen.info, reasons, warnings, composer))
     }
 }
 
-fn explain(agent: AgentInfo, reasons: Vec<Reason>, composer: Composer) -> Explained {
+fn explain(
+    agent: AgentInfo,
+    reasons: Vec<Reason>,
+    warnings: Vec<String>,
+    composer: Composer,
+) -> Explained {
     let (state, text) = match composer {
         Composer::Hidden => (Holds::Hidden, None),
         Composer::Empty => (Holds::Empty, None),
         Composer::Draft(text) => (Holds::Draft, Some(text)),
     };
     let composer = Typing { state, text };
-    let text = lines(&agent, &reasons, &composer);
+    let text = lines(&agent, &reasons, &warnings, &composer);
     let reasons = reasons.into_iter().map(Evidence::from).collect();
-    Explained { agent, reasons, composer, text }
+    Explained { agent, reasons, warnings, composer, text }
 }
 
 impl From<Reason> for Evidence {
@@ -117,7 +126,7 @@ impl From<Reason> for Evidence {
 }
 
 /// Everything as lines for a person.
-fn lines(agent: &AgentInfo, reasons: &[Reason], composer: &Typing) -> String {
+fn lines(agent: &AgentInfo, reasons: &[Reason], warnings: &[String], composer: &Typing) -> String {
     let mut text = agent.state.to_string();
     if let Some(kind) = agent.kind {
         let _ = write!(text, " ({kind})");
@@ -127,6 +136,9 @@ fn lines(agent: &AgentInfo, reasons: &[Reason], composer: &Typing) -> String {
     for reason in reasons {
         let (says, weight, sentence) = (reason.says, reason.weight, &reason.sentence);
         let _ = writeln!(text, "  {says:<8} {weight:.2}  {sentence}");
+    }
+    for warning in warnings {
+        let _ = writeln!(text, "  warning: {warning}");
     }
     if reasons.is_empty() {
         let why = match agent.state {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{AgentState, Source};
-use paned_policy::agent::{Composer, Engine, Library, Look, Profile, Reason};
+use paned_model::AgentState;
+use paned_policy::agent::{Composer, Engine, Library, Look, Profile};
 use paned_substrate::processes::Processes;
 use tokio::time::Instant;
 
@@ -109,8 +109,8 @@ impl Recognition {
         inside.or_else(|| library.for_screen(look?)).cloned()
     }
 
-    /// The evidence, with sentences about a profile that was replaced and about a version that is newer than the profile.
-    pub(super) fn explain(&self, engine: &Engine, mut reasons: Vec<Reason>) -> Vec<Reason> {
+    /// What makes the judgement doubtful: a profile that was replaced, a version that is newer than the profile.
+    pub(super) fn warnings(&self, engine: &Engine) -> Vec<String> {
         let replaced = self.replaced.as_ref().map(|replaced| {
             let (name, seconds) = (&replaced.name, LOST.as_secs());
             format!(
@@ -118,12 +118,7 @@ impl Recognition {
                  shows"
             )
         });
-        let about = |sentence: String| {
-            let (source, says) = (Source::Screen, AgentState::Unknown);
-            Reason { source, says, weight: 0.0, age_ms: 0, sentence }
-        };
-        reasons.extend(replaced.into_iter().chain(self.newer(engine)).map(about));
-        reasons
+        replaced.into_iter().chain(self.newer(engine)).collect()
     }
 
     /// A warning where the program is newer than what its profile was tried with, and the evidence is weak.

@@ -69,6 +69,8 @@ pub(crate) struct Typed {
 pub(crate) struct Looked {
     pub(crate) seen: Seen,
     pub(crate) reasons: Vec<Reason>,
+    /// What makes the judgement doubtful, in sentences.
+    pub(crate) warnings: Vec<String>,
     pub(crate) composer: Composer,
     /// The last answer that its hook told.
     pub(crate) said: Option<Answer>,
@@ -399,7 +401,8 @@ impl Task {
         let composer = self.sight.as_ref().map(|sight| sight.look.composer(self.engine.profile()));
         Looked {
             seen: self.seen.borrow().clone(),
-            reasons: self.recognition.explain(&self.engine, self.engine.explain(self.kernel.now())),
+            reasons: self.engine.explain(self.kernel.now()),
+            warnings: self.recognition.warnings(&self.engine),
             composer: composer.unwrap_or(Composer::Hidden),
             said: self.said.clone(),
         }

@@ -32,13 +32,36 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>> {
     checks.push(keepers(&state, status.is_ok()));
     if status.is_ok() {
         checks.extend(ask(context, "pane:list").ok().map(|listed| tapes(&listed)));
+        checks.extend(ask(context, "agent:list").ok().map(|listed| agents(context, &listed)));
     }
     Ok(checks)
 }
 
 fn ask(context: &Context, action: &str) -> Result<Value> {
+    ask_with(context, action, &json!({}))
+}
+
+fn ask_with(context: &Context, action: &str, params: &Value) -> Result<Value> {
     let client = context.client()?;
-    client::block_on(async { timeout(PATIENCE, client.action(action, &json!({}))).await? })?
+    client::block_on(async { timeout(PATIENCE, client.action(action, params)).await? })?
+}
+
+/// Whether the agents that run are judged by profiles that fit them.
+fn agents(context: &Context, listed: &Value) -> Check {
+    let listed: Vec<&Value> = listed.as_array().into_iter().flatten().collect();
+    let panes = listed.iter().filter_map(|agent| agent.get("id")?.as_str());
+    let warned = panes.filter_map(|pane| {
+        let explained = ask_with(context, "agent:explain", &json!({ "paneId": pane })).ok()?;
+        let warnings = explained.get("warnings")?.as_array()?.iter().filter_map(Value::as_str);
+        Some(format!("{pane}: {}", warnings.collect::<Vec<_>>().join("; ")))
+    });
+    let warned: Vec<String> = warned.collect();
+    if warned.is_empty() {
+        let count = units::count(listed.len(), "agent");
+        return Check::good("agents", format!("{count}, none newer than its profile"));
+    }
+    let hint = "`paned agent explain PANE` shows what is known; docs/add-an-agent.md says how a profile is brought up to date";
+    Check::bad("agents", warned.join("; "), hint)
 }
 
 /// The files that panes' output is kept in.
