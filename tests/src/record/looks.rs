@@ -104,6 +104,9 @@ pub(super) fn of(cli: Cli) -> Looks {
         },
         Cli::Llm => llm(),
         Cli::Cline => cline(),
+        Cli::Gptme => gptme(),
+        Cli::Cn => cn(),
+        Cli::Interpreter => interpreter(),
     }
 }
 
@@ -138,6 +141,42 @@ fn cline() -> Looks {
         permission: &["Cline needs permission"],
         allow: &["y"],
         deny: &["n"],
+        quit: &[CTRL_C],
+        ..USUAL
+    }
+}
+
+fn gptme() -> Looks {
+    Looks {
+        ready: &["User:"],
+        within: 1,
+        busy: &["Thinking..."],
+        permission: &["Execute shell? [Y/n"],
+        allow: &["y", "\r"],
+        deny: &["n", "\r"],
+        interrupt: &[CTRL_C],
+        quit: &["/exit", "\r"],
+        ..USUAL
+    }
+}
+
+fn cn() -> Looks {
+    Looks {
+        ready: &["Ask anything"],
+        busy: &["esc to interrupt"],
+        permission: &["Would you like to continue?"],
+        ..USUAL
+    }
+}
+
+fn interpreter() -> Looks {
+    Looks {
+        ready: &[">"],
+        within: 1,
+        permission: &["Would you like to run this code? (y/n)"],
+        allow: &["y", "\r"],
+        deny: &["n", "\r"],
+        interrupt: &[CTRL_C],
         quit: &[CTRL_C],
         ..USUAL
     }
