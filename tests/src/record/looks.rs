@@ -92,16 +92,7 @@ pub(super) fn of(cli: Cli) -> Looks {
             quit: &["/exit", "\r"],
             ..USUAL
         },
-        Cli::Claude => Looks {
-            ready: &["❯"],
-            titled: true,
-            busy: &["esc to interrupt"],
-            permission: &["Do you want to proceed?"],
-            allow: &["1"],
-            clear: &[CTRL_U],
-            quit: &["/exit", "\r"],
-            ..USUAL
-        },
+        Cli::Claude => claude(),
         Cli::Llm => llm(),
         Cli::Cline => cline(),
         Cli::Gptme => gptme(),
@@ -117,6 +108,19 @@ fn gemini() -> Looks {
         busy: &["esc to cancel"],
         permission: &["Allow execution of"],
         quit: &["/quit", "\r"],
+        ..USUAL
+    }
+}
+
+fn claude() -> Looks {
+    Looks {
+        ready: &["❯"],
+        titled: true,
+        busy: &["esc to interrupt"],
+        permission: &["Do you want to proceed?"],
+        allow: &["1"],
+        clear: &[CTRL_U],
+        quit: &["/exit", "\r"],
         ..USUAL
     }
 }
