@@ -65,7 +65,8 @@ impl Truth {
             "error" if is_repl => Self::Failed,
             "error" => Self::Error,
             "continuation" => Self::Continuation,
-            "exited" => Self::Exited,
+            // Some take seconds to end. What they show then is neither right nor wrong.
+            "quitting" | "exited" => Self::Exited,
             _ => return None,
         })
     }
@@ -117,10 +118,11 @@ impl Recording {
         self.reports = None;
     }
 
-    /// When it ends, in milliseconds.
+    /// When it ends or is told to, in milliseconds.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.labels.last().map_or(0, |label| label.at)
+        let ended = self.labels.iter().find(|label| label.truth == Truth::Exited);
+        ended.or(self.labels.last()).map_or(0, |label| label.at)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
 //! path holds one of them; with `-v`, every recording and what was said where it was wrong; with a folder that begins with
 //! `/`, the recordings there; with `--generic`, only the figures of the generic profile, in detail.
+//!
+//! A profile in `profiles/` that is not built in yet is read from its file, so that it can be tried without a build.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "it prints")]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use paned_e2e::accuracy::{Recording, Tally, all, summary, table};
@@ -32,7 +35,7 @@ fn judge_all(words: &[String], profile: Option<&str>) -> BTreeMap<String, Tally>
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
     let folder = words.iter().find(|word| word.starts_with('/')).map_or(ours, PathBuf::from);
     let words: Vec<&String> = words.iter().filter(|it| !it.starts_with(['-', '/'])).collect();
-    let library = Library::embedded();
+    let library = library();
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     for mut recording in all(&folder) {
         if let Some(profile) = profile {
@@ -54,6 +57,23 @@ fn judge_all(words: &[String], profile: Option<&str>) -> BTreeMap<String, Tally>
         *tallies.entry(recording.program).or_default() += &tally;
     }
     tallies
+}
+
+/// The profiles that are built in, and those in `profiles/` that are not yet.
+fn library() -> Library {
+    let embedded = Library::embedded();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profiles");
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let files = paths.filter_map(|path| {
+        let is_new = embedded.get(path.file_stem()?.to_str()?).is_none();
+        let name = path.file_name()?.to_str()?.to_owned();
+        is_new.then(|| fs::read_to_string(&path).ok().map(|text| (name, text)))?
+    });
+    let (library, mistakes) = Library::with(&files.collect::<Vec<_>>());
+    for mistake in mistakes {
+        println!("{}:{}: {}", mistake.file, mistake.line, mistake.sentence);
+    }
+    library
 }
 
 fn tell(name: &str, recording: &Recording, samples: &[Sample], tally: &Tally) {

@@ -8,7 +8,7 @@ use super::ask::Tool;
 const REASON: &str = "The fake model wants to run this";
 
 /// The names that programs give to their shell, and to their way of asking a person.
-const SHELLS: [&str; 10] = [
+const SHELLS: [&str; 11] = [
     "exec_command",
     "shell_command",
     "shell",
@@ -19,6 +19,7 @@ const SHELLS: [&str; 10] = [
     "execute_command",
     "run_command",
     "run_commands",
+    "execute",
 ];
 const QUESTIONS: [&str; 5] =
     ["question", "ask_user", "ask_user_question", "request_user_input", "AskUserQuestion"];
@@ -34,6 +35,8 @@ pub(super) fn shell(tools: &[Tool], command: &str) -> Option<(String, Value)> {
             "command" | "cmd" if is_list(schema) => json!(["bash", "-lc", command]),
             "command" | "cmd" => json!(command),
             "commands" => json!([command]),
+            "code" => json!(command),
+            "language" => json!("shell"),
             "description" | "justification" | "reason" => json!(REASON),
             "sandbox_permissions" => json!("require_escalated"),
             name if is_required(&tool.schema, name) => fill(schema),

@@ -97,6 +97,19 @@ fn own(cli: &str) -> &'static [&'static str] {
             "● Allow (Allow the tool call once)",
             "◓ Serenading semiconductors... (Ctrl+C to interrupt)",
         ],
+        "gptme" => &[
+            "User: and what now?",
+            "Assistant: Thinking...",
+            "Execute shell? [Y/n/c/e/a/?]",
+            "❓ waiting for confirmation",
+        ],
+        "cn" => &[
+            "⣾⣯⣯  ( 3s • esc to interrupt )",
+            "Would you like to continue?",
+            "> Continue (tab)",
+            "│ ● Ask anything, @ for context, / for slash commands",
+        ],
+        "interpreter" => &["Would you like to run this code? (y/n)", "> y", ">"],
         _ => &["Do you want to proceed?", "❯ 1. Yes", "esc to interrupt"],
     }
 }

@@ -29,11 +29,14 @@ pub enum Cli {
     Claude,
     Llm,
     Cline,
+    Gptme,
+    Cn,
+    Interpreter,
 }
 
 impl Cli {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Codex,
         Self::Opencode,
         Self::Aider,
@@ -44,6 +47,9 @@ impl Cli {
         Self::Claude,
         Self::Llm,
         Self::Cline,
+        Self::Gptme,
+        Self::Cn,
+        Self::Interpreter,
     ];
 
     /// What it is called, here, in `scripts/agents` and on the command line.
@@ -60,6 +66,9 @@ impl Cli {
             Self::Claude => "claude",
             Self::Llm => "llm",
             Self::Cline => "cline",
+            Self::Gptme => "gptme",
+            Self::Cn => "cn",
+            Self::Interpreter => "interpreter",
         }
     }
 

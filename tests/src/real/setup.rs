@@ -16,6 +16,9 @@ pub(super) fn set_up(real: &mut Real, url: &str) {
         Cli::Claude => claude(real, url),
         Cli::Llm => llm(real, url),
         Cli::Cline => cline(real, url),
+        Cli::Gptme => gptme(real, url),
+        Cli::Cn => cn(real, url),
+        Cli::Interpreter => interpreter(real, url),
     }
 }
 
@@ -218,4 +221,33 @@ fn cline(real: &mut Real, url: &str) {
     // With its usual folder it starts a server that goes on after it has ended.
     let folder = real.home().join(".cline/data").display().to_string();
     real.arg(&["--tui", "--auto-approve", "false", "--data-dir", &folder]);
+}
+
+fn gptme(real: &mut Real, url: &str) {
+    real.set("OPENAI_BASE_URL", &format!("{url}/v1"));
+    real.set("OPENAI_API_KEY", "none");
+    // It would download a tokenizer, and warn at every prompt that it could not.
+    real.set("GPTME_TIKTOKEN_TIMEOUT", "0");
+    // The usual is ten times, for many minutes.
+    real.set("GPTME_LLM_MAX_RETRIES", "1");
+    // Without a name it begins with a list of earlier conversations.
+    real.arg(&["--name", "demo", "--model", "local/fake", "--tool-format", "tool"]);
+}
+
+fn cn(real: &mut Real, url: &str) {
+    let model = json!({ "name": "Fake", "provider": "openai", "model": "fake", "apiKey": "none",
+        "apiBase": format!("{url}/v1"), "roles": ["chat"], "capabilities": ["tool_use"] });
+    let config = json!({ "name": "Fake", "version": "1.0.0", "schema": "v1", "models": [model] });
+    // JSON is YAML, too.
+    real.file(".continue/config.yaml", &config.to_string());
+    let config = real.home().join(".continue/config.yaml").display().to_string();
+    real.set("CONTINUE_CLI_ENABLE_TELEMETRY", "0");
+    real.arg(&["--config", &config]);
+}
+
+fn interpreter(real: &mut Real, url: &str) {
+    real.set("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+    real.arg(&["--model", "openai/fake", "--api_key", "none", "--api_base", &format!("{url}/v1")]);
+    real.arg(&["--llm_supports_functions", "--no-llm_supports_vision", "--disable_telemetry"]);
+    real.arg(&["--context_window", "128000", "--max_tokens", "8192"]);
 }

@@ -1,5 +1,6 @@
 //! One program in one pane, driven as a person would, with everything noted.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -260,7 +261,8 @@ impl Drive {
     /// Ends the program and labels its end.
     pub(super) fn quits(&mut self) {
         self.note("m", "quit");
-        self.presses(self.looks.quit, "quit key");
+        let at = self.presses(self.looks.quit, "quit key");
+        self.label(at, "quitting", "key");
         let ended = self.ends_within(Duration::from_secs(15)).unwrap_or_else(|| {
             self.note("m", "it does not end; killing it");
             self.server.act("pane:kill", json!({ "paneId": PANE }));
@@ -295,16 +297,23 @@ impl Drive {
         notes
     }
 
-    /// When the last answer of a turn was out.
+    /// When the last answer of a turn was out. A call beside the turn, as for a title, may come after it.
     pub(super) fn last_end(&self) -> Instant {
         let facts = self.model.facts();
-        let ends = |fact: &&Fact| matches!(fact.what, What::Ended(_) | What::Aborted);
+        let asides: HashSet<_> = facts.iter().filter(is_aside).map(|fact| fact.request).collect();
+        let ends = |fact: &&Fact| {
+            matches!(fact.what, What::Ended(_) | What::Aborted) && !asides.contains(&fact.request)
+        };
         facts.iter().rev().find(ends).map_or(self.start, |fact| fact.at)
     }
 
     fn last_fact(&self) -> Instant {
         self.model.facts().last().map_or(self.start, |fact| fact.at)
     }
+}
+
+fn is_aside(fact: &&Fact) -> bool {
+    matches!(fact.what, What::Asked { aside: true, .. })
 }
 
 /// The requests that are turns.

@@ -75,7 +75,10 @@ fn spaced(value: &Value) -> String {
 /// The screen a second into each state, or shortly before its end.
 fn screens(drive: &Drive) -> String {
     let mut text = String::new();
-    let labels = drive.labels.iter().filter(|label| !matches!(label.state, "starting" | "exited"));
+    let labels = drive
+        .labels
+        .iter()
+        .filter(|label| !matches!(label.state, "starting" | "quitting" | "exited"));
     for (n, label) in labels.enumerate() {
         let next = drive.labels.iter().map(|other| other.at).find(|at| label.at < *at);
         let at =

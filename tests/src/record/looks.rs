@@ -92,18 +92,12 @@ pub(super) fn of(cli: Cli) -> Looks {
             quit: &["/exit", "\r"],
             ..USUAL
         },
-        Cli::Claude => Looks {
-            ready: &["❯"],
-            titled: true,
-            busy: &["esc to interrupt"],
-            permission: &["Do you want to proceed?"],
-            allow: &["1"],
-            clear: &[CTRL_U],
-            quit: &["/exit", "\r"],
-            ..USUAL
-        },
+        Cli::Claude => claude(),
         Cli::Llm => llm(),
         Cli::Cline => cline(),
+        Cli::Gptme => gptme(),
+        Cli::Cn => cn(),
+        Cli::Interpreter => interpreter(),
     }
 }
 
@@ -114,6 +108,19 @@ fn gemini() -> Looks {
         busy: &["esc to cancel"],
         permission: &["Allow execution of"],
         quit: &["/quit", "\r"],
+        ..USUAL
+    }
+}
+
+fn claude() -> Looks {
+    Looks {
+        ready: &["❯"],
+        titled: true,
+        busy: &["esc to interrupt"],
+        permission: &["Do you want to proceed?"],
+        allow: &["1"],
+        clear: &[CTRL_U],
+        quit: &["/exit", "\r"],
         ..USUAL
     }
 }
@@ -138,6 +145,42 @@ fn cline() -> Looks {
         permission: &["Cline needs permission"],
         allow: &["y"],
         deny: &["n"],
+        quit: &[CTRL_C],
+        ..USUAL
+    }
+}
+
+fn gptme() -> Looks {
+    Looks {
+        ready: &["User:"],
+        within: 1,
+        busy: &["Thinking..."],
+        permission: &["Execute shell? [Y/n"],
+        allow: &["y", "\r"],
+        deny: &["n", "\r"],
+        interrupt: &[CTRL_C],
+        quit: &["/exit", "\r"],
+        ..USUAL
+    }
+}
+
+fn cn() -> Looks {
+    Looks {
+        ready: &["Ask anything"],
+        busy: &["esc to interrupt"],
+        permission: &["Would you like to continue?"],
+        ..USUAL
+    }
+}
+
+fn interpreter() -> Looks {
+    Looks {
+        ready: &[">"],
+        within: 1,
+        permission: &["Would you like to run this code? (y/n)"],
+        allow: &["y", "\r"],
+        deny: &["n", "\r"],
+        interrupt: &[CTRL_C],
         quit: &[CTRL_C],
         ..USUAL
     }

@@ -17,7 +17,7 @@ fn ours_have_no_mistakes() {
     let (library, mistakes) = Library::with(&[("x.toml".into(), "command = \"x\"".into())]);
     assert_eq!(mistakes, []);
     let names: Vec<_> = library.names().collect();
-    let ours = "aider amp claude cline codex copilot crush cursor-agent gemini generic goose llm opencode pi qwen repl shell x";
+    let ours = "aider amp claude cline cn codex copilot crush cursor-agent gemini generic goose gptme interpreter llm opencode pi qwen repl shell x";
     assert_eq!(names.join(" "), ours);
     let untested = library.get("amp").and_then(|amp| amp.accuracy.clone());
     assert!(untested.is_some_and(|word| word.starts_with("untested")));
