@@ -340,7 +340,7 @@ impl Task {
             return;
         }
         if let Some(computes) = self.recognition.processes.compute(Instant::now()) {
-            self.observe(&Observation::Process { alive: true, computes });
+            self.observe(&Observation::Process { alive: true, computes, waits: false });
         }
     }
 
