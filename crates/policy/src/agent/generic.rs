@@ -199,6 +199,12 @@ mod tests {
         check("(gdb) ", Some(""));
         check("In [12]: x = 1", Some("x = 1"));
         check("user@host:~/src$ ", Some(""));
+        check("vm1% ls", Some("ls"));
+        check("me@host ~ % ", Some(""));
+        check("% ", Some(""));
+        check("model 0% ", None);
+        check("12 % ", None);
+        check("12.5% (3% left) ", None);
         check("working on it\n", None);
         check("Password: ", None);
     }

@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn few_signs_are_remembered_and_unsound_ones_are_not_recalled() {
         let mut learned = Learned::default();
-        for letter in 'a'..'z' {
+        for letter in 'a'..='z' {
             let sign = sign(&format!("{letter}>"));
             learned.note_typed(&sign);
             learned.note_taken(&sign);

@@ -27,4 +27,4 @@ pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
 pub use learned::{ComposerSign, MAX_SIGNS, SignShape};
 pub use look::{Composer, Look};
 pub use profile::{Library, Mistake, Pattern, Permissions, Profile, Wanted};
-pub use replay::{Sample, replay};
+pub use replay::{Sample, replay, replay_knowing};
