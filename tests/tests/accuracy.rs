@@ -2,19 +2,23 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use paned_e2e::accuracy::{Tally, all};
 use paned_e2e::binary;
-use paned_policy::agent::Library;
+use paned_policy::agent::{ComposerSign, Library};
 use serde_json::Value;
 
 /// The share of labelled time that must be right, with grace.
 const ENOUGH: f64 = 0.98;
 
 /// The same for programs that no profile describes, strictly.
-const GENERIC_ENOUGH: f64 = 0.88;
+const GENERIC_ENOUGH: f64 = 0.92;
+
+/// How long a change may take to be seen then, for 95 of 100.
+const GENERIC_DELAY: u64 = 500;
 
 /// Programs that the generic profile does not understand yet: it finds no composer in `cn`, whose cursor is a sign of its
 /// own, and takes the title of `gptme` that waits for input for a question. It must not call them ready too soon either.
@@ -56,6 +60,34 @@ fn without_its_profile_a_program_is_judged_right_most_of_the_time_and_never_read
     }
     let (strict, graced) = sum.shares();
     assert!(GENERIC_ENOUGH <= strict, "right for {strict:.4} of the time, {graced:.4} with grace");
+    let (delay, _) = sum.delay(95);
+    assert!(delay <= GENERIC_DELAY, "seen after {delay} ms");
+}
+
+#[test]
+fn what_was_learned_of_a_program_makes_it_ready_sooner_and_never_too_soon() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let library = Library::embedded();
+    let mut known: BTreeMap<String, Vec<ComposerSign>> = BTreeMap::new();
+    let mut anew = Tally::default();
+    let mut again = Tally::default();
+    for mut recording in all(&folder) {
+        recording.judge_as("generic");
+        let (samples, learned) = recording.judge_knowing(&library, Vec::new());
+        // What was learned in the recordings before this one.
+        let before = known.entry(recording.program.clone()).or_default();
+        if !before.is_empty() {
+            anew += &Tally::of(&recording, &samples);
+            let (samples, _) = recording.judge_knowing(&library, before.clone());
+            let tally = Tally::of(&recording, &samples);
+            let (program, case) = (&recording.program, &recording.case);
+            assert_eq!(tally.false_ready_graced, 0, "{program}/{case} was called ready too soon");
+            again += &tally;
+        }
+        let new: Vec<_> = learned.into_iter().filter(|sign| !before.contains(sign)).collect();
+        before.extend(new);
+    }
+    assert!(anew.strict < again.strict, "{} ms of {} ms", again.strict, anew.strict);
 }
 
 fn replay(args: &[&str]) -> (String, Option<i32>) {

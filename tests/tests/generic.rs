@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,14 +25,30 @@ impl Program {
     }
 
     fn run(argv: &[&str]) -> Self {
-        let server = Server::start();
-        let size = json!({ "cols": 80, "rows": 24 });
-        let params = json!({ "id": "a", "argv": argv, "size": size, "waitReady": false });
-        let made = server.act("agent:create", params);
-        assert_eq!(made["agent"]["profile"], "generic");
-        let program = Self { server };
-        program.until("ready");
+        let program = Self { server: Server::start() };
+        program.create("a", argv);
         program
+    }
+
+    #[track_caller]
+    fn create(&self, id: &str, argv: &[&str]) {
+        let size = json!({ "cols": 80, "rows": 24 });
+        let params = json!({ "id": id, "argv": argv, "size": size, "waitReady": false });
+        let made = self.server.act("agent:create", params);
+        assert_eq!(made["agent"]["profile"], "generic");
+        self.until_in(id, "ready");
+    }
+
+    /// Starts one of the programs in a pane of its own.
+    #[track_caller]
+    fn another(&self, id: &str, file: &str) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/programs").join(file);
+        self.create(id, &["python3", path.to_str().unwrap()]);
+    }
+
+    fn explained(&self, id: &str) -> String {
+        let told = self.server.act("agent:explain", json!({ "paneId": id }));
+        told["text"].as_str().unwrap().to_owned()
     }
 
     fn agent(&self) -> Value {
@@ -40,10 +57,14 @@ impl Program {
 
     #[track_caller]
     fn until(&self, state: &str) {
-        let explain = || self.server.act("agent:explain", json!({ "paneId": "a" }));
-        let met = json!({ "paneId": "a", "state": [state], "timeoutMs": 20_000 });
+        self.until_in("a", state);
+    }
+
+    #[track_caller]
+    fn until_in(&self, id: &str, state: &str) {
+        let met = json!({ "paneId": id, "state": [state], "timeoutMs": 20_000 });
         let waited = self.server.act("agent:wait", met);
-        assert_eq!(waited["met"], "state", "{}\n{}", explain()["text"], self.server.text("a"));
+        assert_eq!(waited["met"], "state", "{}\n{}", self.explained(id), self.server.text(id));
     }
 
     #[track_caller]
@@ -128,4 +149,60 @@ fn shells_and_loops_that_every_machine_has_are_busy_while_they_work() {
         program.until("ready");
         assert!(program.count(printed) > 0, "{argv:?} was ready too soon");
     }
+}
+
+#[test]
+fn a_question_with_its_keys_in_one_row_is_read_and_answered() {
+    let program = Program::start("keys.py");
+    for (option, printed) in [("yes", "ran: first"), ("deny", "refused: second")] {
+        let text = printed.split_once(": ").unwrap().1;
+        program.server.act("pane:paste", json!({ "paneId": "a", "text": text }));
+        program.prints(&format!("❯ {text}"));
+        program.server.act("pane:write", json!({ "paneId": "a", "text": "\r" }));
+        program.until("blocked");
+        let asked = program.agent();
+        assert_eq!(asked["kind"], "permission", "{asked}");
+        let question = asked["dialog"]["text"].as_str().unwrap();
+        assert!(question.contains("Approve tool call?"), "{asked}");
+        assert!(question.contains(text), "{asked}");
+        program.server.act("agent:answer", json!({ "paneId": "a", "option": option }));
+        program.prints(printed);
+        program.until("ready");
+    }
+}
+
+#[test]
+fn a_program_that_sleeps_in_a_read_of_its_terminal_is_seen_to_wait() {
+    let program = Program::start("chat.py");
+    let text = program.explained("a");
+    assert!(text.contains("sleeps in a read of the terminal"), "{text}");
+}
+
+#[test]
+fn what_was_learned_of_a_program_is_known_in_other_panes_and_after_a_restart() {
+    const LEARNED: &str = "was learned before";
+    let mut program = Program::start("boxed.py");
+    assert!(!program.explained("a").contains(LEARNED));
+    program.send("task");
+    program.until("ready");
+    let file = program.server.state().join("learned.json");
+    let kept = wait_within(LONG, "the file", || std::fs::read_to_string(&file).ok());
+    assert!(kept.contains("boxed.py"), "{kept}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    program.another("b", "boxed.py");
+    assert!(program.explained("b").contains(LEARNED), "{}", program.explained("b"));
+    program.another("c", "chat.py");
+    assert!(!program.explained("c").contains(LEARNED), "{}", program.explained("c"));
+
+    program.server.kill();
+    program.server.start_again();
+    program.another("d", "boxed.py");
+    assert!(program.explained("d").contains(LEARNED), "{}", program.explained("d"));
+
+    program.server.kill();
+    std::fs::write(&file, "{\"version\":1,\"programs\":[{").unwrap();
+    program.server.start_again();
+    program.another("e", "boxed.py");
+    assert!(!program.explained("e").contains(LEARNED), "{}", program.explained("e"));
+    assert!(program.server.log().contains("what was learned is ignored"));
 }

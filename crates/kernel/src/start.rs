@@ -70,7 +70,8 @@ impl Kernel {
     ) -> Result<(Self, Started), Error> {
         let started_at = (setup.now)();
         let folder = setup.token_file.as_deref().and_then(Folder::of);
-        let agents = Agents::new(setup.profiles.clone());
+        let state_folder = setup.token_file.as_deref().and_then(Path::parent);
+        let agents = Agents::new(setup.profiles.clone(), state_folder);
         let inner = Inner {
             setup,
             folder,
@@ -232,7 +233,7 @@ fn of_kind<'a, T: DeserializeOwned>(
 }
 
 /// Writes a file that only its user can read, whole or not at all.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let fresh = path.with_extension("new");
     let _ = fs::remove_file(&fresh);
     let mut open = OpenOptions::new();

@@ -1,9 +1,13 @@
-//! What the system tells of a program and all it started: which commands they are, and whether they compute. Linux only;
-//! elsewhere nothing is known.
+//! What the system tells of a program and all it started: which commands they are, whether they compute, and whether one waits
+//! for input. Linux only; elsewhere nothing is known.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
 use paned_keeper::process::{Process, Tree};
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// How long processor time is measured, at least.
@@ -12,6 +16,75 @@ const SPAN: Duration = Duration::from_millis(250);
 const SHARE: f64 = 0.3;
 /// The length of a tick.
 const TICK: f64 = 0.01;
+
+/// The longest name of what an interpreter runs.
+const LONGEST: usize = 512;
+/// Programs that run other programs, without the digits of their versions.
+const INTERPRETERS: [&str; 20] = [
+    "python", "pypy", "node", "nodejs", "bun", "deno", "ruby", "perl", "php", "lua", "bash", "sh",
+    "dash", "zsh", "ksh", "fish", "java", "busybox", "tclsh", "env",
+];
+
+/// A program and its version, as far as that is known without running it: its file, that file's size and when it changed. For
+/// an interpreter that is the script; without one, the arguments belong to the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Program {
+    /// The file that is executed, links resolved.
+    pub executable: String,
+    /// What an interpreter runs: a script, or its arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<String>,
+    /// The size of the script or of the file.
+    pub size: u64,
+    /// When that changed, in milliseconds since 1970.
+    pub modified: i64,
+}
+
+impl Program {
+    /// Whether it is the same program, of this or another version.
+    #[must_use]
+    pub fn is_in_place_of(&self, other: &Self) -> bool {
+        self.executable == other.executable && self.runs == other.runs
+    }
+
+    fn of(process: &Process) -> Option<Self> {
+        let folder = format!("/proc/{}", process.pid);
+        // The link of a file that was deleted or replaced leads nowhere: which version runs is not known then.
+        let executable = fs::read_link(format!("{folder}/exe")).ok()?;
+        let file = executable.to_str()?.to_owned();
+        let (runs, stamped) = match is_interpreter(&executable) {
+            true => script(&folder, process.argv().get(1..)?)?,
+            false => (None, file.clone()),
+        };
+        let found = fs::metadata(stamped).ok().filter(fs::Metadata::is_file)?;
+        let modified =
+            found.mtime().checked_mul(1000)?.checked_add(found.mtime_nsec() / 1_000_000)?;
+        Some(Self { executable: file, runs, size: found.len(), modified })
+    }
+}
+
+fn is_interpreter(executable: &Path) -> bool {
+    let name = executable.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
+    INTERPRETERS.contains(&name)
+}
+
+/// What an interpreter runs, and the file that tells its version.
+fn script(folder: &str, arguments: &[String]) -> Option<(Option<String>, String)> {
+    let first = arguments.iter().find(|word| !word.starts_with('-'));
+    let resolve = |word: &String| {
+        let path = Path::new(folder).join("cwd").join(word);
+        let path = fs::canonicalize(path).ok().filter(|path| path.is_file())?;
+        path.to_str().map(str::to_owned)
+    };
+    if let Some(file) = first.and_then(resolve) {
+        return Some((Some(file.clone()), file));
+    }
+    let words = arguments.join(" ");
+    let runs = Some(words).filter(|words| !words.is_empty());
+    (runs.as_ref().is_none_or(|words| words.len() <= LONGEST))
+        .then(|| (runs, format!("{folder}/exe")))
+}
 
 /// The processes of one program.
 pub struct Processes {
@@ -45,12 +118,68 @@ impl Processes {
         Some(SHARE <= share)
     }
 
+    /// Which program it is; nothing where that cannot be told.
+    #[must_use]
+    pub fn program(&self) -> Option<Program> {
+        Program::of(&Process::find(self.root?)?)
+    }
+
+    /// Whether a process in the terminal's foreground waits for input and does nothing else: its only thread sleeps in a read
+    /// of the terminal. Programs that wait for several things at once are not known to.
+    #[must_use]
+    pub fn wait_for_input(&self) -> bool {
+        self.all().iter().any(|process| reads_terminal(process.pid).unwrap_or(false))
+    }
+
     fn all(&self) -> Vec<Process> {
         let Some(root) = self.root else { return Vec::new() };
         let mut all = Tree::of(root).living();
         all.extend(Process::find(root));
         all
     }
+}
+
+fn reads_terminal(pid: i32) -> Option<bool> {
+    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = line.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let [state, _, group, _, _, foreground, ..] = fields[..] else { return None };
+    let is_single = *fields.get(17)? == "1";
+    if state != "S" || group != foreground || !is_single {
+        return Some(false);
+    }
+    // The system call is known only to those that may trace the process.
+    if let Some(reads) = fs::read_to_string(format!("/proc/{pid}/syscall")).ok().and_then(|call| {
+        let mut words = call.split_ascii_whitespace();
+        let number: i64 = words.next()?.parse().ok()?;
+        let fd = u32::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+        Some(number == read_call() && is_terminal(pid, fd))
+    }) {
+        return Some(reads);
+    }
+    // Where it sleeps in the kernel is known to all processes of the user. A read of a socket may look like that of a terminal.
+    match fs::read_to_string(format!("/proc/{pid}/wchan")).ok()?.trim() {
+        "n_tty_read" => Some(true),
+        "wait_woken" => has_no_socket(pid),
+        _ => Some(false),
+    }
+}
+
+/// The number of the system call `read`.
+const fn read_call() -> i64 {
+    if cfg!(target_arch = "x86_64") { 0 } else { 63 }
+}
+
+fn is_terminal(pid: i32, fd: u32) -> bool {
+    let link = fs::read_link(format!("/proc/{pid}/fd/{fd}")).unwrap_or_default();
+    link.starts_with("/dev/pts") || link.starts_with("/dev/tty")
+}
+
+fn has_no_socket(pid: i32) -> Option<bool> {
+    let mut links = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+    let is_socket = |link: fs::DirEntry| {
+        fs::read_link(link.path()).is_ok_and(|link| link.to_string_lossy().starts_with("socket:"))
+    };
+    Some(!links.any(is_socket))
 }
 
 fn ticks(count: u64) -> f64 {
@@ -60,6 +189,73 @@ fn ticks(count: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Waits until something is found.
+    #[track_caller]
+    fn wait<T>(found: impl Fn() -> Option<T>) -> T {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            if let Some(found) = found() {
+                return found;
+            }
+            assert!(Instant::now() < deadline, "it does not come");
+            std::thread::yield_now();
+        }
+    }
+
+    fn program(argv: &[&str]) -> (std::process::Child, Program) {
+        let mut command = std::process::Command::new(argv[0]);
+        command.args(&argv[1..]).stdin(std::process::Stdio::piped());
+        let child = command.spawn().unwrap();
+        let own = Processes::new(Some(std::process::id())).program();
+        let processes = Processes::new(Some(child.id()));
+        // Between fork and exec it is still this test.
+        let found = wait(|| processes.program().filter(|program| Some(program) != own.as_ref()));
+        (child, found)
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_file_a_script_by_its_own_and_a_version_by_its_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (one, other) = (file("one.sh"), file("other.sh"));
+        fs::write(&one, "read line\n").unwrap();
+        fs::write(&other, "read line\n").unwrap();
+        let shells = [
+            &["sh", &one][..],
+            &["sh", &one],
+            &["sh", &other],
+            &["sh", "-c", "read line"],
+            &["cat"],
+        ];
+        let (children, found): (Vec<_>, Vec<_>) = shells.iter().map(|argv| program(argv)).unzip();
+        assert_eq!(found[0], found[1]);
+        assert_eq!(
+            found[0].runs.as_ref(),
+            Some(&fs::canonicalize(&one).unwrap().to_str().unwrap().to_owned())
+        );
+        assert_ne!(found[0], found[2], "another script");
+        assert_eq!(found[3].runs.as_deref(), Some("-c read line"));
+        assert_eq!(found[4].runs, None);
+        fs::write(&one, "read line; read more\n").unwrap();
+        let (again, changed) = program(&["sh", &one]);
+        assert_ne!(changed, found[0], "another version");
+        assert!(changed.is_in_place_of(&found[0]) && !changed.is_in_place_of(&found[2]));
+        for mut child in children.into_iter().chain([again]) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_read_of_a_pipe_is_no_wait_for_input() {
+        let (mut child, _) = program(&["cat"]);
+        let state = || fs::read_to_string(format!("/proc/{}/wchan", child.id())).ok();
+        wait(|| state().filter(|wchan| wchan.contains("pipe")));
+        assert!(!Processes::new(Some(child.id())).wait_for_input());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 
     #[test]
     fn a_program_that_computes_is_told_from_one_that_sleeps() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use paned_model::{AgentState, BlockKind};
-use paned_policy::agent::{Library, Sample, replay};
+use paned_policy::agent::{ComposerSign, Library, Sample, replay, replay_knowing};
 use serde_json::Value;
 
 /// A recording with its truth.
@@ -110,6 +110,17 @@ impl Recording {
     pub fn judge(&self, library: &Library) -> Vec<Sample> {
         let profile = library.get(&self.profile).unwrap();
         replay(profile, &self.cast, self.reports.as_deref()).unwrap()
+    }
+
+    /// The same where something was learned of the program before; answers also what is learned in this run.
+    #[must_use]
+    pub fn judge_knowing(
+        &self,
+        library: &Library,
+        known: Vec<ComposerSign>,
+    ) -> (Vec<Sample>, Vec<ComposerSign>) {
+        let profile = library.get(&self.profile).unwrap();
+        replay_knowing(profile, &self.cast, self.reports.as_deref(), known).unwrap()
     }
 
     /// Judges it by another profile from now on, without what the program's hooks reported.

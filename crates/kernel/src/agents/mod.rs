@@ -9,6 +9,7 @@
 //! | `greet` | questions at the start that are answered without asking |
 //! | `post`, `letter` | the messages to all agents, each with what became of it |
 //! | `recognition` | which profile a program is judged by: another one by its processes or its screen, the generic one when none fits |
+//! | `learned` | what was learned of programs that no profile describes, kept in the state folder |
 //! | `recipe` | what a profile says of how its program takes a prompt |
 //! | `notify` | what is brought back to whoever asked |
 //! | `seen` | what everybody may know at a moment, turns counted |
@@ -25,6 +26,7 @@ mod courier;
 mod git;
 mod greet;
 mod last;
+mod learned;
 mod letter;
 mod log;
 mod notify;
@@ -41,7 +43,7 @@ mod tell;
 mod worktree;
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{Meta, PaneId, Refusal};
@@ -54,6 +56,7 @@ use tokio::time::Instant;
 pub(crate) use self::after::ended;
 pub(crate) use self::courier::{Answer, Errand};
 pub(crate) use self::last::{From, Last, SESSION, is_session_id, last};
+use self::learned::LearnedPrograms;
 pub(crate) use self::letter::{LETTER, Letter, Told, Turn};
 pub(crate) use self::notify::{answer_of, hand, over};
 pub(crate) use self::post::Order;
@@ -84,6 +87,7 @@ pub(crate) struct Agents {
     living: Mutex<HashMap<PaneId, Agent>>,
     shelf: Shelf,
     post: Post,
+    learned: Arc<LearnedPrograms>,
     /// Names of agents that are about to be started.
     coming: Mutex<HashSet<PaneId>>,
 }
@@ -121,11 +125,12 @@ impl Agent {
 }
 
 impl Agents {
-    pub(crate) fn new(profiles: Option<PathBuf>) -> Self {
+    pub(crate) fn new(profiles: Option<PathBuf>, state_folder: Option<&Path>) -> Self {
         Self {
             living: Mutex::default(),
             shelf: Shelf::new(profiles),
             post: Post::default(),
+            learned: Arc::new(LearnedPrograms::new(state_folder)),
             coming: Mutex::default(),
         }
     }
@@ -161,6 +166,11 @@ impl Agents {
     /// The folder of the user's own profiles.
     pub(crate) fn profiles_folder(&self) -> Option<PathBuf> {
         self.shelf.folder().map(PathBuf::from)
+    }
+
+    /// What was learned of programs that no profile describes.
+    pub(crate) fn learned(&self) -> &Arc<LearnedPrograms> {
+        &self.learned
     }
 
     /// The messages to all agents.

@@ -118,6 +118,8 @@ pub(super) struct Task {
     /// What it was last told to do before we were here, until it is judged anew.
     before: Option<AgentState>,
     recognition: Recognition,
+    /// How much of what the engine has learned is kept.
+    learned: usize,
 }
 
 enum Event {
@@ -153,6 +155,7 @@ impl Task {
             sight: None,
             before,
             recognition,
+            learned: 0,
             kernel,
             pane,
             output,
@@ -299,6 +302,7 @@ impl Task {
             return;
         }
         (self.held, self.due) = (None, None);
+        self.recall();
         self.observe(&Observation::Screen(look.clone()));
         self.sight = Some(Sight { look, end, typed });
         self.rested = Instant::now() + began.elapsed() * REST;
@@ -333,6 +337,30 @@ impl Task {
         self.observe(&Observation::Typed(bytes));
     }
 
+    /// Tells the engine what was learned of a program while it starts. A wrapper may become another program meanwhile.
+    fn recall(&mut self) {
+        let is_starting = self.engine.judgement().state == AgentState::Starting;
+        if !is_starting || !self.engine.profile().is_generic() {
+            return;
+        }
+        let program = self.recognition.processes.program();
+        let known = program.and_then(|program| self.kernel.agents().learned().get(&program));
+        let (signs, at) = known.unwrap_or_default();
+        self.engine.recall(signs, at);
+    }
+
+    /// Keeps what is new in what the engine has learned.
+    fn learn(&mut self) {
+        let signs = self.engine.learned();
+        if signs.len() == self.learned || !self.engine.profile().is_generic() {
+            return;
+        }
+        self.learned = signs.len();
+        if let Some(program) = self.recognition.processes.program() {
+            self.kernel.agents().learned().keep(program, signs, self.kernel.now());
+        }
+    }
+
     fn observe(&mut self, seen: &Observation) {
         let change = self.engine.observe(seen, self.kernel.now());
         self.publish(change);
@@ -344,8 +372,11 @@ impl Task {
         if is_settled || !self.engine.profile().is_generic() {
             return;
         }
-        if let Some(computes) = self.recognition.processes.compute(Instant::now()) {
-            self.observe(&Observation::Process { alive: true, computes });
+        let waits = self.recognition.processes.wait_for_input();
+        let computes = self.recognition.processes.compute(Instant::now());
+        if waits || computes.is_some() {
+            let computes = computes.unwrap_or(false);
+            self.observe(&Observation::Process { alive: true, computes, waits });
         }
     }
 
@@ -366,6 +397,7 @@ impl Task {
 
     /// Tells everybody what is known now, if that is news.
     fn publish(&mut self, change: Option<Change>) {
+        self.learn();
         let mut judged = self.engine.judgement().clone();
         if let Some(before) = self.before {
             if judged.state == AgentState::Starting {

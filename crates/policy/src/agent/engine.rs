@@ -9,7 +9,7 @@ use paned_model::{AgentState, BlockKind, Dialog, Source, Time};
 
 use super::facts::Facts;
 use super::typed::Typist;
-use super::{Look, Profile, explain, judge, osc};
+use super::{ComposerSign, Look, Profile, explain, judge, osc};
 
 /// Something that was seen of an agent.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub enum Observation {
         alive: bool,
         /// Whether they used much of a processor since the last observation.
         computes: bool,
+        /// Whether one of them waits for input at the terminal and does nothing else.
+        waits: bool,
     },
     /// Its program ended.
     Exited {
@@ -143,6 +145,7 @@ impl Engine {
         new.facts.exited = self.facts.exited;
         new.facts.status = self.facts.status;
         new.facts.statuses = self.facts.statuses.clone();
+        new.facts.learned = self.facts.learned.clone();
         new
     }
 
@@ -162,8 +165,9 @@ impl Engine {
             Observation::Process { alive: false, .. } => {
                 self.facts.exited = self.facts.exited.or(Some(None));
             }
-            Observation::Process { computes, .. } => {
+            Observation::Process { computes, waits, .. } => {
                 self.facts.computed = computes.then_some(now).or(self.facts.computed);
+                self.facts.waited = waits.then_some(now);
             }
             Observation::Exited { code } => self.facts.exited = Some(*code),
         }
@@ -180,6 +184,17 @@ impl Engine {
         let (facts, profile) = (&mut self.facts, &self.profile);
         facts.printed = now;
         self.signals.feed(bytes, |signal| facts.signal(signal, profile, now));
+    }
+
+    /// Adds what was learned of its program's composer when it ran before, and when that was.
+    pub fn recall(&mut self, signs: Vec<ComposerSign>, at: Time) {
+        self.facts.learned.recall(signs, at);
+    }
+
+    /// How the composer looked wherever the program took input, as far as no profile says so.
+    #[must_use]
+    pub fn learned(&self) -> &[ComposerSign] {
+        self.facts.learned.taken()
     }
 
     /// Time has passed.

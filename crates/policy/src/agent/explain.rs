@@ -21,7 +21,9 @@ pub(super) fn reasons(facts: &Facts, profile: &Profile, now: Time) -> Vec<Reason
     reasons.extend(facts.hits.iter().map(|held| teller.hit(held)));
     reasons.extend(teller.enter());
     reasons.extend(teller.composer());
+    reasons.extend(teller.learned());
     reasons.extend(teller.computes());
+    reasons.extend(teller.waits());
     reasons.extend(teller.quiet());
     reasons.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     reasons
@@ -133,10 +135,22 @@ impl Teller<'_> {
         Some(self.reason(Source::Screen, says, weight, since, &words))
     }
 
+    fn learned(&self) -> Option<Reason> {
+        let at = self.facts.known_since()?;
+        let words = format!("its composer `{}` was learned before", self.facts.sign()?.text);
+        Some(self.reason(Source::Screen, AgentState::Ready, 0.4, at, &words))
+    }
+
     fn computes(&self) -> Option<Reason> {
         let at = self.facts.computed.filter(|at| self.now.since(*at) < 3000)?;
         let words = "its processes used a processor";
         Some(self.reason(Source::Process, AgentState::Busy, 0.5, at, words))
+    }
+
+    fn waits(&self) -> Option<Reason> {
+        let at = self.facts.waited?;
+        let words = "its process in the foreground sleeps in a read of the terminal";
+        Some(self.reason(Source::Process, AgentState::Ready, 0.5, at, words))
     }
 
     fn quiet(&self) -> Option<Reason> {
@@ -151,11 +165,13 @@ impl Teller<'_> {
     }
 }
 
-/// `0.2 s`, `14 s`, `3 min`.
+/// `0.2 s`, `14 s`, `3 min`, `5 h`, `9 days`.
 fn seconds(millis: u64) -> String {
     match millis {
         0..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
         10_000..120_000 => format!("{} s", millis / 1000),
-        _ => format!("{} min", millis / 60_000),
+        120_000..7_200_000 => format!("{} min", millis / 60_000),
+        7_200_000..172_800_000 => format!("{} h", millis / 3_600_000),
+        _ => format!("{} days", millis / 86_400_000),
     }
 }

@@ -3,6 +3,7 @@
 use paned_model::{AgentState, BlockKind, Dialog, Time};
 
 use super::engine::Report;
+use super::learned::{ComposerSign, Learned};
 use super::osc::Signal;
 use super::profile::Profile;
 use super::sight::{Hit, Sight};
@@ -18,8 +19,6 @@ pub(crate) const REDRAW: u64 = 5000;
 /// What ends most programs.
 const QUIT_WORDS: [&str; 9] =
     ["exit", "quit", "/exit", "/quit", ":q", "exit()", "quit()", ".exit", "\\q"];
-/// How many prompts of one program are remembered.
-const MAX_PROMPTS: usize = 8;
 
 /// What is known.
 #[derive(Clone, Debug)]
@@ -64,10 +63,12 @@ pub(super) struct Facts {
     pub(super) exited: Option<Option<i32>>,
     /// What was typed since the last Enter.
     pub(super) line: String,
-    /// Prompts after which input was taken, in a program that no profile describes.
-    pub(super) prompts: Vec<String>,
+    /// How its composer looks, in a program that no profile describes.
+    pub(super) learned: Learned,
     /// When its processes were last seen to compute.
     pub(super) computed: Option<Time>,
+    /// When a process was seen to wait for input at the terminal, if nothing else was seen since.
+    pub(super) waited: Option<Time>,
     /// Rows that matched a rule while the program was ready: they say nothing of work.
     pub(super) ambient: Vec<String>,
 }
@@ -186,8 +187,9 @@ impl Facts {
             leaving: None,
             exited: None,
             line: String::new(),
-            prompts: Vec::new(),
+            learned: Learned::default(),
             computed: None,
+            waited: None,
             ambient: Vec::new(),
         }
     }
@@ -306,6 +308,11 @@ impl Facts {
                 moves: false,
             })
         };
+        // A shell that prints its prompt, or a terminal that was reset, is no longer the program that reported.
+        if matches!(signal, Signal::Reset | Signal::Mark('A')) {
+            self.statuses = StatusRecords::default();
+            self.status = None;
+        }
         match signal {
             Signal::Title(title) => self.say_title(&title, profile, now),
             Signal::Status(report) => self.reported(report, now),
@@ -324,7 +331,7 @@ impl Facts {
                     self.osc = said(AgentState::Ready, &words);
                 }
             }
-            Signal::Progress(_) | Signal::Mark(_) => {}
+            Signal::Progress(_) | Signal::Mark(_) | Signal::Reset => {}
         }
     }
 
@@ -396,10 +403,11 @@ impl Facts {
         if self.answers(stroke) {
             self.answered();
         }
+        self.waited = None;
         match stroke {
             Stroke::Text(text) => {
                 self.line.push_str(text);
-                self.learn_prompt();
+                self.learn_composer();
             }
             Stroke::Erase => {
                 self.line.clear();
@@ -419,22 +427,27 @@ impl Facts {
         }
     }
 
-    /// What stands before the cursor when input comes is a prompt.
-    fn learn_prompt(&mut self) {
-        let prompt = self.sight.as_ref().and_then(|sight| sight.line.clone());
-        let is_new = |prompt: &String| !self.prompts.contains(prompt);
-        if let Some(prompt) = prompt.filter(is_new).filter(|_| !self.turn) {
-            if self.prompts.len() == MAX_PROMPTS {
-                self.prompts.remove(0);
-            }
-            self.prompts.push(prompt);
+    /// How the composer looks when input comes is worth knowing.
+    fn learn_composer(&mut self) {
+        let sign = self.sight.as_ref().and_then(|sight| sight.sign.as_ref());
+        if let Some(sign) = sign.filter(|_| !self.turn) {
+            self.learned.note_typed(sign);
         }
+    }
+
+    /// The sign of the composer that is on the screen.
+    pub(super) fn sign(&self) -> Option<&ComposerSign> {
+        self.sight.as_ref().and_then(|sight| sight.sign.as_ref())
     }
 
     /// Whether a prompt is back after which input was taken before.
     pub(super) fn is_prompted(&self) -> bool {
-        let prompt = self.sight.as_ref().and_then(|sight| sight.line.as_ref());
-        prompt.is_some_and(|prompt| self.prompts.contains(prompt))
+        self.sign().is_some_and(|sign| self.learned.is_prompt(sign))
+    }
+
+    /// When the composer on the screen was learned, if that was when the program ran before.
+    pub(super) fn known_since(&self) -> Option<Time> {
+        self.learned.known_since(self.sign()?)
     }
 
     fn entered(&mut self, profile: &Profile, now: Time) {
@@ -480,6 +493,10 @@ impl Facts {
     /// Notes what was judged, for what comes next.
     pub(super) fn settle(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
+            let sign = self.sight.as_ref().and_then(|sight| sight.sign.as_ref());
+            if let Some(sign) = sign.filter(|_| self.turn) {
+                self.learned.note_taken(sign);
+            }
             self.was_ready = true;
             self.turn = false;
             self.enter = None;

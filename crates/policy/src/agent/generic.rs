@@ -11,6 +11,7 @@ use regex::Regex;
 
 use super::anatomy::prompt_end;
 use super::dialog;
+use super::learned::{ComposerSign, SignShape};
 use super::look::Look;
 use super::profile::{ComposerShape, Profile};
 
@@ -44,20 +45,33 @@ pub(super) fn composer(
     drawn.or_else(|| boxed(usize::from(look.view.cursor.row)))
 }
 
-/// The prompt before the cursor of a program that edits one line, with its digits made equal: prompts count.
-pub(super) fn line_prompt(look: &Look, profile: &Profile, end: usize) -> Option<String> {
+/// How the composer looks: its border, and the prompt before the cursor.
+pub(super) fn sign(look: &Look, profile: &Profile, end: usize) -> Option<ComposerSign> {
     let shape = profile.composer.as_ref().filter(|shape| shape.by_cursor)?;
-    let at = input_row(look, end)?;
+    let prompt = |row: usize, from: usize| {
+        let row = look.row(row);
+        let end = prompt_end(shape.prompt.as_ref()?, row, from)?;
+        Some(row[from..end].trim())
+    };
+    let drawn = input_row(look, end);
+    let at = drawn.unwrap_or(usize::from(look.view.cursor.row));
+    if let Some((whole, text)) = framed(look, at) {
+        let border = look.row(whole.start).trim_start().chars().find(|c| is_line(*c))?;
+        let row = look.row(text.start);
+        let inside = shape.inside.as_ref().and_then(|inside| inside.find(row));
+        let from = inside.filter(|found| found.start == 0).map_or(0, |found| found.end);
+        let prompt = prompt(text.start, from).unwrap_or_default();
+        return ComposerSign::new(SignShape::Frame, &format!("{border} {prompt}"));
+    }
+    if barred(look, at).is_some() {
+        let bar = look.row(at).trim_start().chars().next()?;
+        return ComposerSign::new(SignShape::Bar, &bar.to_string());
+    }
     // A line editor has nothing below its line; a full-screen program keeps its composer while it works.
-    if look.view.modes.alternate_screen || at + 1 < end {
+    if drawn.is_none() || look.view.modes.alternate_screen || at + 1 < end {
         return None;
     }
-    if framed(look, at).is_some() || barred(look, at).is_some() {
-        return None;
-    }
-    let row = look.row(line_start(look, shape, at)?);
-    let prompt = &row[..prompt_end(shape.prompt.as_ref()?, row, 0)?];
-    Some(prompt.trim_end().replace(|c: char| c.is_ascii_digit(), "0"))
+    ComposerSign::new(SignShape::Line, prompt(line_start(look, shape, at)?, 0)?)
 }
 
 /// The question at the bottom. Text with a list in it is none: a question has an answer such as yes or no, or says which
@@ -68,7 +82,7 @@ pub(super) fn dialog(
     composer: Option<Range<usize>>,
     end: usize,
 ) -> Option<Dialog> {
-    let asked = dialog::find(look, profile, None, end)?;
+    let asked = dialog::find(look, profile, composer.clone(), end)?;
     let has_answer = asked.options.iter().filter(|option| option.allows.is_some()).count();
     let bottom = (0..end).rev().filter(|row| !look.row(*row).trim().is_empty()).take(4);
     let has_hint = bottom.into_iter().any(|row| HINT.is_match(look.row(row)));
@@ -99,8 +113,11 @@ fn framed(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     (!is_rule(look.row(at))).then_some((top..bottom + 1, top + 1..bottom))
 }
 
+fn is_line(c: char) -> bool {
+    matches!(c, '─' | '━' | '═' | '▄' | '▀' | '▔' | '▁' | '╌' | '┄')
+}
+
 fn is_rule(row: &str) -> bool {
-    let is_line = |c: char| matches!(c, '─' | '━' | '═' | '▄' | '▀' | '▔' | '▁' | '╌' | '┄');
     let mut run = 0;
     row.chars().any(|c| {
         run = if is_line(c) { run + 1 } else { 0 };
@@ -182,6 +199,12 @@ mod tests {
         check("(gdb) ", Some(""));
         check("In [12]: x = 1", Some("x = 1"));
         check("user@host:~/src$ ", Some(""));
+        check("vm1% ls", Some("ls"));
+        check("me@host ~ % ", Some(""));
+        check("% ", Some(""));
+        check("model 0% ", None);
+        check("12 % ", None);
+        check("12.5% (3% left) ", None);
         check("working on it\n", None);
         check("Password: ", None);
     }

@@ -418,7 +418,7 @@ impl Bench<'_> {
     /// Ready, or what the last turn left behind.
     fn outcome(&self, ready: Verdict) -> Verdict {
         let ended = |state| {
-            let held = self.facts.held(state).next()?;
+            let held = self.facts.held(state).find(|held| !self.went_on(held))?;
             Some(Verdict::new(state, Source::Screen, self.weight(held), held.since))
         };
         let claimed = |state| {

@@ -10,6 +10,7 @@ mod explain;
 mod facts;
 mod generic;
 mod judge;
+mod learned;
 mod limit;
 mod look;
 mod osc;
@@ -23,6 +24,7 @@ pub(crate) use dialog::unticked;
 pub(crate) use facts::REDRAW;
 
 pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
+pub use learned::{ComposerSign, MAX_SIGNS, SignShape};
 pub use look::{Composer, Look};
 pub use profile::{Library, Mistake, Pattern, Permissions, Profile, Wanted};
-pub use replay::{Sample, replay};
+pub use replay::{Sample, replay, replay_knowing};

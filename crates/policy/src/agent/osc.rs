@@ -1,4 +1,4 @@
-//! Signals in an agent's output, read as they pass: titles, progress, prompt marks, notifications, program status.
+//! Signals in an agent's output, read as they pass: titles, progress, prompt marks, notifications, program status, resets.
 //!
 //! How the output is cut does not matter, and no more than [`MAX`] bytes are kept.
 
@@ -25,6 +25,8 @@ pub(super) enum Signal {
     Notice(String),
     /// OSC 7501: what the program reports of itself.
     Status(StatusReport),
+    /// RIS (`ESC c`): the terminal is as it was at the start.
+    Reset,
 }
 
 /// The reader.
@@ -55,6 +57,10 @@ impl Reader {
                     State::Osc
                 }
                 (State::Escape, ESC) => State::Escape,
+                (State::Escape | State::OscEscape, b'c') => {
+                    found(Signal::Reset);
+                    State::Text
+                }
                 (State::Escape, _) => State::Text,
                 (State::Osc, BEL) | (State::OscEscape, b'\\') => {
                     self.end(&mut found);
@@ -142,6 +148,17 @@ mod tests {
             let (one, other) = output.as_bytes().split_at(cut);
             assert_eq!(read(&[one, other]), expect, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn a_full_reset_is_read_also_in_the_middle_of_another_signal() {
+        assert_eq!(read(&[b"a\x1bcb"]), [Signal::Reset]);
+        assert_eq!(read(&[b"\x1b", b"c"]), [Signal::Reset]);
+        assert_eq!(
+            read(&[b"\x1b]0;title\x1bc\x1b]0;y\x07"]),
+            [Signal::Reset, Signal::Title("y".into())]
+        );
+        assert_eq!(read(&[b"\x1b[c c \x1b(c"]), []);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use paned_term::Screen;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Engine, Look, Observation, Profile, Report};
+use super::{ComposerSign, Engine, Look, Observation, Profile, Report};
 
 /// How long looks are apart, at least.
 const LOOK: u64 = 30;
@@ -42,17 +42,32 @@ pub fn replay(
     cast: &str,
     reports: Option<&str>,
 ) -> Result<Vec<Sample>, String> {
+    replay_knowing(profile, cast, reports, Vec::new()).map(|(samples, _)| samples)
+}
+
+/// The same where something was learned of the program before; answers also what was learned in this run.
+///
+/// # Errors
+/// As for [`replay`].
+pub fn replay_knowing(
+    profile: &Arc<Profile>,
+    cast: &str,
+    reports: Option<&str>,
+    known: Vec<ComposerSign>,
+) -> Result<(Vec<Sample>, Vec<ComposerSign>), String> {
     let (size, mut events) = read(cast)?;
     if let Some(reports) = reports {
         events.extend(read_reports(reports)?);
         events.sort_by_key(|event| event.at);
     }
     let mut player = Player::new(profile, size);
+    player.engine.recall(known, Time(0));
     for Event { at, what } in events {
         player.run_until(at);
         player.take(what, at);
     }
-    Ok(player.samples)
+    let learned = player.engine.learned().to_vec();
+    Ok((player.samples, learned))
 }
 
 struct Event {

@@ -7,6 +7,7 @@ use paned_model::{AgentState, BlockKind, Dialog};
 use super::Composer;
 use super::anatomy::Anatomy;
 use super::generic;
+use super::learned::ComposerSign;
 use super::look::Look;
 use super::profile::{Pattern, Profile, Region, Rule};
 
@@ -24,8 +25,10 @@ pub(super) struct Sight {
     /// Whether messages wait for the end of the turn.
     pub(super) queued: bool,
     pub(super) size: paned_model::Size,
-    /// The prompt before the cursor, in a program that no profile describes and that edits one line.
-    pub(super) line: Option<String>,
+    /// Whether the program asks for bracketed pastes.
+    pub(super) takes_pastes: bool,
+    /// How the composer looks, in a program that no profile describes.
+    pub(super) sign: Option<ComposerSign>,
 }
 
 /// A rule that holds.
@@ -41,6 +44,8 @@ pub(super) struct Hit {
     pub(super) row: String,
     /// Whether it is below the composer.
     pub(super) is_below: bool,
+    /// Whether more text follows above the composer, after a blank row.
+    pub(super) is_followed: bool,
 }
 
 impl Sight {
@@ -58,15 +63,27 @@ impl Sight {
             look.row(rows.start).hash(&mut above);
             look.view.rows.get(rows.end - 1..).hash(&mut above);
         }
-        let line = match &anatomy.dialog {
-            None => generic::line_prompt(look, profile, anatomy.end),
+        let sign = match &anatomy.dialog {
+            None => generic::sign(look, profile, anatomy.end),
             Some(_) => None,
         };
         let (above, size) = (above.finish(), look.view.size);
         let unanswered = anatomy.is_unanswered(look, profile);
         let queued = is_queued(look, profile, &anatomy);
         let dialog = anatomy.dialog;
-        Self { composer, dialog, hits, context, above, unanswered, queued, size, line }
+        let takes_pastes = look.view.modes.bracketed_paste;
+        Self {
+            composer,
+            dialog,
+            hits,
+            context,
+            above,
+            unanswered,
+            queued,
+            size,
+            takes_pastes,
+            sign,
+        }
     }
 }
 
@@ -82,6 +99,7 @@ fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
         found: found.trim().to_owned(),
         row: row.to_owned(),
         is_below: below <= at_row,
+        is_followed: is_followed(look, anatomy, at_row),
     };
     let Some(pattern) = &rule.pattern else {
         return Some(hit("", "", 0));
@@ -99,6 +117,15 @@ fn hit(look: &Look, anatomy: &Anatomy, at: usize, rule: &Rule) -> Option<Hit> {
         let has_hue = rule.hue.is_none_or(|hue| look.shade(row, inked).hue == Some(hue));
         has_hue.then(|| hit(&text[found], text, row))
     })
+}
+
+/// Whether another paragraph stands between a row and the composer. Rules and boxes are not text.
+fn is_followed(look: &Look, anatomy: &Anatomy, row: usize) -> bool {
+    let start = anatomy.composer.as_ref().map_or(anatomy.end, |rows| rows.start);
+    let is_blank = |row: &usize| look.row(*row).trim().is_empty();
+    let has_words = |row: usize| look.row(row).chars().any(char::is_alphabetic);
+    let gap = (row + 1..start).find(is_blank);
+    gap.is_some_and(|gap| (gap..start).any(has_words))
 }
 
 fn is_queued(look: &Look, profile: &Profile, anatomy: &Anatomy) -> bool {

@@ -37,7 +37,14 @@ pub(super) fn find(
         let is_its_own = |rows: &Range<usize>| {
             is_clear && rows.start < block.rows.end && block.rows.start < rows.end
         };
-        composer.as_ref().is_none_or(is_its_own) && has_hint(look, shape, block, end)
+        let is_free = match profile.is_generic() {
+            // One row with keys in it may be quoted in an answer: with a composer below it, it asks nothing.
+            true => composer
+                .as_ref()
+                .is_none_or(|rows| *style != OptionStyle::Keys || rows.start < block.rows.end),
+            false => composer.as_ref().is_none_or(is_its_own),
+        };
+        is_free && has_hint(look, shape, block, end)
     };
     let (style, block) = shape.styles.iter().filter_map(found).find(fits)?;
     let text = text(look, profile, shape, &block);
@@ -82,7 +89,13 @@ fn text(look: &Look, profile: &Profile, shape: &DialogShape, block: &Block) -> S
     // Where the profile says how a question begins, its own rows are not searched for what the user said: they may look alike.
     let first = match shape.begins {
         Some(_) => 0,
-        None => anatomy::turn(look, profile, block.rows.start),
+        None => match anatomy::turn(look, profile, block.rows.start) {
+            // A command right above the options is what is asked about, though it looks like something the user said.
+            first if profile.is_generic() && first == block.rows.start => {
+                anatomy::turn(look, profile, first.saturating_sub(1))
+            }
+            first => first,
+        },
     };
     for row in (first..block.rows.start).rev().take(MAX_TEXT) {
         let whole = look.row(row);
@@ -143,6 +156,10 @@ fn keys(
 ) -> Vec<String> {
     let own = match (style, choosing) {
         (OptionStyle::Letters, _) => choice.key.clone().map(|key| vec![key, "enter".into()]),
+        (OptionStyle::Keys, _) => choice.key.clone().map(|key| match choice.needs_enter {
+            true => vec![key, "enter".into()],
+            false => vec![key],
+        }),
         (_, Choosing::Digit) => choice.number.map(|number| vec![number.to_string()]),
         (_, Choosing::Shortcut) => choice.key.clone().map(|key| vec![key]),
         (_, Choosing::Move) => None,
@@ -159,6 +176,7 @@ fn moves(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> 
         | OptionStyle::Radio
         | OptionStyle::Arrow
         | OptionStyle::Letters
+        | OptionStyle::Keys
         | OptionStyle::Enter => ("up", "down"),
     };
     let arrow = if at < from { back } else { forth };

@@ -10,6 +10,10 @@ use super::super::profile::OptionStyle;
 
 /// How many rows an option may have beside its first.
 const MAX_MORE: usize = 4;
+/// How many rows with text may be below options in one row: a footer.
+const KEYS_REACH: usize = 6;
+/// The longest label of such an option.
+const LONGEST_LABEL: usize = 40;
 
 /// The options of a question.
 #[derive(Debug, Default)]
@@ -28,6 +32,8 @@ pub(super) struct Choice {
     pub(super) number: Option<usize>,
     /// The key that chooses it, where the screen names one.
     pub(super) key: Option<String>,
+    /// Whether Enter must follow that key, where the style does not say so.
+    pub(super) needs_enter: bool,
 }
 
 /// The options that are lowest on the screen, with at most `reach` rows of text below them; the rows from `end` on are
@@ -39,6 +45,7 @@ pub(super) fn find(look: &Look, style: OptionStyle, end: usize, reach: usize) ->
         OptionStyle::Arrow => arrow(look, end, reach)?,
         OptionStyle::Letters => letters(look, end)?,
         OptionStyle::Buttons => buttons(look, end)?,
+        OptionStyle::Keys => return keys(look, end, reach),
         OptionStyle::Enter => return enter(look, end),
     };
     let one_selected = block.choices.iter().filter(|choice| choice.selected).count() == 1;
@@ -59,6 +66,8 @@ static ENTER: LazyLock<Regex> = LazyLock::new(|| {
 });
 static LETTER: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\w)\)([^/\[\](]*)"));
 static LETTERS_END: LazyLock<Regex> = LazyLock::new(|| regex(r"\[([^\]]*)\]:?\s*\S{0,20}$"));
+static KEYS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)[\[(]([a-z0-9]|esc|enter|tab|space)[\])]([^\[\](]*)"));
 static SHORTCUT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\(((?:ctrl|shift|alt)\+\w+|esc|tab|enter|\w)\)$"));
 static HINT: LazyLock<Regex> =
@@ -94,7 +103,8 @@ fn numbered(look: &Look, end: usize, reach: usize) -> Option<Block> {
         let label = lines.join(" ");
         let key = SHORTCUT.captures(&label).map(|found| found[1].to_lowercase());
         let selected = matches!(&found[2], "›" | "❯" | ">" | "●" | "◉" | "→" | "▸" | "▶" | "*");
-        choices.insert(0, Choice { label, selected, number: Some(number), key });
+        choices
+            .insert(0, Choice { label, selected, number: Some(number), key, ..Choice::default() });
         if number == 1 {
             return Some(Block { rows: row..last + 1, choices, question: None });
         }
@@ -217,10 +227,59 @@ fn letters(look: &Look, end: usize) -> Option<Block> {
     let choice = |found: regex::Captures<'_>| {
         let label = format!("{}{}", &found[1], found[2].trim_end());
         let selected = !usual.is_empty() && label.to_lowercase().starts_with(&usual);
-        Choice { label, selected, number: None, key: Some(found[1].to_lowercase()) }
+        let key = Some(found[1].to_lowercase());
+        Choice { label, selected, key, ..Choice::default() }
     };
     let choices = LETTER.captures_iter(&options[begins..]).map(choice).collect();
     Some(Block { rows: first..last + 1, choices, question: Some(question) })
+}
+
+/// Options in one row, each with its key in brackets: `[y] Approve   [n] Deny`, `Run it? [Y]es [N]o`.
+fn keys(look: &Look, end: usize, reach: usize) -> Option<Block> {
+    let row = lowest(look, end, reach.min(KEYS_REACH), |row| keys_in(row).is_some())?;
+    let (question, mut choices) = keys_in(look.row(row))?;
+    // Where the cursor stands behind the options, a line is read, and Enter ends it.
+    let cursor = look.view.cursor;
+    let reads_line = cursor.visible
+        && usize::from(cursor.row) == row
+        && inner(look.row(row)).chars().count() <= look.cursor;
+    choices.iter_mut().for_each(|choice| choice.needs_enter = reads_line);
+    Some(Block { rows: row..row + 1, choices, question })
+}
+
+/// The question and the options of a row that has nothing else.
+fn keys_in(row: &str) -> Option<(Option<String>, Vec<Choice>)> {
+    let line = inner(row);
+    let begins = KEYS.find(line)?.start();
+    let question = line[..begins].trim();
+    if !(question.is_empty() || question.ends_with(['?', ':'])) {
+        return None;
+    }
+    let mut choices: Vec<Choice> = Vec::new();
+    let mut to = begins;
+    for found in KEYS.captures_iter(&line[begins..]) {
+        let whole = found.get(0)?;
+        // Something else between two options.
+        if begins + whole.start() != to {
+            return None;
+        }
+        to = begins + whole.end();
+        let rest = &found[2];
+        let is_glued = rest.starts_with(|c: char| c.is_alphanumeric());
+        let said = rest.trim_matches(|c: char| c.is_whitespace() || "/|,;·•:>".contains(c));
+        let label = match is_glued {
+            true => format!("{}{said}", &found[1]),
+            false => said.to_owned(),
+        };
+        let key = found[1].to_lowercase();
+        let is_double = choices.iter().any(|choice| choice.key.as_ref() == Some(&key));
+        if label.is_empty() || LONGEST_LABEL < label.chars().count() || is_double {
+            return None;
+        }
+        choices.push(Choice { label, key: Some(key), ..Choice::default() });
+    }
+    let question = Some(question.to_owned()).filter(|question| !question.is_empty());
+    (2 <= choices.len() && to == line.len()).then_some((question, choices))
 }
 
 fn buttons(look: &Look, end: usize) -> Option<Block> {

@@ -232,3 +232,33 @@ fn prose_is_no_question() {
     assert_eq!(dialog("opencode", "  ┃  △ Permission required\n  ┃\x1b[?25l"), None);
     assert_eq!(dialog("aider", "\x1b[?2004hShall I? (Y)es or no\n> "), None);
 }
+
+const KEYS: &str = "❯ FAKE tool\n\n ⠧ Thinking... (esc to cancel)\n\n Approve tool call?\n run_commands\n\n   $ touch made.txt\n  \
+[y] Approve   [n] Deny\n\n\n fake (100) $0.00       ○ Plan ● Act (Tab)\n demo (main)\x1b[?25l";
+
+#[test]
+fn options_in_one_row_are_chosen_by_their_keys() {
+    check("generic", KEYS, "permission", "Approve tool call?", &["Approve=y", "Deny=n"]);
+    let allows: Vec<_> =
+        dialog("generic", KEYS).unwrap().options.iter().map(|it| it.allows).collect();
+    assert_eq!(allows, [Some(true), Some(false)]);
+    let glued = "Run it? [Y]es / [N]o / [A]lways\nfooter\x1b[?25l";
+    check("generic", glued, "permission", "Run it?", &["Yes=y", "No=n", "Always=a"]);
+    let parens = "May I?\n(y) Allow once  (esc) Cancel\nfooter\x1b[?25l";
+    check("generic", parens, "permission", "May I?", &["Allow once=y", "Cancel=esc"]);
+    // Where the cursor waits behind them, a line is read.
+    let line = "Apply the edit? [y]es [n]o: ";
+    check("generic", line, "permission", "Apply the edit?", &["yes=y enter", "no=n enter"]);
+}
+
+#[test]
+fn one_row_of_keys_in_an_answer_is_no_question() {
+    let rule = "─".repeat(40);
+    let quoted = format!("{KEYS}\n{rule}\n❯ \n{rule}\x1b[?25h\x1b[15;3H");
+    assert_eq!(dialog("generic", &quoted), None);
+    assert_eq!(dialog("generic", "It shows [y] Approve  [n] Deny and waits\n"), None);
+    assert_eq!(dialog("generic", "[y] Approve\n"), None);
+    assert_eq!(dialog("generic", "[x] Approve  [x] Deny\n"), None);
+    assert_eq!(dialog("generic", "see [1] one thing [2] another\n"), None);
+    assert_eq!(dialog("generic", "[1] cheese  [2] bread\n"), None);
+}

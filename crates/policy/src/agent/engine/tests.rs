@@ -1,5 +1,7 @@
 //! Observations in, states out; and the laws that hold whatever is observed.
 
+mod generic;
+
 use std::sync::LazyLock;
 
 use paned_model::Size;
@@ -494,4 +496,18 @@ fn patterns_are_equal_as_they_are_written() {
     let profile = Profile::parse("small.toml", SMALL).unwrap();
     let busy: Option<&Pattern> = profile.title.busy.as_ref();
     assert_eq!(busy.map(Pattern::as_str), Some("^\\* "));
+}
+
+#[test]
+fn a_reset_and_a_shells_prompt_mark_take_a_reported_status_away() {
+    for end in ["\x1bc", "\x1b]133;A\x07"] {
+        let mut stage = Stage::new();
+        stage.show(IDLE).wait(500).status("state=blocked:kind=permission").is("blocked");
+        stage.see(&Observation::Output(end.into())).wait(100).is("ready");
+        let told = stage.engine.explain(Time(stage.now));
+        assert!(!told.iter().any(|it| it.sentence.contains("7501")), "{told:?}");
+    }
+    let mut stage = Stage::new();
+    stage.show(IDLE).wait(500).status("state=blocked:kind=permission");
+    stage.see(&Observation::Output("\x1b]133;C\x07\x1b[c".into())).wait(100).is("blocked");
 }

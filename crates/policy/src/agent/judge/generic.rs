@@ -3,22 +3,32 @@
 use paned_model::{AgentState, Source, Time};
 
 use super::super::facts::{Held, masked};
+use super::super::learned::SignShape;
 use super::{Bench, Verdict, after};
 
 /// How long what was typed may take to appear.
 const ECHO: u64 = 300;
 /// In a program that no profile describes: how long its first composer must stand still.
 const FIRST: u64 = 700;
-/// The same for a line with a prompt sign, at which a line editor waits.
-const FIRST_LINE: u64 = 300;
+/// The same for a line with a prompt sign, at which a line editor waits, and for a composer of a program that asks for
+/// bracketed pastes, which says that it reads input.
+const FIRST_INPUT: u64 = 300;
+/// How long such a composer must be there while something else still moves.
+const FIRST_STAYS: u64 = 450;
+/// How long a composer must stand still that took input when the program ran before.
+const KNOWN: u64 = 150;
 /// How long a sign of work at the start may stand still.
 const MOVING: u64 = 1500;
 /// How long a prompt that came back must stand still.
 const PROMPTED: u64 = 150;
 /// How long after Enter a program that keeps its composer is not ready.
 const ANSWERED: u64 = 1000;
+/// The same where a sign of work has come and gone since.
+const WORKED: u64 = 600;
+/// How long a sign of work may still be there after an error that ends the turn.
+const WENT_ON: u64 = 200;
 /// How long the screen must stand still after a sign of work has gone.
-const SIGNED: u64 = 400;
+const SIGNED: u64 = 300;
 
 impl Bench<'_> {
     /// Whether words found in a program that no profile describes mean work: not what was there while it was ready, and
@@ -58,19 +68,18 @@ impl Bench<'_> {
             |state, confidence| Verdict::new(state, Source::Screen, confidence, facts.moved);
         let changed = facts.moved.max(facts.composer.since);
         let (waits, ready_at) = match (facts.was_ready, facts.turn) {
-            (false, _) if facts.sight.as_ref().is_some_and(|sight| sight.line.is_some()) => {
-                (AgentState::Starting, after(changed, FIRST_LINE))
-            }
-            (false, _) => (AgentState::Starting, after(changed, FIRST)),
+            (false, _) => (AgentState::Starting, self.first_ready_at(changed)),
             (true, false) => (self.last, self.now),
-            (true, true) if self.is_prompted_anew() => (AgentState::Busy, after(changed, PROMPTED)),
+            (true, true) if self.is_prompted_anew() || self.waits_anew(changed) => {
+                (AgentState::Busy, after(changed, PROMPTED))
+            }
             (true, true) => {
-                let quiet = match facts.busy.filter(|busy| self.turn_began() <= *busy) {
-                    Some(busy) => after(busy, timing.settle).max(after(changed, SIGNED)),
-                    None => after(changed, timing.quiet),
+                let (quiet, answered) = match facts.busy.filter(|busy| self.turn_began() <= *busy) {
+                    Some(busy) => (after(busy, timing.settle).max(after(changed, SIGNED)), WORKED),
+                    None => (after(changed, timing.quiet), ANSWERED),
                 };
                 let rested = after(facts.interrupted.unwrap_or_default(), timing.rest);
-                let entered = after(self.turn_began(), ANSWERED);
+                let entered = after(self.turn_began(), answered);
                 let computed = facts.computed.map_or(Time(0), |at| after(at, timing.quiet));
                 (AgentState::Busy, quiet.max(rested).max(entered).max(computed))
             }
@@ -82,6 +91,35 @@ impl Bench<'_> {
             return Some(busy);
         }
         Some(self.outcome(verdict(AgentState::Ready, 0.7)))
+    }
+
+    /// When a program that was never ready is, if nothing changes: a second sign beside its composer makes it sooner.
+    fn first_ready_at(&self, changed: Time) -> Time {
+        let facts = self.facts;
+        if facts.known_since().is_some() || facts.waited.is_some_and(|at| changed <= at) {
+            return after(changed, KNOWN);
+        }
+        let is_line = facts.sign().is_some_and(|sign| sign.shape == SignShape::Line);
+        let takes_pastes = facts.sight.as_ref().is_some_and(|sight| sight.takes_pastes);
+        match (is_line, takes_pastes) {
+            (_, true) => after(changed, FIRST_INPUT).min(after(facts.composer.since, FIRST_STAYS)),
+            (true, false) => after(changed, FIRST_INPUT),
+            (false, false) => after(changed, FIRST),
+        }
+    }
+
+    /// Whether the composer came back after the last Enter and a process has waited for input since: it was seen to sleep in
+    /// a read of the terminal after the screen changed last.
+    fn waits_anew(&self, changed: Time) -> bool {
+        let waits = self.facts.waited.is_some_and(|at| changed <= at);
+        waits && self.turn_began() < self.facts.composer.since
+    }
+
+    /// Whether the turn went on after a row that speaks of its end: a tool call failed or was refused, and the answer came
+    /// below it. Profiles name the errors that end a turn; other programs use the same words for both.
+    pub(super) fn went_on(&self, held: &Held) -> bool {
+        let worked = self.facts.busy.is_some_and(|busy| after(held.moved, WENT_ON) < busy);
+        self.profile.is_generic() && held.hit.is_followed && worked
     }
 
     /// Until when a sign of work is believed if nothing changes.

@@ -151,17 +151,20 @@ pub enum OptionStyle {
     Letters,
     /// `Allow once   Reject` in one row, the selected one on a colour.
     Buttons,
+    /// `[y] Approve   [n] Deny` in one row: each with the key that chooses it.
+    Keys,
     /// `Press Enter to continue`: nothing to choose from.
     Enter,
 }
 
 impl OptionStyle {
-    pub(super) const WORDS: [(&'static str, Self); 6] = [
+    pub(super) const WORDS: [(&'static str, Self); 7] = [
         ("numbered", Self::Numbered),
         ("radio", Self::Radio),
         ("arrow", Self::Arrow),
         ("letters", Self::Letters),
         ("buttons", Self::Buttons),
+        ("keys", Self::Keys),
         ("enter", Self::Enter),
     ];
 }

@@ -1,0 +1,110 @@
+//! Programs that no profile describes.
+
+use super::super::super::{ComposerSign, SignShape};
+use super::*;
+
+const RULE: &str = "──────────────────────────────";
+
+/// An agent with the generic profile.
+fn unknown() -> Stage {
+    let profile = LIBRARY.get("generic").unwrap().clone();
+    Stage { engine: Engine::new(profile, Time(0)), now: 0 }
+}
+
+/// A screen with this above its composer, and a draft in that.
+fn boxed(above: &str, draft: &str) -> String {
+    let row = above.lines().count() + 2;
+    let col = draft.chars().count() + 3;
+    format!("{above}\n{RULE}\n> {draft}\n{RULE}\nfooter\x1b[{row};{col}H")
+}
+
+fn frame() -> ComposerSign {
+    ComposerSign { shape: SignShape::Frame, text: "─ >".into() }
+}
+
+fn waits() -> Observation {
+    Observation::Process { alive: true, computes: false, waits: true }
+}
+
+/// A turn with a spinner, whose end shows this.
+fn turn(stage: &mut Stage, over: &str) {
+    stage.typed("do it").show(&boxed("hi", "do it")).wait(100).typed("\r");
+    for step in ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"] {
+        stage.show(&boxed(&format!("> do it\n{step} Working..."), "")).wait(100).is("busy");
+    }
+    stage.show(&boxed(over, "")).wait(2000);
+}
+
+#[test]
+fn where_input_was_taken_is_learned_and_known_in_the_next_run() {
+    let mut first = unknown();
+    first.show(&boxed("hi", "")).wait(500).is("starting").wait(500).is("ready");
+    first.typed("do it").show(&boxed("hi", "do it"));
+    assert!(first.engine.learned().is_empty(), "nothing was taken yet");
+    turn(&mut first, "> do it\ndone");
+    first.is("ready");
+    assert_eq!(first.engine.learned(), [frame()]);
+
+    let mut next = unknown();
+    next.engine.recall(first.engine.learned().to_vec(), Time(0));
+    next.show("loading").wait(3_600_000 * 3).show(&boxed("hi", "")).is("starting");
+    next.wait(200).is("ready");
+    let told = next.engine.explain(Time(next.now));
+    let is_told = |it: &Reason| it.sentence == "its composer `─ >` was learned before (3 h ago)";
+    assert!(told.iter().any(is_told), "{told:?}");
+}
+
+#[test]
+fn what_was_learned_says_nothing_of_another_composer_and_nothing_by_itself() {
+    let mut stage = unknown();
+    stage.engine.recall(vec![ComposerSign { text: "═ >".into(), ..frame() }], Time(0));
+    stage.show(&boxed("hi", "")).wait(500).is("starting");
+    let mut stage = unknown();
+    stage.engine.recall(vec![frame()], Time(0));
+    stage.show(&boxed("hi", "")).wait(100).is("starting");
+    stage.show("no composer").wait(5000).is("starting");
+    // A question is one whatever was learned.
+    stage.show("Trust it?\n❯ 1. Yes\n  2. No\nenter to confirm").wait(1000).is("blocked");
+}
+
+#[test]
+fn a_composer_of_a_program_that_asks_for_pastes_is_believed_sooner() {
+    let mut stage = unknown();
+    stage.show(&boxed("\x1b[?2004hhi", "")).wait(250).is("starting").wait(100).is("ready");
+    let mut stage = unknown();
+    stage.show(&boxed("hi", "")).wait(650).is("starting").wait(100).is("ready");
+}
+
+#[test]
+fn a_process_that_reads_the_terminal_is_a_sign_beside_a_composer_only() {
+    let mut stage = unknown();
+    stage.show("reading").see(&waits()).wait(5000).is("starting");
+    stage.show(&boxed("hi", "")).see(&waits()).wait(200).is("ready");
+    // What was seen before the screen changed says nothing of the time after.
+    let mut stage = unknown();
+    stage.see(&waits()).wait(10).show(&boxed("hi", "")).wait(500).is("starting");
+    // Nor does it while what was typed is still in the composer.
+    let mut stage = unknown();
+    stage.show(&boxed("hi", "")).wait(1000).is("ready");
+    stage.typed("do it").show(&boxed("hi", "do it")).typed("\r").wait(10);
+    stage.see(&waits()).wait(500).is("busy");
+}
+
+#[test]
+fn a_tool_call_that_was_refused_is_no_error_of_the_turn() {
+    let refused = "> do it\n\x1b[31mError: the tool call was refused\x1b[m";
+    let mut stage = unknown();
+    stage.show(&boxed("hi", "")).wait(1000).is("ready");
+    stage.typed("do it").show(&boxed("hi", "do it")).wait(100).typed("\r");
+    for step in ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴"] {
+        stage.show(&boxed(&format!("{refused}\n\n{step} Done, all"), "")).wait(100).is("busy");
+    }
+    stage.show(&boxed(&format!("{refused}\n\n* Done, all is well"), "")).wait(2000).is("ready");
+    // Without an answer below it, or with a hint that came with it, it ends the turn.
+    for below in ["", "\n\nPress r to retry"] {
+        let mut stage = unknown();
+        stage.show(&boxed("hi", "")).wait(1000).is("ready");
+        turn(&mut stage, &format!("{refused}{below}"));
+        stage.is("error");
+    }
+}

@@ -1,0 +1,149 @@
+//! What is learned of a program that no profile describes: how its composer looks where it took input.
+//!
+//! What a screen shows may be hostile, and what a file says may be damaged: signs are short, have no control characters and
+//! are few. They never prove anything by themselves.
+
+use paned_model::Time;
+use serde::{Deserialize, Serialize};
+
+/// How many composers of one program are remembered.
+pub const MAX_SIGNS: usize = 8;
+/// The longest text of a sign, in characters.
+const LONGEST: usize = 64;
+
+/// How a composer looks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComposerSign {
+    /// Where the cursor stands in it.
+    pub shape: SignShape,
+    /// The prompt before the cursor, its digits made equal; for a box also the character of its border.
+    pub text: String,
+}
+
+/// Where the cursor stands in a composer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignShape {
+    /// After a prompt, with nothing below.
+    Line,
+    /// Between two rules.
+    Frame,
+    /// Behind a bar.
+    Bar,
+}
+
+impl ComposerSign {
+    /// A sign as a screen shows it; nothing where it is too long to be one.
+    pub(super) fn new(shape: SignShape, text: &str) -> Option<Self> {
+        let text = text.trim_end().replace(|c: char| c.is_ascii_digit(), "0");
+        let sign = Self { shape, text };
+        sign.is_sound().then_some(sign)
+    }
+
+    /// Whether it is short enough and has no control characters, wherever it comes from.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let count = self.text.chars().count();
+        0 < count && count <= LONGEST && !self.text.chars().any(char::is_control)
+    }
+}
+
+/// What is known of one program's composer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learned {
+    /// What was typed at in this pane.
+    typed: Vec<ComposerSign>,
+    /// Of those, what came back after a turn: here input was taken.
+    taken: Vec<ComposerSign>,
+    /// What was learned when the program ran before.
+    before: Vec<ComposerSign>,
+    /// When that was.
+    before_at: Time,
+}
+
+impl Learned {
+    /// Adds what was learned when the program ran before.
+    pub(super) fn recall(&mut self, signs: Vec<ComposerSign>, at: Time) {
+        self.before = signs.into_iter().filter(ComposerSign::is_sound).take(MAX_SIGNS).collect();
+        self.before_at = at;
+    }
+
+    /// Somebody types here.
+    pub(super) fn note_typed(&mut self, sign: &ComposerSign) {
+        if self.typed.contains(sign) {
+            return;
+        }
+        if self.typed.len() == MAX_SIGNS {
+            self.typed.remove(0);
+        }
+        self.typed.push(sign.clone());
+    }
+
+    /// A turn is over, and this is on the screen.
+    pub(super) fn note_taken(&mut self, sign: &ComposerSign) {
+        let is_new = self.typed.contains(sign) && !self.taken.contains(sign);
+        if is_new && self.taken.len() < MAX_SIGNS {
+            self.taken.push(sign.clone());
+        }
+    }
+
+    /// Where input was taken in this pane.
+    pub(super) fn taken(&self) -> &[ComposerSign] {
+        &self.taken
+    }
+
+    /// Whether it is a prompt after which something was typed, in this pane or before.
+    pub(super) fn is_prompt(&self, sign: &ComposerSign) -> bool {
+        sign.shape == SignShape::Line && (self.typed.contains(sign) || self.before.contains(sign))
+    }
+
+    /// When it was learned, if that was before this pane.
+    pub(super) fn known_since(&self, sign: &ComposerSign) -> Option<Time> {
+        self.before.contains(sign).then_some(self.before_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign(text: &str) -> ComposerSign {
+        ComposerSign::new(SignShape::Line, text).unwrap()
+    }
+
+    #[test]
+    fn what_is_too_long_or_has_control_characters_is_no_sign() {
+        assert_eq!(ComposerSign::new(SignShape::Line, &"x".repeat(65)), None);
+        assert_eq!(ComposerSign::new(SignShape::Line, "a\x1bb>"), None);
+        assert_eq!(ComposerSign::new(SignShape::Frame, " "), None);
+        assert_eq!(sign("In [12]: ").text, "In [00]:");
+    }
+
+    #[test]
+    fn only_what_was_typed_at_and_came_back_is_taken() {
+        let mut learned = Learned::default();
+        learned.note_taken(&sign(">"));
+        assert!(learned.taken().is_empty());
+        learned.note_typed(&sign(">"));
+        learned.note_taken(&sign("$"));
+        learned.note_taken(&sign(">"));
+        learned.note_taken(&sign(">"));
+        assert_eq!(learned.taken(), [sign(">")]);
+    }
+
+    #[test]
+    fn few_signs_are_remembered_and_unsound_ones_are_not_recalled() {
+        let mut learned = Learned::default();
+        for letter in 'a'..='z' {
+            let sign = sign(&format!("{letter}>"));
+            learned.note_typed(&sign);
+            learned.note_taken(&sign);
+        }
+        assert_eq!(learned.taken().len(), MAX_SIGNS);
+        let bad = ComposerSign { shape: SignShape::Line, text: "\x1b]0;x\x07".into() };
+        learned.recall(vec![bad.clone(), sign(">")], Time(7));
+        assert_eq!(learned.known_since(&bad), None);
+        assert_eq!(learned.known_since(&sign(">")), Some(Time(7)));
+        assert_eq!(learned.known_since(&sign("$")), None);
+    }
+}
