@@ -3,7 +3,7 @@
 use paned_model::{AgentState, BlockKind, Dialog, Time};
 
 use super::engine::Report;
-use super::learned::{ComposerSign, Learned};
+use super::learned::Learned;
 use super::osc::Signal;
 use super::profile::Profile;
 use super::sight::{Hit, Sight};
@@ -427,29 +427,6 @@ impl Facts {
         }
     }
 
-    /// How the composer looks when input comes is worth knowing.
-    fn learn_composer(&mut self) {
-        let sign = self.sight.as_ref().and_then(|sight| sight.sign.as_ref());
-        if let Some(sign) = sign.filter(|_| !self.turn) {
-            self.learned.note_typed(sign);
-        }
-    }
-
-    /// The sign of the composer that is on the screen.
-    pub(super) fn sign(&self) -> Option<&ComposerSign> {
-        self.sight.as_ref().and_then(|sight| sight.sign.as_ref())
-    }
-
-    /// Whether a prompt is back after which input was taken before.
-    pub(super) fn is_prompted(&self) -> bool {
-        self.sign().is_some_and(|sign| self.learned.is_prompt(sign))
-    }
-
-    /// When the composer on the screen was learned, if that was when the program ran before.
-    pub(super) fn known_since(&self) -> Option<Time> {
-        self.learned.known_since(self.sign()?)
-    }
-
     fn entered(&mut self, profile: &Profile, now: Time) {
         let line = std::mem::take(&mut self.line);
         let shown = self.sight.as_ref().map(|sight| &sight.composer);
@@ -493,10 +470,7 @@ impl Facts {
     /// Notes what was judged, for what comes next.
     pub(super) fn settle(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
-            let sign = self.sight.as_ref().and_then(|sight| sight.sign.as_ref());
-            if let Some(sign) = sign.filter(|_| self.turn) {
-                self.learned.note_taken(sign);
-            }
+            self.learn_turn();
             self.was_ready = true;
             self.turn = false;
             self.enter = None;

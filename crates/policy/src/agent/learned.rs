@@ -6,6 +6,8 @@
 use paned_model::Time;
 use serde::{Deserialize, Serialize};
 
+use super::facts::Facts;
+
 /// How many composers of one program are remembered.
 pub const MAX_SIGNS: usize = 8;
 /// The longest text of a sign, in characters.
@@ -100,6 +102,39 @@ impl Learned {
     /// When it was learned, if that was before this pane.
     pub(super) fn known_since(&self, sign: &ComposerSign) -> Option<Time> {
         self.before.contains(sign).then_some(self.before_at)
+    }
+}
+
+impl Facts {
+    /// How the composer looks when input comes is worth knowing.
+    pub(super) fn learn_composer(&mut self) {
+        let sign = self.sight.as_ref().and_then(|sight| sight.sign.as_ref());
+        if let Some(sign) = sign.filter(|_| !self.turn) {
+            self.learned.note_typed(sign);
+        }
+    }
+
+    /// The sign of the composer that is on the screen.
+    pub(super) fn sign(&self) -> Option<&ComposerSign> {
+        self.sight.as_ref().and_then(|sight| sight.sign.as_ref())
+    }
+
+    /// Whether a prompt is back after which input was taken before.
+    pub(super) fn is_prompted(&self) -> bool {
+        self.sign().is_some_and(|sign| self.learned.is_prompt(sign))
+    }
+
+    /// When the composer on the screen was learned, if that was when the program ran before.
+    pub(super) fn known_since(&self) -> Option<Time> {
+        self.learned.known_since(self.sign()?)
+    }
+
+    /// A turn is over: its input was taken by the composer that is back.
+    pub(super) fn learn_turn(&mut self) {
+        let sign = self.sight.as_ref().and_then(|sight| sight.sign.as_ref());
+        if let Some(sign) = sign.filter(|_| self.turn) {
+            self.learned.note_taken(sign);
+        }
     }
 }
 

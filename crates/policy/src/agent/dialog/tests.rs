@@ -256,6 +256,7 @@ fn one_row_of_keys_in_an_answer_is_no_question() {
     let rule = "─".repeat(40);
     let quoted = format!("{KEYS}\n{rule}\n❯ \n{rule}\x1b[?25h\x1b[15;3H");
     assert_eq!(dialog("generic", &quoted), None);
+    assert_eq!(dialog("generic", "It shows:\n[y] Approve  [n] Deny\n\n> "), None);
     assert_eq!(dialog("generic", "It shows [y] Approve  [n] Deny and waits\n"), None);
     assert_eq!(dialog("generic", "[y] Approve\n"), None);
     assert_eq!(dialog("generic", "[x] Approve  [x] Deny\n"), None);
