@@ -61,7 +61,13 @@ impl Anatomy {
             }
             Region::Live => (0..self.end).rev().filter(is_ink).take(BOTTOM).collect(),
             Region::Turn => (self.turn..start).rev().filter(is_ink).collect(),
-            Region::Cursor => vec![usize::from(look.view.cursor.row)],
+            Region::Cursor => {
+                let cursor = usize::from(look.view.cursor.row);
+                // Some ask above the row in which they read the answer.
+                let above = (cursor.saturating_sub(most)..cursor).rev().find(is_ink);
+                let asked = above.filter(|_| 1 < most && !is_ink(&cursor));
+                vec![asked.unwrap_or(cursor)]
+            }
         };
         rows.into_iter().take(most).collect()
     }
@@ -88,8 +94,12 @@ impl Anatomy {
         if shape.mode.as_ref().is_some_and(|mode| mode.is_in(first)) {
             return Composer::Draft(first.trim().to_owned());
         }
-        let parts: Vec<Part> =
-            self.text.clone().map(|row| part(look, shape, row, row == self.text.start)).collect();
+        let is_framed = self.composer.as_ref().is_some_and(|whole| self.text.len() < whole.len());
+        let parts: Vec<Part> = self
+            .text
+            .clone()
+            .map(|row| part(look, shape, row, (row == self.text.start, is_framed)))
+            .collect();
         let all = joined(parts.iter().map(|part| part.all.as_str()));
         if all.is_empty() {
             return Composer::Empty;
@@ -98,7 +108,8 @@ impl Anatomy {
         let cursor = usize::from(look.view.cursor.row);
         let first = parts.first().map_or(0, |part| part.from);
         let in_text = self.text.contains(&cursor);
-        let is_drawn = look.shade(self.text.start, first).inverse;
+        let is_drawn = look.shade(self.text.start, first).inverse
+            || parts.first().is_some_and(|part| part.is_at_cursor);
         let at_start = is_drawn || cursor == self.text.start && look.cursor <= first + 1;
         let is_placeholder = shape.placeholders.iter().any(|pattern| pattern.is_in(&all));
         // Faint words with the cursor before them are nobody's; known ones also where it cannot be told.
@@ -116,9 +127,16 @@ struct Part {
     all: String,
     /// Without what is faint at its end.
     solid: String,
+    /// Whether it begins with a cursor that the program draws as a character.
+    is_at_cursor: bool,
 }
 
-fn part(look: &Look, shape: &ComposerShape, row: usize, is_first: bool) -> Part {
+fn part(
+    look: &Look,
+    shape: &ComposerShape,
+    row: usize,
+    (is_first, is_framed): (bool, bool),
+) -> Part {
     let whole = look.row(row);
     let text = shape
         .end
@@ -126,14 +144,20 @@ fn part(look: &Look, shape: &ComposerShape, row: usize, is_first: bool) -> Part 
         .map_or(whole, |end| end.find(whole).map_or(whole, |found| &whole[..found.start]));
     let mut cut = after(shape.inside.as_ref(), text, 0);
     if is_first || shape.bottom.is_none() && shape.top.is_some() {
-        cut = shape.prompt.as_ref().and_then(|it| prompt_end(it, text, cut)).unwrap_or(cut);
+        let end = |prompt| match shape.by_cursor {
+            true => generic::text_start(look, prompt, text, cut, is_framed),
+            false => prompt_end(prompt, text, cut),
+        };
+        cut = shape.prompt.as_ref().and_then(end).unwrap_or(cut);
     } else if let Some(prompt) = shape.prompt.as_ref().filter(|_| shape.inside.is_none()) {
         cut = indent(look.row(row), width(prompt, look, row));
     }
     let from = whole[..cut].chars().count();
     let all = &text[cut..];
+    let is_glyph =
+        |c: char| shape.by_cursor && !look.view.cursor.visible && generic::is_drawn_cursor(c);
     let is_solid = |at: &usize| {
-        let is_blank = all.chars().nth(*at).is_none_or(char::is_whitespace);
+        let is_blank = all.chars().nth(*at).is_none_or(|c| c.is_whitespace() || is_glyph(c));
         // A program that draws its own cursor shows it as an inverse cell, also over the first letter of a placeholder.
         let cell = look.shade(row, from + at);
         let is_cursor = cell.inverse && look.shade(row, from + at + 1).faint;
@@ -141,7 +165,9 @@ fn part(look: &Look, shape: &ComposerShape, row: usize, is_first: bool) -> Part 
     };
     let count = all.chars().count();
     let solid = (0..count).rev().find(is_solid).map_or(0, |at| at + 1);
-    Part { from, all: all.trim_end().to_owned(), solid: all.chars().take(solid).collect() }
+    let is_at_cursor = all.starts_with(is_glyph);
+    let solid = all.chars().take(solid).collect();
+    Part { from, all: all.replace(is_glyph, "").trim_end().to_owned(), solid, is_at_cursor }
 }
 
 /// How far text is indented, at most.

@@ -13,7 +13,7 @@ use super::anatomy::prompt_end;
 use super::dialog;
 use super::learned::{ComposerSign, SignShape};
 use super::look::Look;
-use super::profile::{ComposerShape, Profile};
+use super::profile::{ComposerShape, Pattern, Profile};
 
 /// How many rows a composer has, at most.
 const TALLEST: usize = 12;
@@ -27,6 +27,38 @@ static HINT: LazyLock<Regex> = LazyLock::new(|| {
     let acts = r"\b(?:select|confirm|choose|submit|cancel|navigate|continue|toggle|dismiss|reject)";
     Regex::new(&format!("(?i)(?:{keys}).*{acts}|{acts}.*(?:{keys})")).expect("a pattern of ours")
 });
+
+/// A label at which chat programs take input, such as `User: `. Text that is printed begins the same way, so it counts only
+/// while the program asks for bracketed pastes: line editors do that while they read.
+static LABEL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[A-Z][A-Za-z0-9_.-]{0,19}: ").expect("a pattern of ours"));
+/// A sign at the left of a framed composer.
+static FRAMED_SIGN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s{0,2}[^\w\s\x{2580}-\x{259f}] ").expect("a pattern of ours"));
+
+/// Characters that programs draw as a cursor.
+const DRAWN_CURSORS: [char; 6] = ['█', '▉', '▊', '▋', '▍', '▮'];
+
+/// Whether a character is a cursor that the program draws.
+pub(super) fn is_drawn_cursor(c: char) -> bool {
+    DRAWN_CURSORS.contains(&c)
+}
+
+/// Where a row of a composer goes on after its prompt.
+pub(super) fn text_start(
+    look: &Look,
+    prompt: &Pattern,
+    row: &str,
+    from: usize,
+    is_framed: bool,
+) -> Option<usize> {
+    let padded = format!("{} ", &row[from..]);
+    let is_reading = look.view.modes.bracketed_paste;
+    let label = || LABEL.find(&padded).filter(|_| is_reading && !is_framed);
+    let sign = || FRAMED_SIGN.find(&padded).filter(|_| is_framed);
+    prompt_end(prompt, row, from)
+        .or_else(|| Some((from + label().or_else(sign)?.end()).min(row.len())))
+}
 
 /// The composer with its borders, and its rows that hold text.
 pub(super) fn composer(
@@ -48,9 +80,9 @@ pub(super) fn composer(
 /// How the composer looks: its border, and the prompt before the cursor.
 pub(super) fn sign(look: &Look, profile: &Profile, end: usize) -> Option<ComposerSign> {
     let shape = profile.composer.as_ref().filter(|shape| shape.by_cursor)?;
-    let prompt = |row: usize, from: usize| {
+    let prompt = |row: usize, from: usize, is_framed: bool| {
         let row = look.row(row);
-        let end = prompt_end(shape.prompt.as_ref()?, row, from)?;
+        let end = text_start(look, shape.prompt.as_ref()?, row, from, is_framed)?;
         Some(row[from..end].trim())
     };
     let drawn = input_row(look, end);
@@ -60,7 +92,7 @@ pub(super) fn sign(look: &Look, profile: &Profile, end: usize) -> Option<Compose
         let row = look.row(text.start);
         let inside = shape.inside.as_ref().and_then(|inside| inside.find(row));
         let from = inside.filter(|found| found.start == 0).map_or(0, |found| found.end);
-        let prompt = prompt(text.start, from).unwrap_or_default();
+        let prompt = prompt(text.start, from, true).unwrap_or_default();
         return ComposerSign::new(SignShape::Frame, &format!("{border} {prompt}"));
     }
     if barred(look, at).is_some() {
@@ -71,7 +103,7 @@ pub(super) fn sign(look: &Look, profile: &Profile, end: usize) -> Option<Compose
     if drawn.is_none() || look.view.modes.alternate_screen || at + 1 < end {
         return None;
     }
-    ComposerSign::new(SignShape::Line, prompt(line_start(look, shape, at)?, 0)?)
+    ComposerSign::new(SignShape::Line, prompt(line_start(look, shape, at)?, 0, false)?)
 }
 
 /// The question at the bottom. Text with a list in it is none: a question has an answer such as yes or no, or says which
@@ -91,7 +123,8 @@ pub(super) fn dialog(
     (has_hint || 0 < has_answer && !is_framed).then_some(asked)
 }
 
-/// Where input would appear: the cursor's row, or that of a cursor which the program draws itself as an inverse cell.
+/// Where input would appear: the cursor's row, or that of a cursor which the program draws itself, as an inverse cell or as a
+/// block.
 fn input_row(look: &Look, end: usize) -> Option<usize> {
     if look.view.cursor.visible {
         return Some(usize::from(look.view.cursor.row));
@@ -102,7 +135,16 @@ fn input_row(look: &Look, end: usize) -> Option<usize> {
 fn has_drawn_cursor(look: &Look, row: usize) -> bool {
     let cells = look.row(row).chars().count() + 1;
     let inverse = (0..cells).filter(|at| look.shade(row, *at).inverse).count();
-    inverse == 1
+    inverse == 1 || has_cursor_block(look.row(row), usize::from(look.view.size.cols))
+}
+
+/// Whether a row has one block, right behind text or a prompt. A scroll bar has many blanks before it, or is at the edge.
+fn has_cursor_block(row: &str, cols: usize) -> bool {
+    let chars: Vec<char> = row.chars().collect();
+    let mut blocks = (0..chars.len()).filter(|at| is_drawn_cursor(chars[*at]));
+    let (Some(at), None) = (blocks.next(), blocks.next()) else { return false };
+    let blanks = chars[..at].iter().rev().take_while(|c| c.is_whitespace()).count();
+    blanks < 2 && at + 1 < cols
 }
 
 /// Between two rules. A rule may hold a word, such as a title or a spinner.
@@ -144,9 +186,10 @@ fn barred(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
 /// where the rows between are full or hold more of a draft.
 fn line_start(look: &Look, shape: &ComposerShape, at: usize) -> Option<usize> {
     let prompt = shape.prompt.as_ref()?;
-    let is_prompt = |row: usize| prompt_end(prompt, look.row(row), 0).is_some_and(|end| 0 < end);
+    let prompt_end = |row: usize| text_start(look, prompt, look.row(row), 0, false);
+    let is_prompt = |row: usize| prompt_end(row).is_some_and(|end| 0 < end);
     if is_prompt(at) {
-        let end = prompt_end(prompt, look.row(at), 0).unwrap_or(0);
+        let end = prompt_end(at).unwrap_or(0);
         let typed = look.row(at)[..end].trim_end().chars().count();
         return (!look.view.cursor.visible || typed <= look.cursor).then_some(at);
     }
@@ -207,6 +250,26 @@ mod tests {
         check("12.5% (3% left) ", None);
         check("working on it\n", None);
         check("Password: ", None);
+    }
+
+    #[test]
+    fn a_label_is_a_prompt_while_the_program_asks_for_pastes() {
+        check("hello\nUser: ", None);
+        check("\x1b[?2004hhello\nUser: ", Some(""));
+        check("\x1b[?2004hYou: what I type", Some("what I type"));
+        check("\x1b[?2004hIt said: ", None);
+    }
+
+    #[test]
+    fn a_cursor_that_is_drawn_as_a_block_is_one() {
+        let framed = |text: &str| {
+            format!("\x1b[?25ltext\n╭{RULE}╮\n│ {text:<18} │\n╰{RULE}╯\nfooter\n\n\x1b[9;1H")
+        };
+        check(&framed("● ▋\x1b[2mAsk me\x1b[m"), Some(""));
+        check(&framed("● ▋"), Some(""));
+        check(&framed("● hello▋"), Some("hello"));
+        check(&framed("● "), None);
+        check(&framed("● text           █"), None);
     }
 
     #[test]
