@@ -35,6 +35,8 @@ struct Inner {
 struct Entry {
     letter: Letter,
     told: watch::Sender<Told>,
+    /// Whether its sender knows that it waits its turn, or lost the connection to the server that accepted it.
+    has_waited: bool,
 }
 
 /// A message to accept.
@@ -62,7 +64,7 @@ pub(crate) struct Receipt {
 impl Entry {
     fn new(letter: Letter) -> Self {
         let told = watch::Sender::new(letter.told());
-        Self { letter, told }
+        Self { letter, told, has_waited: false }
     }
 
     fn receipt(&self) -> Receipt {
@@ -82,7 +84,8 @@ impl Post {
         let mut inner = self.lock();
         for letter in letters {
             inner.last = inner.last.max(letter.number);
-            inner.trays.entry(letter.pane.clone()).or_default().push_back(Entry::new(letter));
+            let tray = inner.trays.entry(letter.pane.clone()).or_default();
+            tray.push_back(Entry { has_waited: true, ..Entry::new(letter) });
         }
     }
 
@@ -122,6 +125,13 @@ impl Post {
         let inner = self.lock();
         let mut entries = inner.trays.get(pane)?.iter();
         entries.find(|entry| entry.letter.is_waiting()).map(|entry| entry.letter.clone())
+    }
+
+    /// Whether a message was reported to wait its turn. A question that comes up then must not refuse it: its sender does
+    /// not look any more.
+    pub(super) fn has_waited(&self, pane: &PaneId, number: u64) -> bool {
+        let mut inner = self.lock();
+        inner.entry(pane, number).is_some_and(|entry| entry.has_waited)
     }
 
     /// How many wait for an agent.
@@ -166,14 +176,15 @@ impl Post {
 
     /// How the message stands whose turn it is; those behind it wait for it.
     pub(super) fn stand(&self, pane: &PaneId, number: u64, standing: Standing) {
-        let inner = self.lock();
-        let tray = inner.trays.get(pane).into_iter().flatten();
+        let mut inner = self.lock();
+        let tray = inner.trays.get_mut(pane).into_iter().flatten();
         let waiting = tray.filter(|entry| entry.letter.is_waiting());
         let passing = standing.passing;
         let mut standing = Some(standing);
         for (before, entry) in waiting.skip_while(|entry| entry.letter.number < number).enumerate()
         {
             let told = standing.take().map_or_else(|| behind(before, passing), Told::from);
+            entry.has_waited |= !passing;
             entry.told.send_if_modified(|old| {
                 let news = *old != told;
                 *old = told;
