@@ -29,7 +29,7 @@ struct Plan {
 }
 
 const LONG: Plan = Plan { prompts: 200, kills: 10, questions: 8 };
-const SHORT: Plan = Plan { prompts: 8, kills: 1, questions: 1 };
+const SHORT: Plan = Plan { prompts: 5, kills: 1, questions: 1 };
 
 /// One long test and one short test for each program.
 macro_rules! deliveries {
