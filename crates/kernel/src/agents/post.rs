@@ -361,3 +361,42 @@ fn delivered(kernel: &Kernel, letter: &Letter) -> crate::journal::Draft {
     });
     draft("agent:delivered", &kernel.about(&letter.pane, payload))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(number: u64) -> Letter {
+        let order = Order {
+            pane: "a".parse().unwrap(),
+            text: format!("message {number}"),
+            key: None,
+            when_busy: WhenBusy::Queue,
+            notify: None,
+        };
+        letter(number, order, None, Time(1))
+    }
+
+    fn standing(passing: bool) -> Standing {
+        Standing { word: Delivery::Queued, why: "it is busy".to_owned(), passing }
+    }
+
+    #[test]
+    fn what_was_reported_to_wait_has_waited_and_so_has_all_behind_it() {
+        let post = Post::default();
+        let pane: PaneId = "a".parse().unwrap();
+        let entries = [1, 2].map(|number| Entry::new(message(number)));
+        post.lock().trays.insert(pane.clone(), entries.into());
+        post.stand(&pane, 1, standing(true));
+        assert!(!post.has_waited(&pane, 1) && !post.has_waited(&pane, 2));
+        post.stand(&pane, 1, standing(false));
+        assert!(post.has_waited(&pane, 1) && post.has_waited(&pane, 2));
+    }
+
+    #[test]
+    fn what_an_earlier_server_accepted_has_waited() {
+        let post = Post::default();
+        post.restore([message(1)].into_iter());
+        assert!(post.has_waited(&"a".parse().unwrap(), 1));
+    }
+}
