@@ -17,6 +17,15 @@ impl Dice {
         Self(seed)
     }
 
+    /// Dice whose seed is the variable `SEED`, if there is one; prints the seed.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+        let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+        println!("SEED={seed}");
+        Self::seeded(seed)
+    }
+
     /// Dice that fall the same way for the same seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {

@@ -1,7 +1,7 @@
 //! One real server in a temporary folder.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -195,8 +195,16 @@ impl Server {
     /// With the refusal.
     #[track_caller]
     pub fn try_act(&self, name: &str, params: Value) -> Result<Value, Refusal> {
+        self.reply(name, &params).unwrap().outcome()
+    }
+
+    /// Runs an action as the owner, on a server that may be killed meanwhile.
+    ///
+    /// # Errors
+    /// When the connection breaks before the whole answer is there.
+    pub fn reply(&self, name: &str, params: &Value) -> io::Result<Reply> {
         let request = Request::new("POST", &format!("/action/{name}")).header("host", "paned");
-        request.json(&params).over_unix(&self.socket()).unwrap().outcome()
+        request.json(params).over_unix(&self.socket())
     }
 
     /// Runs an action that must go well.

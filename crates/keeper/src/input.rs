@@ -16,6 +16,9 @@ pub(crate) struct Input {
     line: Line,
     /// How often somebody has typed.
     typed: u64,
+    /// How many writes were done behind a guard with a condition. A server that was killed may not know whether its last one was; the next
+    /// server learns it from this.
+    guarded: u64,
     /// When something was last written into the pty, and where the output ended then.
     wrote: Option<(Instant, u64)>,
 }
@@ -24,6 +27,16 @@ impl Input {
     /// How often somebody has typed.
     pub(crate) fn typed(&self) -> u64 {
         self.typed
+    }
+
+    /// How many writes were done behind a guard with a condition.
+    pub(crate) fn guarded(&self) -> u64 {
+        self.guarded
+    }
+
+    /// A write behind a guard with a condition was done.
+    pub(crate) fn count_guarded(&mut self) {
+        self.guarded += 1;
     }
 
     /// Somebody has typed this. What a terminal says by itself is nobody's typing.

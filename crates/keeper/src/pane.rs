@@ -106,6 +106,7 @@ impl Pane {
             served: Some(served),
             ahead: true,
             frames: Some(AHEAD.frames),
+            guarded: Some(self.input.guarded()),
         }
     }
 
@@ -231,7 +232,11 @@ impl Pane {
             None => self.take_in(id, &[bytes], now),
             refused => Done { refused, ..Done::well(id) },
         };
-        Done { typed: Some(self.typed()), ..done }
+        // What the terminal replies to a query comes without a condition, and at any time.
+        if done.refused.is_none() && guard != Guard::default() {
+            self.input.count_guarded();
+        }
+        Done { typed: Some(self.typed()), guarded: Some(self.input.guarded()), ..done }
     }
 
     fn check(&self, guard: Guard, now: Instant) -> Option<Refused> {

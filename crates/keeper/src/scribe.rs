@@ -331,8 +331,17 @@ impl Scribe {
     fn greet(&mut self, id: PeerId) {
         let keeper = std::process::id();
         let (version, pid, started) = (VERSION, self.pid, self.started);
-        let (typed, served, ahead, frames) = (None, None, true, Some(AHEAD.frames));
-        let welcome = Welcome { version, keeper, pid, started, typed, served, ahead, frames };
+        let welcome = Welcome {
+            version,
+            keeper,
+            pid,
+            started,
+            typed: None,
+            served: None,
+            ahead: true,
+            frames: Some(AHEAD.frames),
+            guarded: None,
+        };
         self.tell(id, &FromKeeper::Welcome(welcome));
     }
 

@@ -265,6 +265,9 @@ pub struct Welcome {
     /// How many frames of that; [`FRAMES`] if it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<u32>,
+    /// How many writes behind a guard with a condition it has done, for any client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<u64>,
 }
 
 /// See [`FromKeeper::Stillborn`].
@@ -315,6 +318,9 @@ pub struct Done {
     /// How often somebody has typed, this included; where something was to be typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed: Option<u64>,
+    /// The answer to [`ToKeeper::Guarded`]: see [`Welcome::guarded`], this write included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<u64>,
 }
 
 impl Done {
@@ -328,6 +334,7 @@ impl Done {
             holder: None,
             long_line: false,
             typed: None,
+            guarded: None,
         }
     }
 }

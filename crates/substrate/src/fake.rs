@@ -272,7 +272,7 @@ impl FakePane {
                 }
             }
         });
-        let news = Arc::new(News::new(true));
+        let news = Arc::new(News::new(true, None));
         self.lock().news = news.clone();
         Link {
             pid: 4242,

@@ -23,7 +23,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -136,11 +136,27 @@ pub struct News {
     due: AtomicBool,
     told: AtomicBool,
     is_unresponsive: AtomicBool,
+    /// Counted from 1, so that 0 is for a keeper that does not count.
+    guarded: AtomicU64,
 }
 
 impl News {
-    fn new(due: bool) -> Self {
-        Self { due: AtomicBool::new(due), ..Self::default() }
+    fn new(due: bool, guarded: Option<u64>) -> Self {
+        let news = Self { due: AtomicBool::new(due), ..Self::default() };
+        news.set_guarded(guarded);
+        news
+    }
+
+    /// How many writes behind a guard the keeper has done, for us and for servers before us; nothing if it does not count.
+    #[must_use]
+    pub fn guarded(&self) -> Option<u64> {
+        self.guarded.load(Ordering::SeqCst).checked_sub(1)
+    }
+
+    fn set_guarded(&self, guarded: Option<u64>) {
+        if let Some(guarded) = guarded {
+            self.guarded.store(guarded.saturating_add(1), Ordering::SeqCst);
+        }
     }
 
     /// Whether the keeper wants a [`Command::Took`] before it tells much more.

@@ -259,9 +259,3 @@ fn a_figure_in_the_conversation_is_not_its_context() {
     let agent = session.until(&["ready"]);
     assert_eq!(agent["contextPercent"], Value::Null, "{agent:#}");
 }
-
-#[test]
-#[ignore = "make test-agents ARGS=claude installs what it needs, and it takes minutes"]
-fn fifty_prompts_arrive_once_each() {
-    stories::every_prompt_arrives_once(Cli::Claude, 50);
-}

@@ -5,6 +5,7 @@
 //! `make test-agents ARGS=claude` only, in a network namespace with nothing but loopback.
 
 mod claude_stories;
+mod delivery;
 mod session;
 mod stories;
 
@@ -46,20 +47,4 @@ stories! {
     pi: Cli::Pi;
     goose: Cli::Goose;
     claude: Cli::Claude;
-}
-
-mod delivery {
-    use super::*;
-
-    #[test]
-    #[ignore = "make test-agents installs what it needs, and it takes minutes"]
-    fn two_hundred_prompts_reach_codex_once_each() {
-        stories::every_prompt_arrives_once(Cli::Codex, 200);
-    }
-
-    #[test]
-    #[ignore = "make test-agents installs what it needs, and it takes minutes"]
-    fn two_hundred_prompts_reach_opencode_once_each() {
-        stories::every_prompt_arrives_once(Cli::Opencode, 200);
-    }
 }

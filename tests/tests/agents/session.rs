@@ -1,18 +1,20 @@
 //! One real agent, the model it talks to, and everything paned says about it.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use paned_e2e::model::{Fact, What};
-use paned_e2e::{Cli, Model, Real, Server, Told, wait_within};
+use paned_e2e::{Cli, Model, Real, Server, Told};
 use serde_json::{Value, json};
 
 /// How long anything may take. A machine that builds something else is slow.
 const LONG: Duration = Duration::from_secs(120);
 /// How long one request may wait; less than our client does.
 const ONE_WAIT: u64 = 20_000;
+/// How long until the next look at what no event reports.
+const SOON: Duration = Duration::from_millis(50);
 /// How long a screen may lag behind the model before paned is to blame.
 const LAG: Duration = Duration::from_secs(2);
 
@@ -46,7 +48,8 @@ impl Session {
         let (server, model) = (Server::start_bare(), Model::start());
         let mut real = Real::new(cli, &model);
         prepare(&mut real);
-        let said = listen(&server);
+        let said = Arc::default();
+        listen(&server, &said);
         let mut params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
             "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
         for (name, value) in more.as_object().into_iter().flatten() {
@@ -89,11 +92,18 @@ impl Session {
     #[track_caller]
     pub(crate) fn asked(&self) -> Value {
         self.until(&["blocked"]);
-        wait_within(LONG, "a question that can be read", || {
+        let end = Instant::now() + LONG;
+        loop {
             let agent = self.server.act("agent:state", json!({ "paneId": "agent" }));
             let agent = agent.get("agent").cloned().unwrap_or(agent);
-            agent["dialog"].is_object().then_some(agent)
-        })
+            if agent["dialog"].is_object() {
+                return agent;
+            }
+            if end < Instant::now() {
+                self.complain(&format!("never a question that can be read, but {agent:#}"));
+            }
+            let _ = self.comes_to(&["ready", "exited"], SOON);
+        }
     }
 
     /// Sends a message; answers what became of it.
@@ -103,6 +113,23 @@ impl Session {
         let sent = self.server.act("agent:message", params);
         self.fates.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
         sent
+    }
+
+    /// Sends a message under a key; sent once more, it is the same message. An error when the server is killed meanwhile.
+    pub(crate) fn try_sends(&self, key: &str, text: &str) -> io::Result<Value> {
+        let params = json!({ "paneId": "agent", "text": text, "idempotencyKey": key, "timeoutMs": ONE_WAIT });
+        let sent = self.server.reply("agent:message", &params)?.outcome();
+        let sent = sent.unwrap_or_else(|refusal| self.complain(&format!("{key}: {refusal:?}")));
+        self.fates.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
+        Ok(sent)
+    }
+
+    /// Starts the server again that was killed.
+    #[track_caller]
+    pub(crate) fn restart(&mut self) {
+        self.server.kill();
+        self.server.start_again();
+        listen(&self.server, &self.said);
     }
 
     /// Sends a message that the agent must take, and the model must get as it is.
@@ -175,7 +202,7 @@ impl Session {
 
     /// Ends the test with all that is known.
     #[track_caller]
-    fn complain(&self, sentence: &str) -> ! {
+    pub(crate) fn complain(&self, sentence: &str) -> ! {
         let start = self.said.lock().ok().and_then(|said| said.first().map(|(at, _)| *at));
         let start = start.unwrap_or_else(Instant::now);
         let mut known: Vec<(f64, String)> = Vec::new();
@@ -202,23 +229,23 @@ impl Session {
     }
 }
 
-/// Notes every word on the agent's state and when it came.
-fn listen(server: &Server) -> Arc<Mutex<Vec<(Instant, Value)>>> {
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let (mut events, heard) = (server.events("agent:state", None), said.clone());
+/// Notes every state that the server reports, and when, until the server is gone.
+fn listen(server: &Server, said: &Arc<Mutex<Vec<(Instant, Value)>>>) {
+    let mut events = server.events("agent:state", None);
+    let heard = said.clone();
+    let note = move |data: Value| {
+        heard.lock().expect("nobody panics with it").push((Instant::now(), data));
+    };
     std::thread::spawn(move || {
         loop {
             match events.try_next() {
-                Ok(Told { data, .. }) => {
-                    heard.lock().expect("nobody panics with it").push((Instant::now(), data))
-                }
+                Ok(Told { data, .. }) => note(data),
                 Err(error) if error.kind() == ErrorKind::TimedOut => {}
-                // The server is gone, and with it the test.
-                Err(_) => return,
+                // A server that is gone reports nothing, true or false.
+                Err(_) => return note(json!({ "to": "down" })),
             }
         }
     });
-    said
 }
 
 /// From when to when the model was answering, or waiting for what a tool gives.

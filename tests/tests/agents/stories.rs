@@ -1,17 +1,13 @@
 //! What every agent goes through.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use paned_e2e::model::{End, What};
 use paned_e2e::record::quit;
-use paned_e2e::{Cli, Dice, wait_within};
+use paned_e2e::{Cli, wait_within};
 use serde_json::json;
 
 use crate::session::Session;
-
-/// How many prompts may wait, and how long until one of them is taken.
-const WAITING: usize = 50;
-const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn starts_answers_and_quits(cli: Cli) {
     let session = Session::start(cli);
@@ -93,43 +89,4 @@ pub(crate) fn interrupts(session: &Session) {
     let params = json!({ "paneId": "agent", "timeoutMs": 20_000 });
     let interrupted = session.server.act("agent:interrupt", params);
     assert_eq!(interrupted["interrupted"], true, "{interrupted:#}\n{}", session.screen());
-}
-
-/// Sends so many prompts, with pauses and without, long and short; each must arrive once, and in order.
-pub(crate) fn every_prompt_arrives_once(cli: Cli, count: u64) {
-    let (session, mut dice) = (Session::start(cli), Dice::new());
-    let mut sent = Vec::new();
-    for n in 0..count {
-        let lines = 1 + dice.roll(4);
-        let text: Vec<_> = (0..lines)
-            .map(|line| {
-                format!(
-                    "prompt {n}, line {line}: {}",
-                    "word ".repeat(dice.roll(30) as usize).trim_end()
-                )
-            })
-            .collect();
-        let text = text.join("\n").trim_end().to_owned();
-        // Only so many may wait for an agent that is slower than whoever writes to it.
-        wait_within(PATIENCE, "room", || {
-            (sent.len() < session.model.prompts().len() + WAITING).then_some(())
-        });
-        let outcome = session.sends(&text)["outcome"].clone();
-        assert!(outcome == "submitted" || outcome == "queued", "{n}: {outcome}");
-        sent.push(text);
-        let pause = Duration::from_millis(dice.roll(400));
-        // not a wait: people send at any moment, and each moment is another case
-        std::thread::sleep(pause);
-    }
-    let end = Instant::now() + Duration::from_secs(600);
-    while session.model.prompts().len() < sent.len() && Instant::now() < end {
-        let _ = session.comes_to(&["ready"], Duration::from_secs(5));
-    }
-    session.until(&["ready"]);
-    let got: Vec<_> = session.model.prompts().into_iter().map(|prompt| prompt.text).collect();
-    assert_eq!(got.len(), sent.len(), "some were lost, or came twice");
-    for (got, sent) in got.iter().zip(&sent) {
-        assert_eq!(&session.own(got, sent), sent);
-    }
-    session.never_lied();
 }

@@ -59,6 +59,21 @@ fn busy_is_dealt_with_as_asked() {
 }
 
 #[test]
+fn a_question_does_not_refuse_what_was_reported_to_wait() {
+    let house = House::ready(&["--work", "100"]);
+    house.send("FAKE say delay=1 words=1 rate=10");
+    for text in ["FAKE tool cmd=touch+made.txt", "behind the question"] {
+        let sent = house.send_with(json!({ "text": text, "wait": "none" }));
+        assert_eq!(sent["outcome"], "queued", "{sent:#}");
+    }
+    // Its turn comes when the question is on the screen.
+    house.is("blocked");
+    house.server.act("agent:answer", json!({ "paneId": "a", "option": "no" }));
+    house.settled();
+    assert_eq!(house.agent.prompts()[2..], ["behind the question"]);
+}
+
+#[test]
 fn no_more_than_a_hundred_wait() {
     let house = House::ready(&[]);
     house.send("FAKE hang");

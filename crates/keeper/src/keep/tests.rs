@@ -239,6 +239,26 @@ fn what_others_have_typed_counts_for_guards() {
 }
 
 #[test]
+fn the_next_server_learns_how_many_guarded_writes_were_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut keeper, _silent, mut server) = echoing(folder.path());
+    prints(&mut keeper, folder.path(), "ready\na");
+    let guard = |typed| Guard { end: None, typed: Some(typed) };
+    server.say(&ToKeeper::Guarded(2, guard(9), b"x".to_vec()));
+    server.say(&ToKeeper::Guarded(3, guard(1), b"b".to_vec()));
+    // A reply of the terminal is not counted: it may come between a look and a write.
+    server.say(&ToKeeper::Guarded(4, Guard::default(), b"c".to_vec()));
+    // It is killed before it hears whether they were done.
+    drop(server);
+    let mut next = Guest::come(folder.path(), &[hello(Role::Server)]);
+    next.hears(
+        &mut keeper,
+        |said| matches!(said, FromKeeper::Welcome(welcome) if welcome.guarded == Some(1)),
+    );
+    prints(&mut keeper, folder.path(), "ready\nabc");
+}
+
+#[test]
 fn who_reads_no_answers_is_let_go() {
     let folder = tempfile::tempdir().unwrap();
     let (mut keeper, _silent, _server) = echoing(folder.path());

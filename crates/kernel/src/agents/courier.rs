@@ -150,7 +150,7 @@ impl Courier {
         let Some((job, act, guard)) = self.decide(&scene) else { return Carried::default() };
         if let Job::Letter = job
             && let Some(carrying) = &self.letter
-            && let Some(begun) = carrying.handover.begins()
+            && let Some(begun) = carrying.handover.begins(scene.pane.guarded())
         {
             let (post, number) = (scene.kernel.agents().post(), carrying.letter.number);
             let ticket = post.begin(scene.kernel, &self.pane, number, Some(begun));
@@ -340,10 +340,14 @@ impl Courier {
                 return None;
             }
         };
-        let handover = match letter.begun {
-            Some(begun) => Handover::resume(prepared, recipe, begun, scene.now),
-            None => Handover::new(prepared, recipe, letter.when_busy, post.leftover(&self.pane)),
-        };
+        let leftover = post.leftover(&self.pane);
+        let mut handover = Handover::new(prepared, recipe, letter.when_busy, leftover);
+        if post.has_waited(&self.pane, letter.number) {
+            handover = handover.that_waits();
+        }
+        if let Some(begun) = letter.begun {
+            handover = handover.resume(begun, scene.pane.guarded(), scene.now);
+        }
         Some(Carrying { letter, handover, turn: None })
     }
 

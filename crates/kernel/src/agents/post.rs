@@ -35,6 +35,8 @@ struct Inner {
 struct Entry {
     letter: Letter,
     told: watch::Sender<Told>,
+    /// Whether its sender knows that it waits its turn, or lost the connection to the server that accepted it.
+    has_waited: bool,
 }
 
 /// A message to accept.
@@ -62,7 +64,7 @@ pub(crate) struct Receipt {
 impl Entry {
     fn new(letter: Letter) -> Self {
         let told = watch::Sender::new(letter.told());
-        Self { letter, told }
+        Self { letter, told, has_waited: false }
     }
 
     fn receipt(&self) -> Receipt {
@@ -82,7 +84,8 @@ impl Post {
         let mut inner = self.lock();
         for letter in letters {
             inner.last = inner.last.max(letter.number);
-            inner.trays.entry(letter.pane.clone()).or_default().push_back(Entry::new(letter));
+            let tray = inner.trays.entry(letter.pane.clone()).or_default();
+            tray.push_back(Entry { has_waited: true, ..Entry::new(letter) });
         }
     }
 
@@ -122,6 +125,13 @@ impl Post {
         let inner = self.lock();
         let mut entries = inner.trays.get(pane)?.iter();
         entries.find(|entry| entry.letter.is_waiting()).map(|entry| entry.letter.clone())
+    }
+
+    /// Whether a message was reported to wait its turn. A question that comes up then must not refuse it: its sender does
+    /// not look any more.
+    pub(super) fn has_waited(&self, pane: &PaneId, number: u64) -> bool {
+        let mut inner = self.lock();
+        inner.entry(pane, number).is_some_and(|entry| entry.has_waited)
     }
 
     /// How many wait for an agent.
@@ -166,14 +176,15 @@ impl Post {
 
     /// How the message stands whose turn it is; those behind it wait for it.
     pub(super) fn stand(&self, pane: &PaneId, number: u64, standing: Standing) {
-        let inner = self.lock();
-        let tray = inner.trays.get(pane).into_iter().flatten();
+        let mut inner = self.lock();
+        let tray = inner.trays.get_mut(pane).into_iter().flatten();
         let waiting = tray.filter(|entry| entry.letter.is_waiting());
         let passing = standing.passing;
         let mut standing = Some(standing);
         for (before, entry) in waiting.skip_while(|entry| entry.letter.number < number).enumerate()
         {
             let told = standing.take().map_or_else(|| behind(before, passing), Told::from);
+            entry.has_waited |= !passing;
             entry.told.send_if_modified(|old| {
                 let news = *old != told;
                 *old = told;
@@ -349,4 +360,43 @@ fn delivered(kernel: &Kernel, letter: &Letter) -> crate::journal::Draft {
         "evidence": fate.map(|fate| &fate.evidence),
     });
     draft("agent:delivered", &kernel.about(&letter.pane, payload))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(number: u64) -> Letter {
+        let order = Order {
+            pane: "a".parse().unwrap(),
+            text: format!("message {number}"),
+            key: None,
+            when_busy: WhenBusy::Queue,
+            notify: None,
+        };
+        letter(number, order, None, Time(1))
+    }
+
+    fn standing(passing: bool) -> Standing {
+        Standing { word: Delivery::Queued, why: "it is busy".to_owned(), passing }
+    }
+
+    #[test]
+    fn what_was_reported_to_wait_has_waited_and_so_has_all_behind_it() {
+        let post = Post::default();
+        let pane: PaneId = "a".parse().unwrap();
+        let entries = [1, 2].map(|number| Entry::new(message(number)));
+        post.lock().trays.insert(pane.clone(), entries.into());
+        post.stand(&pane, 1, standing(true));
+        assert!(!post.has_waited(&pane, 1) && !post.has_waited(&pane, 2));
+        post.stand(&pane, 1, standing(false));
+        assert!(post.has_waited(&pane, 1) && post.has_waited(&pane, 2));
+    }
+
+    #[test]
+    fn what_an_earlier_server_accepted_has_waited() {
+        let post = Post::default();
+        post.restore([message(1)].into_iter());
+        assert!(post.has_waited(&"a".parse().unwrap(), 1));
+    }
 }

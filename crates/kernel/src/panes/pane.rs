@@ -205,10 +205,9 @@ impl Pane {
         let (output, commands) = (link.output.clone(), link.commands.clone());
         let typed = link.typed.clone();
         let news = link.news.clone();
-        let keeper = link.keeper;
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands, typed, news, keeper };
+        state.reach = Reach::Linked { output, commands, typed, news, keeper: link.keeper };
         drop(state);
         self.stir();
     }
@@ -291,6 +290,12 @@ impl Pane {
     /// How often somebody has typed into it.
     pub(crate) fn typed(&self) -> Option<u64> {
         self.hands().and_then(|hands| *hands.borrow())
+    }
+
+    /// How many writes behind a guard its keeper has done, where it counts them.
+    pub(crate) fn guarded(&self) -> Option<u64> {
+        let state = self.lock();
+        if let Reach::Linked { news, .. } = &state.reach { news.guarded() } else { None }
     }
 
     /// How to tell it something, while its keeper answers. Where tmux does what is asked, the keeper does not matter.

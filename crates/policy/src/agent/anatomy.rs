@@ -276,17 +276,19 @@ fn prompted(
 
 /// Where the last turn begins: after the user's last message.
 pub(super) fn turn(look: &Look, profile: &Profile, below: usize) -> usize {
-    let Some(user) = &profile.messages.user else {
-        return 0;
-    };
-    let is_users = |row: &usize| {
-        let Some(found) = user.find(look.row(*row)) else {
-            return false;
-        };
-        let last = look.row(*row)[..found.end].chars().count().saturating_sub(1);
-        !profile.messages.tinted || look.shade(*row, last).behind != 0
-    };
+    let tinted = profile.messages.tinted;
+    let is_users = |row: &usize| is_users(look, profile, *row, tinted);
     (0..below).rev().find(is_users).map_or(0, |row| row + 1)
+}
+
+/// Whether a row begins a message of the user in the conversation; one with a background of its own, if it must be `tinted`.
+pub(super) fn is_users(look: &Look, profile: &Profile, row: usize, tinted: bool) -> bool {
+    let Some(found) = profile.messages.user.as_ref().and_then(|user| user.find(look.row(row)))
+    else {
+        return false;
+    };
+    let last = look.row(row)[..found.end].chars().count().saturating_sub(1);
+    !tinted || look.shade(row, last).behind != 0
 }
 
 impl Need {

@@ -97,7 +97,7 @@ fn play(
             Act::Paste(text) => {
                 prop_assert_eq!(&text, TEXT);
                 prop_assert_eq!(&scene.composer, &Composer::Empty, "pasted over something");
-                prop_assert!(handover.begins().is_some());
+                prop_assert!(handover.begins(None).is_some());
                 if done {
                     (told.pastes, hands) = (told.pastes + 1, Some(scene.typed));
                 }

@@ -179,9 +179,20 @@ impl Play {
 #[test]
 fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
     let mut play = Play::pressed();
-    play.shows(AgentState::Ready, Composer::Empty);
-    let outcome = play.ends(30, Delivery::Submitted, "the composer emptied");
+    play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
+    let outcome = play.ends(150, Delivery::Submitted, "the composer emptied");
     assert_eq!(outcome.leftover, None);
+}
+
+#[test]
+fn a_composer_that_is_empty_while_the_screen_is_drawn_is_no_sign() {
+    let mut play = Play::pressed();
+    // A program that took Enter for a line end draws its composer anew, in pieces.
+    play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
+    play.shows(AgentState::Ready, draft(TEXT)).waits(100, Delivery::Queued);
+    play.presses(2_000);
+    play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
+    play.ends(150, Delivery::Submitted, "the composer emptied");
 }
 
 #[test]
@@ -228,7 +239,8 @@ fn busy_after_enter_is_a_sign_and_before_it_is_none() {
     busy.shows(AgentState::Busy, draft(TEXT)).waits(10, Delivery::Queued);
     busy.presses(200);
     busy.waits(100, Delivery::Queued);
-    busy.shows(AgentState::Busy, Composer::Empty).ends(10, Delivery::Submitted, "emptied");
+    busy.shows(AgentState::Busy, Composer::Empty).waits(10, Delivery::Queued);
+    busy.ends(150, Delivery::Submitted, "emptied");
 }
 
 #[test]
@@ -407,13 +419,47 @@ fn a_program_that_reads_no_more_gets_no_more() {
     panic!("it tries for ever");
 }
 
+/// A message that an earlier server was about to type as its eighth write; by now its keeper has done this many.
+fn resumed(writes: Option<u64>, scene: Scene) -> Play {
+    let begun = Begun { typed: Some(3), guarded: Some(7), pieces: 1 };
+    let mut play = Play::of(TEXT, WhenBusy::Queue, None);
+    play.handover = play.handover.resume(begun, writes, play.now);
+    play.scene = scene;
+    play
+}
+
 #[test]
-fn after_a_restart_only_what_the_screen_shows_counts() {
-    let resumed = |scene: Scene| {
-        let begun = Begun { typed: Some(3) };
-        let now = Time(1_000_000);
-        Play { handover: Handover::resume(prepare(TEXT), recipe(), begun, now), now, scene }
-    };
+fn after_a_restart_a_text_that_was_not_typed_is_typed() {
+    resumed(Some(7), Scene::ready()).pastes(0);
+    // A question does not refuse it: whoever sent it cannot know.
+    let mut play = resumed(Some(7), Scene::ready());
+    play.scene.dialog = Some(question());
+    play.waits(0, Delivery::Queued);
+    play.scene.dialog = None;
+    play.pastes(100);
+}
+
+#[test]
+fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
+    let mut play = resumed(Some(9), Scene::ready());
+    play.waits(0, Delivery::Queued);
+    play.ends(200, Delivery::Submitted, "the composer emptied");
+    // A question may have come of it.
+    let mut play = resumed(Some(9), Scene::ready());
+    play.scene.view = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\nMay I run it?\r\n 1. yes"));
+    play.shows(AgentState::Blocked, Composer::Hidden);
+    play.scene.dialog = Some(question());
+    play.waits(0, Delivery::Queued);
+    play.ends(200, Delivery::Submitted, "moved from the composer to the conversation");
+    // It was lost on its way.
+    let mut play = resumed(Some(9), Scene { composer: draft(TEXT), ..Scene::ready() });
+    play.waits(0, Delivery::Queued);
+    play.presses(2_500);
+}
+
+#[test]
+fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_counts() {
+    let resumed = |scene: Scene| resumed(None, scene);
     // Our draft, and nobody has typed since: it is finished.
     let mut play = resumed(Scene { composer: draft(TEXT), ..Scene::ready() });
     play.waits(0, Delivery::Queued);

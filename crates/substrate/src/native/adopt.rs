@@ -215,10 +215,17 @@ mod tests {
                 drop(listener.accept().await.unwrap());
             }
             let (mut server, _) = listener.accept().await.unwrap();
-            let (typed, served, ahead, frames) = (None, None, false, None);
-            let (version, started) = (VERSION, Time(1));
-            let welcome =
-                Welcome { version, keeper: 1, pid: 2, started, typed, served, ahead, frames };
+            let welcome = Welcome {
+                version: VERSION,
+                keeper: 1,
+                pid: 2,
+                started: Time(1),
+                typed: None,
+                served: None,
+                ahead: false,
+                frames: None,
+                guarded: None,
+            };
             let mut word = Vec::new();
             FromKeeper::Welcome(welcome).encode(&mut word);
             server.write_all(&word).await.unwrap();

@@ -29,7 +29,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Li
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (outbox, facts) = mpsc::channel(FACTS);
     let (count, typed) = watch::channel(welcome.typed);
-    let news = Arc::new(News::new(!welcome.ahead));
+    let news = Arc::new(News::new(!welcome.ahead, welcome.guarded));
     let task = Task {
         wire,
         output: output.clone(),
@@ -318,6 +318,7 @@ impl Task {
 
     fn answer(&mut self, done: Done) {
         self.count(done.typed);
+        self.news.set_guarded(done.guarded);
         // Whoever asked may have stopped waiting.
         match self.waiting.remove(&done.id) {
             Some(Waiting::Typing(reply)) => {
@@ -371,9 +372,17 @@ mod tests {
         let mut tape = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
         tape.append(b"hello", Time(1)).unwrap();
         let (ours, keeper) = UnixStream::pair().unwrap();
-        let (served, ahead) = (typed.map(|_| true), typed.is_some());
-        let (version, started) = (VERSION, Time(1));
-        let welcome = Welcome { version, keeper: 1, pid: 2, started, typed, served, ahead, frames };
+        let welcome = Welcome {
+            version: VERSION,
+            keeper: 1,
+            pid: 2,
+            started: Time(1),
+            typed,
+            served: typed.map(|_| true),
+            ahead: typed.is_some(),
+            frames,
+            guarded: typed.map(|_| 7),
+        };
         let output = Arc::new(Reader::open(&path).unwrap());
         let mut link = start(Wire::over(ours).unwrap(), welcome, output);
         tokio::spawn(std::mem::take(&mut link.carrier));
@@ -416,8 +425,11 @@ mod tests {
         assert_eq!(heard, Some(ToKeeper::Guarded(1, guard, b"x".to_vec())));
         assert_eq!(answer, Err(Refused::Moved));
         assert_eq!(*played.link.typed.borrow(), Some(4), "the answer says how often");
-        let (_, answer) = played.guarded(5, Done::well(2)).await;
+        assert_eq!(played.link.news.guarded(), Some(7), "the keeper had done so many before");
+        let done = Done { guarded: Some(8), ..Done::well(2) };
+        let (_, answer) = played.guarded(5, done).await;
         assert_eq!(answer, Ok(Typed { long_line: false, refereed: true }));
+        assert_eq!(played.link.news.guarded(), Some(8));
     }
 
     #[tokio::test]

@@ -44,7 +44,9 @@ pub(super) fn find(
                 .is_none_or(|rows| *style != OptionStyle::Keys || rows.start < block.rows.end),
             false => composer.as_ref().is_none_or(is_its_own),
         };
-        is_free && has_hint(look, shape, block, end)
+        is_free
+            && has_hint(look, shape, block, end)
+            && !(shape.plain && is_said(look, profile, block))
     };
     let (style, block) = shape.styles.iter().filter_map(found).find(fits)?;
     let text = text(look, profile, shape, &block);
@@ -69,6 +71,13 @@ fn bare(label: &str) -> &str {
 pub(crate) fn unticked(label: &str) -> &str {
     let boxes = ["[ ] ", "[x] ", "[X] ", "[✔] ", "[✓] "];
     boxes.iter().find_map(|tick| label.strip_prefix(tick)).unwrap_or(label)
+}
+
+/// Whether these are no options but lines of the user's last message. A program that draws its screen in pieces shows it
+/// without the composer below for a moment, and it may begin with the sign of a selected option.
+fn is_said(look: &Look, profile: &Profile, block: &Block) -> bool {
+    let mut rows = block.rows.clone();
+    rows.any(|row| anatomy::is_users(look, profile, row, true))
 }
 
 fn has_hint(look: &Look, shape: &DialogShape, block: &Block, end: usize) -> bool {

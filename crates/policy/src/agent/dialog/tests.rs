@@ -52,6 +52,13 @@ fn a_numbered_list_with_its_own_keys() {
 }
 
 #[test]
+fn a_selected_option_may_have_a_background_and_begin_like_a_message() {
+    let tinted =
+        CODEX.replace("› 1. Yes", "\x1b[48;2;40;40;40m› 1. Yes").replace("(y)", "(y)\x1b[0m");
+    assert_eq!(dialog("codex", &tinted), dialog("codex", CODEX));
+}
+
+#[test]
 fn another_selected_option_is_the_same_question() {
     let moved = CODEX.replace("› 1. Yes", "  1. Yes").replace("  3. No", "› 3. No");
     let (one, other) = (dialog("codex", CODEX).unwrap(), dialog("codex", &moved).unwrap());
@@ -178,6 +185,18 @@ fn ticking_an_option_does_not_make_another_question() {
     assert_eq!(dialog("claude", &text).unwrap().id, dialog("claude", &at_submit).unwrap().id);
     let ticked = text.replace("1. [ ] Header", "1. [✔] Header");
     assert_eq!(dialog("claude", &text).unwrap().id, dialog("claude", &ticked).unwrap().id);
+}
+
+#[test]
+fn the_users_last_message_without_a_composer_below_is_no_question() {
+    let said = "\x1b[48;2;55;55;55m\x1b[38;2;153;153;153m❯ \x1b[38;2;255;255;255m";
+    for lines in [["prompt 57, line 0: word", "prompt 57, line 1"], ["1. do this", "2. do that"]] {
+        let [first, second] = lines;
+        let text = format!("● An answer.\n\n{said}{first}\x1b[K\n  {second}\x1b[K\x1b[0m\x1b[?25l");
+        assert_eq!(dialog("claude", &text), None, "{first}");
+        // The same lines without a background are a question, so what is tried here is what decides.
+        assert!(dialog("claude", &text.replace(said, "❯ ")).is_some(), "{first}");
+    }
 }
 
 /// Claude's composer with this row in it.

@@ -276,6 +276,7 @@ fn dialog(mut reader: Reader<'_>) -> DialogShape {
         kind: reader.word("kind", &KINDS).unwrap_or(BlockKind::Question),
         kinds: reader.tables("kinds", kind),
         known: reader.flag("known").unwrap_or(false),
+        plain: reader.flag("plain").unwrap_or(false),
         begins: reader.pattern("begins"),
         reach: reader.count("reach", 1, 255).unwrap_or(10),
     };

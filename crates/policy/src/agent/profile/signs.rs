@@ -119,6 +119,9 @@ pub struct DialogShape {
     pub kinds: Vec<Kind>,
     /// Whether one of the kinds must fit.
     pub known: bool,
+    /// Whether its options have no background of their own, so that rows which begin like a message of the user and have one
+    /// are such a message.
+    pub plain: bool,
     /// Where its text begins, at the latest.
     pub begins: Option<Pattern>,
     /// How many rows with text may be below the options.

@@ -19,6 +19,8 @@ const SETTLED: u64 = 40;
 /// After so long Enter is pressed again if the text still stands there: sooner if the program has printed since.
 const RETRY: u64 = 900;
 const RETRY_SILENT: u64 = 2_000;
+/// A screen that is drawn in pieces shows an empty composer for a moment: it must stay so for this long.
+const EMPTIED: u64 = 150;
 /// How long after the last Enter a sign of it is waited for.
 const CONFIRM: u64 = 12_000;
 /// A text that was found in a conversation is taken for ours if it is no shorter than this.
@@ -132,7 +134,12 @@ impl Handover {
         let ours = stands || Shown::Part <= shows;
         let sign = self.sign(pressed.was_busy, shows, sight).filter(|_| !ours);
         if let Some(sign) = sign {
-            let after = now.since(pressed.at);
+            let since = typed.shown.as_ref().map_or(now, |(_, _, since)| *since);
+            let until = if sign.must_last { later(since, EMPTIED) } else { now };
+            if now < until {
+                return wait(Some(until), "Enter was pressed");
+            }
+            let (sign, after) = (sign.what, now.since(pressed.at));
             return self.end(Delivery::Submitted, &format!("{sign} within {after} ms"));
         }
         if sight.state == AgentState::Exited {
@@ -155,19 +162,23 @@ impl Handover {
 
     /// What shows that the agent has taken it. A text that still stands in the composer was not taken, whatever else
     /// speaks for it: that an agent is busy is partly surmised from our own Enter.
-    fn sign(&self, was_busy: bool, shows: Shown, sight: &Sight<'_>) -> Option<&'static str> {
+    fn sign(&self, was_busy: bool, shows: Shown, sight: &Sight<'_>) -> Option<Sign> {
+        let at_once = |what| Some(Sign { what, must_last: false });
+        let lasting = |what| Some(Sign { what, must_last: true });
         if sight.recorded {
-            return Some("it was in the agent's own record");
+            return at_once("it was in the agent's own record");
         }
         if !was_busy && sight.state == AgentState::Busy && !sight.surmised {
-            return Some("the agent turned busy");
+            return at_once("the agent turned busy");
         }
         if *sight.composer == Composer::Empty && !sight.may_ask() {
-            return Some("the composer emptied");
+            return lasting("the composer emptied");
         }
         let gone = shows == Shown::Nothing && *sight.composer == Composer::Hidden;
-        let told = gone && sight.tells(&self.prepared.text);
-        told.then_some("it moved from the composer to the conversation")
+        if gone && sight.tells(&self.prepared.text) {
+            return lasting("it moved from the composer to the conversation");
+        }
+        None
     }
 
     fn unconfirmed(&mut self, ours: bool, sight: &Sight<'_>) -> Step {
@@ -184,6 +195,14 @@ impl Handover {
         let asked = sight.asks().then_some(sight);
         Step::Finished(self.outcome(word, asked))
     }
+}
+
+/// What shows that the agent has taken a text.
+struct Sign {
+    /// As a clause.
+    what: &'static str,
+    /// Whether one look is not enough.
+    must_last: bool,
 }
 
 impl Typed {

@@ -56,6 +56,35 @@ pub struct Leftover {
 pub struct Begun {
     /// How often somebody had typed by then.
     pub typed: Option<u64>,
+    /// How many writes behind a guard the keeper had done by then, where it counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<u64>,
+    /// How many writes the text takes; the next one is Enter.
+    #[serde(default)]
+    pub pieces: u64,
+}
+
+impl Begun {
+    /// What was written since, if the keeper has done this many writes by now. Keys that broke off a turn meanwhile count,
+    /// too: more may seem written than was, never less.
+    fn progress(self, guarded: Option<u64>) -> Progress {
+        match guarded.zip(self.guarded).map(|(now, then)| now.saturating_sub(then)) {
+            Some(0) => Progress::Nothing,
+            Some(writes) if 0 < self.pieces && self.pieces < writes => Progress::Enter,
+            Some(_) | None => Progress::Text,
+        }
+    }
+}
+
+/// How far a message had come before the server was restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Nothing of it was written.
+    Nothing,
+    /// Some of the text may have been written, or all of it, and perhaps Enter.
+    Text,
+    /// Enter was written.
+    Enter,
 }
 
 #[derive(Clone, Debug)]
@@ -129,21 +158,45 @@ impl Handover {
         Self { prepared, recipe, when_busy, leftover, stage, then, moved, evidence }
     }
 
-    /// A message that may have been typed before we came, and perhaps submitted.
+    /// The same, when its sender was told that it waits: a question does not refuse it any more, it waits for the answer.
     #[must_use]
-    pub fn resume(prepared: Prepared, recipe: Recipe, begun: Begun, now: Time) -> Self {
-        let (hands, left, shown) = (begun.typed, Vec::new(), None);
-        let mut this = Self::new(prepared, recipe, WhenBusy::Queue, None);
-        this.stage = Stage::Typed(Typed { hands, left, at: now, shown, found: true });
-        this.note("the server was restarted while the text was being typed");
-        this
+    pub fn that_waits(mut self) -> Self {
+        if let Stage::Before(before) = &mut self.stage {
+            before.accepted = true;
+        }
+        self
     }
 
-    /// What must be remembered if the write that is asked for is the first of the text.
+    /// Goes on with a message that an earlier server was about to type, or more. The count of writes that the keeper has
+    /// done says how far that came; where it does not count, only the screen does.
     #[must_use]
-    pub fn begins(&self) -> Option<Begun> {
+    pub fn resume(mut self, begun: Begun, guarded: Option<u64>, now: Time) -> Self {
+        let progress = begun.progress(guarded);
+        if progress == Progress::Nothing {
+            return self.that_waits();
+        }
+        let typed =
+            Typed { hands: begun.typed, left: Vec::new(), at: now, shown: None, found: true };
+        if progress == Progress::Enter {
+            let pressed =
+                Pressed { at: now, count: 1, was_busy: false, draft: Composer::Hidden, end: 0 };
+            self.stage = Stage::Pressed(typed, pressed);
+            self.note("the server was restarted after Enter was pressed");
+        } else {
+            self.stage = Stage::Typed(typed);
+            self.note("the server was restarted while the text was being typed");
+        }
+        self
+    }
+
+    /// What must be remembered if the write that is asked for is the first of the text. `guarded` is how many writes the
+    /// keeper has done before it.
+    #[must_use]
+    pub fn begins(&self, guarded: Option<u64>) -> Option<Begun> {
         match (&self.stage, &self.then) {
-            (Stage::Before(_), Some(Stage::Typed(typed))) => Some(Begun { typed: typed.hands }),
+            (Stage::Before(_), Some(Stage::Typed(typed))) => {
+                Some(Begun { typed: typed.hands, guarded, pieces: 1 + typed.left.len() as u64 })
+            }
             _ => None,
         }
     }

@@ -353,6 +353,7 @@ mod tests {
             served: None,
             ahead: false,
             frames: None,
+            guarded: None,
         };
         match message {
             ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
