@@ -90,7 +90,16 @@ fn script(folder: &str, arguments: &[String]) -> Option<(Option<String>, String)
 pub struct Processes {
     root: Option<i32>,
     /// When they were last measured, and what they had used.
-    measured: Option<(Instant, u64)>,
+    measured: Option<(Instant, Usage)>,
+}
+
+/// How much of the processors some processes have had.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    /// Processor time, in ticks.
+    ticks: u64,
+    /// How long they were ready to run and had to wait, in nanoseconds.
+    waited: u64,
 }
 
 impl Processes {
@@ -112,10 +121,16 @@ impl Processes {
         if self.measured.is_some_and(|(at, _)| now < at + SPAN) {
             return None;
         }
-        let used = self.all().iter().filter_map(Process::cpu_ticks).sum();
-        let (at, before) = self.measured.replace((now, used))?;
-        let share = ticks(used.saturating_sub(before)) / now.duration_since(at).as_secs_f64();
-        Some(SHARE <= share)
+        let all = self.all();
+        let ticks = all.iter().filter_map(Process::cpu_ticks).sum();
+        let waited = all.iter().filter_map(|process| queue_time(process.pid)).sum();
+        let (at, before) = self.measured.replace((now, Usage { ticks, waited }))?;
+        let span = now.duration_since(at);
+        let used = seconds(ticks.saturating_sub(before.ticks));
+        let waited = Duration::from_nanos(waited.saturating_sub(before.waited)).as_secs_f64();
+        // Beside other programs it gets less of a processor than it wants.
+        let wanted = if used < SHARE / 4.0 * span.as_secs_f64() { used } else { used + waited };
+        Some(SHARE * span.as_secs_f64() <= wanted)
     }
 
     /// Which program it is; nothing where that cannot be told.
@@ -182,7 +197,13 @@ fn has_no_socket(pid: i32) -> Option<bool> {
     Some(!links.any(is_socket))
 }
 
-fn ticks(count: u64) -> f64 {
+/// How long a process was ready to run and had to wait for a processor, in nanoseconds.
+fn queue_time(pid: i32) -> Option<u64> {
+    let line = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn seconds(count: u64) -> f64 {
     u32::try_from(count).map_or(f64::MAX, f64::from) * TICK
 }
 
@@ -250,11 +271,23 @@ mod tests {
     #[test]
     fn a_read_of_a_pipe_is_no_wait_for_input() {
         let (mut child, _) = program(&["cat"]);
-        let state = || fs::read_to_string(format!("/proc/{}/wchan", child.id())).ok();
-        wait(|| state().filter(|wchan| wchan.contains("pipe")));
+        let stat = || fs::read_to_string(format!("/proc/{}/stat", child.id())).ok();
+        wait(|| stat().filter(|stat| stat.contains(") S ")));
         assert!(!Processes::new(Some(child.id())).wait_for_input());
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    /// Processes that are killed when the test is over, however it ends.
+    struct Ended([std::process::Child; 2]);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            for child in &mut self.0 {
+                child.kill().unwrap();
+                child.wait().unwrap();
+            }
+        }
     }
 
     #[test]
@@ -262,6 +295,8 @@ mod tests {
         let busy =
             std::process::Command::new("yes").stdout(std::process::Stdio::null()).spawn().unwrap();
         let idle = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let children = Ended([busy, idle]);
+        let [busy, idle] = &children.0;
         let mut of_busy = Processes::new(Some(busy.id()));
         let mut of_idle = Processes::new(Some(idle.id()));
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -273,9 +308,5 @@ mod tests {
         }
         assert!(computes);
         assert!(of_idle.command_lines().contains(&vec!["sleep".to_owned(), "60".to_owned()]));
-        for mut child in [busy, idle] {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
     }
 }
