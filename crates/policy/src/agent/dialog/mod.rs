@@ -164,7 +164,9 @@ fn keys(
     selected: Option<usize>,
 ) -> Vec<String> {
     let own = match (style, choosing) {
-        (OptionStyle::Letters, _) => choice.key.clone().map(|key| vec![key, "enter".into()]),
+        (OptionStyle::Letters | OptionStyle::YesNo, _) => {
+            choice.key.clone().map(|key| vec![key, "enter".into()])
+        }
         (OptionStyle::Keys, _) => choice.key.clone().map(|key| match choice.needs_enter {
             true => vec![key, "enter".into()],
             false => vec![key],
@@ -186,6 +188,7 @@ fn moves(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> 
         | OptionStyle::Arrow
         | OptionStyle::Letters
         | OptionStyle::Keys
+        | OptionStyle::YesNo
         | OptionStyle::Enter => ("up", "down"),
     };
     let arrow = if at < from { back } else { forth };

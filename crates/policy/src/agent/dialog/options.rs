@@ -46,11 +46,22 @@ pub(super) fn find(look: &Look, style: OptionStyle, end: usize, reach: usize) ->
         OptionStyle::Letters => letters(look, end)?,
         OptionStyle::Buttons => buttons(look, end)?,
         OptionStyle::Keys => return keys(look, end, reach),
+        OptionStyle::YesNo => return yes_no(look),
         OptionStyle::Enter => return enter(look, end),
     };
     let one_selected = block.choices.iter().filter(|choice| choice.selected).count() == 1;
     (2 <= block.choices.len() && one_selected).then_some(block)
 }
+
+/// How many rows below its question an answer may be read.
+const ANSWER_BELOW: usize = 3;
+
+static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
+    let (yes, no) = ("y(?:es)?", "n(?:o)?");
+    regex(&format!(
+        r"(?i)^(.*?)[\[(]({yes}|{no})\s*/\s*({yes}|{no})(?:/[^\])]{{0,20}})?[\])]\W{{0,4}}(\w*)$"
+    ))
+});
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern of ours")
@@ -280,6 +291,41 @@ fn keys_in(row: &str) -> Option<(Option<String>, Vec<Choice>)> {
     }
     let question = Some(question.to_owned()).filter(|question| !question.is_empty());
     (2 <= choices.len() && to == line.len()).then_some((question, choices))
+}
+
+/// Yes or no in one pair of brackets, where a line is read: `Run it? [Y/n]`, or `(y/n)` above the cursor's row. The answer
+/// may have been typed, but not entered.
+fn yes_no(look: &Look) -> Option<Block> {
+    let cursor = usize::from(look.view.cursor.row);
+    let typed = |text: &str| text.chars().count() <= 3 && text.chars().all(char::is_alphabetic);
+    let at_cursor = YES_NO.captures(look.row(cursor)).filter(|found| typed(&found[4]));
+    let above = || {
+        let is_ink = |row: &usize| !look.row(*row).trim().is_empty();
+        let mut rows = (cursor.saturating_sub(ANSWER_BELOW)..cursor).rev();
+        let row = rows.find(is_ink).filter(|_| typed(look.row(cursor).trim()))?;
+        Some((row, YES_NO.captures(look.row(row)).filter(|found| found[4].is_empty())?))
+    };
+    let (row, found) = at_cursor.map(|found| (cursor, found)).or_else(above)?;
+    if !look.view.cursor.visible {
+        return None;
+    }
+    // The usual answer is the one in capitals.
+    let is_usual = |word: &str| word.starts_with(char::is_uppercase);
+    let (one, other) = (&found[2], &found[3]);
+    let choice = |label: &str, word: &str, against: &str| Choice {
+        label: label.to_owned(),
+        selected: is_usual(word) && !is_usual(against),
+        key: Some(label.to_lowercase()[..1].to_owned()),
+        ..Choice::default()
+    };
+    let is_yes = |word: &str| word.starts_with(['y', 'Y']);
+    if is_yes(one) == is_yes(other) {
+        return None;
+    }
+    let (yes, no) = if is_yes(one) { (one, other) } else { (other, one) };
+    let choices = vec![choice("Yes", yes, no), choice("No", no, yes)];
+    let question = Some(found[1].trim().to_owned()).filter(|question| !question.is_empty());
+    Some(Block { rows: row..row + 1, choices, question })
 }
 
 fn buttons(look: &Look, end: usize) -> Option<Block> {

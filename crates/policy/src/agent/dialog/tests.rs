@@ -271,6 +271,27 @@ fn options_in_one_row_are_chosen_by_their_keys() {
 }
 
 #[test]
+fn yes_or_no_in_one_pair_of_brackets_is_answered_by_a_line() {
+    let usual = ["*Yes=y enter", "No=n enter"];
+    check("generic", "Execute shell? [Y/n/c/e/a/?] ", "permission", "Execute shell?", &usual);
+    let neither = ["Yes=y enter", "No=n enter"];
+    let above = "  Would you like to run this code? (y/n)\n\n  ";
+    check("generic", above, "permission", "Would you like to run this code?", &neither);
+    let no = ["Yes=y enter", "*No=n enter"];
+    check("llm", "Approve tool call? [y/N]: ", "permission", "Approve tool call?", &no);
+    check("gptme", "\x1b[?2004h Execute shell? [Y/n/c/e/a/?] ", "permission", "Execute", &usual);
+    check("interpreter", above, "permission", "Would you like to run", &neither);
+    // What is typed is not entered yet.
+    check("llm", "Approve tool call? [y/N]: y", "permission", "Approve tool call?", &no);
+    check("interpreter", &format!("{above}y"), "permission", "Would you like", &neither);
+    assert_eq!(dialog("llm", "Approve tool call? [y/N]: y\n"), None);
+    assert_eq!(dialog("interpreter", &format!("{above}y\n\n  ")), None);
+    assert_eq!(dialog("generic", "It asked: run it? (y/n)\n\n> "), None);
+    assert_eq!(dialog("generic", "Which? [y/y] "), None);
+    assert_eq!(dialog("generic", "Run it? [Y/n] \x1b[?25l"), None);
+}
+
+#[test]
 fn one_row_of_keys_in_an_answer_is_no_question() {
     let rule = "─".repeat(40);
     let quoted = format!("{KEYS}\n{rule}\n❯ \n{rule}\x1b[?25h\x1b[15;3H");

@@ -156,18 +156,21 @@ pub enum OptionStyle {
     Buttons,
     /// `[y] Approve   [n] Deny` in one row: each with the key that chooses it.
     Keys,
+    /// `Run it? [Y/n]` at the cursor, or right above its empty row: `y` or `n`, then Enter.
+    YesNo,
     /// `Press Enter to continue`: nothing to choose from.
     Enter,
 }
 
 impl OptionStyle {
-    pub(super) const WORDS: [(&'static str, Self); 7] = [
+    pub(super) const WORDS: [(&'static str, Self); 8] = [
         ("numbered", Self::Numbered),
         ("radio", Self::Radio),
         ("arrow", Self::Arrow),
         ("letters", Self::Letters),
         ("buttons", Self::Buttons),
         ("keys", Self::Keys),
+        ("yes-no", Self::YesNo),
         ("enter", Self::Enter),
     ];
 }
