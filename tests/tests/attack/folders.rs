@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -202,11 +202,12 @@ fn serve(mut client: TcpStream, real: Option<&str>, own: &str, all: &Mutex<Vec<u
         let answer = match real {
             None => b"HTTP/1.1 200 OK\r\nx-paned-proof: AAAA\r\ncontent-length: 0\r\n\r\n".to_vec(),
             Some(real) => {
+                // A client that shuts its side down may be taken for one that is gone, so the server is asked to close.
                 let head = String::from_utf8(head).unwrap().replace(own, real);
+                let head = head.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
                 let mut server = TcpStream::connect(real).unwrap();
                 server.set_read_timeout(Some(PATIENCE)).unwrap();
                 server.write_all(head.as_bytes()).unwrap();
-                server.shutdown(Shutdown::Write).unwrap();
                 let mut answer = Vec::new();
                 server.read_to_end(&mut answer).unwrap();
                 answer
