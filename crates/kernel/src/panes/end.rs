@@ -25,6 +25,8 @@ pub(crate) fn lost(at: Time) -> End {
 
 /// Writes the end down, unless it was before.
 pub(crate) fn record(kernel: &Kernel, pane: &Pane, mut end: End) {
+    // Found before the end is known: whoever waits for it may remove the pane at once.
+    let found = kernel.panes().get(&pane.id).ok();
     let mut state = pane.lock();
     if state.record.end.is_some() {
         return;
@@ -50,8 +52,8 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, mut end: End) {
     }
     pane.stir();
     kernel.stages().stirred(&pane.id);
-    if let Ok(pane) = kernel.panes().get(&pane.id) {
-        agents::ended(kernel, &pane);
+    if let Some(found) = found.filter(|found| std::ptr::eq(found.as_ref(), pane)) {
+        agents::ended(kernel, &found);
     }
 }
 
