@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-use crate::paint::{Paint, STRIP};
+use crate::flood::{BLOCK, FloodKind};
 
 /// A plain line, without its end.
 const LINE: &str =
@@ -19,12 +19,12 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Option<ExitCode> {
     let args: Vec<String> = args.collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args[..] {
-        ["child", "flood", bytes] => flood(Paint::Plain, number(bytes)).map(|()| 0),
+        ["child", "flood", bytes] => flood(FloodKind::Plain, number(bytes)).map(|()| 0),
         ["child", "paint", paint, bytes] => paint_and_stay(paint, number(bytes)).map(|()| 0),
         ["child", "echo"] => echo().map(|()| 0),
         ["child", "lines", count] => print(&lines(number(count), "\n")).map(|()| 0),
         ["child", "clock", code] => print(now_text().as_bytes()).map(|()| number(code)),
-        ["child", "last-words", code] => last_words().map(|()| number(code)),
+        ["child", "last-words", code] => print_time_on_input().map(|()| number(code)),
         _ => return None,
     };
     let code = done.ok().and_then(|code| u8::try_from(code).ok());
@@ -44,12 +44,12 @@ fn print(bytes: &[u8]) -> io::Result<()> {
     output()?.write_all(bytes)
 }
 
-fn flood(paint: Paint, bytes: u64) -> io::Result<()> {
+fn flood(paint: FloodKind, bytes: u64) -> io::Result<()> {
     let mut out = output()?;
     let strip = paint.strip();
     let mut left = bytes;
     while left != 0 {
-        let piece = usize::try_from(left).unwrap_or(STRIP).min(STRIP);
+        let piece = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
         out.write_all(&strip[..piece])?;
         left -= piece as u64;
     }
@@ -58,13 +58,13 @@ fn flood(paint: Paint, bytes: u64) -> io::Result<()> {
 
 /// Prints, and stays until something is typed: what it cost can be read off its keeper meanwhile.
 fn paint_and_stay(paint: &str, bytes: u64) -> io::Result<()> {
-    let paint = Paint::named(paint).ok_or(io::ErrorKind::InvalidInput)?;
+    let paint = FloodKind::named(paint).ok_or(io::ErrorKind::InvalidInput)?;
     flood(paint, bytes)?;
     io::stdin().read(&mut [0]).map(drop)
 }
 
 /// Waits for a line, and then says what time it is.
-fn last_words() -> io::Result<()> {
+fn print_time_on_input() -> io::Result<()> {
     io::stdin().read_line(&mut String::new())?;
     print(now_text().as_bytes())
 }

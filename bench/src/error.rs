@@ -12,21 +12,21 @@ pub(crate) enum Error {
     #[error("cannot {what}: {source}")]
     Io { what: String, source: io::Error },
     #[error("{what} took longer than {} s", limit.as_secs())]
-    Late { what: String, limit: Duration },
+    Timeout { what: String, limit: Duration },
     #[error("{what} was refused: {answer}")]
     Refused { what: String, answer: String },
     #[error("we were asked to stop")]
     Stopped,
     #[error("{what} is not what was expected: {found}")]
-    Odd { what: &'static str, found: String },
+    Unexpected { what: &'static str, found: String },
 }
 
 /// Says what was being done when the system said no.
-pub(crate) trait Doing<T> {
+pub(crate) trait IoContext<T> {
     fn doing(self, what: &str) -> Result<T, Error>;
 }
 
-impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+impl<T, E: Into<io::Error>> IoContext<T> for Result<T, E> {
     fn doing(self, what: &str) -> Result<T, Error> {
         self.map_err(|source| Error::Io { what: what.to_owned(), source: source.into() })
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::http::{Address, Chunks, Client};
 
 /// How long any one wait for an event may take.
@@ -44,7 +44,7 @@ impl Events {
                 return event(data, seen);
             }
             if line.starts_with("event: gap") {
-                return Err(Error::Odd { what: "the stream of events", found: line });
+                return Err(Error::Unexpected { what: "the stream of events", found: line });
             }
         }
     }
@@ -54,7 +54,7 @@ impl Events {
         self.lines.get_ref().socket().set_read_timeout(Some(left)).doing("set up a connection")?;
         let mut line = String::new();
         match self.lines.read_line(&mut line).doing("hear an event")? {
-            0 => Err(Error::Odd { what: "the stream of events", found: "its end".into() }),
+            0 => Err(Error::Unexpected { what: "the stream of events", found: "its end".into() }),
             _ => Ok(line.trim_end().to_owned()),
         }
     }
@@ -63,6 +63,7 @@ impl Events {
 fn event(data: &str, seen: SystemTime) -> Result<Event, Error> {
     let payload: Value = serde_json::from_str(data).unwrap_or_default();
     let pane = payload["paneId"].as_str().map(str::to_owned);
-    let pane = pane.ok_or_else(|| Error::Odd { what: "an event", found: data.to_owned() })?;
+    let pane =
+        pane.ok_or_else(|| Error::Unexpected { what: "an event", found: data.to_owned() })?;
     Ok(Event { pane, payload, seen })
 }

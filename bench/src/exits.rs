@@ -12,7 +12,7 @@ pub(crate) struct Exits(Events);
 
 /// One exit that was told.
 #[derive(Debug)]
-pub(crate) struct Exited {
+pub(crate) struct ReportedExit {
     pub(crate) pane: String,
     pub(crate) code: Option<u64>,
     pub(crate) seen: SystemTime,
@@ -25,9 +25,9 @@ impl Exits {
     }
 
     /// Waits for the next one.
-    pub(crate) fn next(&mut self) -> Result<Exited, Error> {
+    pub(crate) fn next(&mut self) -> Result<ReportedExit, Error> {
         let Event { pane, payload, seen } = self.0.next()?;
-        Ok(Exited { pane, code: payload["exitCode"].as_u64(), seen })
+        Ok(ReportedExit { pane, code: payload["exitCode"].as_u64(), seen })
     }
 
     /// Waits until all of these have ended, whatever else does.

@@ -83,7 +83,7 @@ impl fmt::Display for Quantity {
 
 /// How good a figure has to be, in its own unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Bars {
+pub(crate) enum Thresholds {
     /// Told, not judged.
     None,
     AtLeast {
@@ -106,7 +106,7 @@ pub(crate) enum Verdict {
     /// A must is missed.
     Below,
     /// Nothing was asked of it.
-    Told,
+    NotJudged,
 }
 
 impl fmt::Display for Verdict {
@@ -115,7 +115,7 @@ impl fmt::Display for Verdict {
             Self::Target => "target",
             Self::Must => "must",
             Self::Below => "BELOW",
-            Self::Told => "-",
+            Self::NotJudged => "-",
         })
     }
 }
@@ -129,14 +129,14 @@ pub(crate) struct Figure {
     pub(crate) ours: Quantity,
     /// What is judged.
     pub(crate) figure: Quantity,
-    pub(crate) bars: Bars,
+    pub(crate) thresholds: Thresholds,
 }
 
 impl Figure {
     /// A quantity that stands for itself.
     pub(crate) fn plain(what: impl Into<String>, ours: Quantity) -> Self {
         let (row, what) = ("", what.into());
-        Self { row, what, limit: None, ours, figure: ours, bars: Bars::None }
+        Self { row, what, limit: None, ours, figure: ours, thresholds: Thresholds::None }
     }
 
     /// A rate as its part of a limit.
@@ -157,11 +157,11 @@ impl Figure {
     }
 
     pub(crate) fn at_least(self, must: f64, target: f64) -> Self {
-        Self { bars: Bars::AtLeast { must, target }, ..self }
+        Self { thresholds: Thresholds::AtLeast { must, target }, ..self }
     }
 
     pub(crate) fn at_most(self, must: f64, target: f64) -> Self {
-        Self { bars: Bars::AtMost { must, target }, ..self }
+        Self { thresholds: Thresholds::AtMost { must, target }, ..self }
     }
 
     /// The figure of this row, unless it is one of another that is measured with it.
@@ -171,10 +171,10 @@ impl Figure {
 
     pub(crate) fn verdict(&self) -> Verdict {
         let value = self.figure.value;
-        let (reaches, (must, target)): (fn(f64, f64) -> bool, _) = match self.bars {
-            Bars::None => return Verdict::Told,
-            Bars::AtLeast { must, target } => (|value, bar| bar <= value, (must, target)),
-            Bars::AtMost { must, target } => (|value, bar| value <= bar, (must, target)),
+        let (reaches, (must, target)): (fn(f64, f64) -> bool, _) = match self.thresholds {
+            Thresholds::None => return Verdict::NotJudged,
+            Thresholds::AtLeast { must, target } => (|value, bar| bar <= value, (must, target)),
+            Thresholds::AtMost { must, target } => (|value, bar| value <= bar, (must, target)),
         };
         match (reaches(value, target), reaches(value, must)) {
             (true, _) => Verdict::Target,
@@ -184,11 +184,11 @@ impl Figure {
     }
 
     /// Must and target as they are shown.
-    pub(crate) fn shown_bars(&self) -> Option<(String, String)> {
-        let (sign, must, target) = match self.bars {
-            Bars::None => return None,
-            Bars::AtLeast { must, target } => (">=", must, target),
-            Bars::AtMost { must, target } => ("<=", must, target),
+    pub(crate) fn threshold_texts(&self) -> Option<(String, String)> {
+        let (sign, must, target) = match self.thresholds {
+            Thresholds::None => return None,
+            Thresholds::AtLeast { must, target } => (">=", must, target),
+            Thresholds::AtMost { must, target } => ("<=", must, target),
         };
         let show = |value| format!("{sign} {}", Quantity { value, ..self.figure });
         Some((show(must), show(target)))
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn without_bars_nothing_is_judged() {
-        check(&Figure::plain("a size", Quantity::mib(3 << 20)), "3.0 MiB", Verdict::Told);
+        check(&Figure::plain("a size", Quantity::mib(3 << 20)), "3.0 MiB", Verdict::NotJudged);
     }
 
     #[test]

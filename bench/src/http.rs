@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::interrupt;
 
 /// How long any one answer may take.
@@ -61,7 +61,7 @@ impl<S: Read + Write> Client<S> {
     /// Runs an action and answers what it says.
     pub(crate) fn action(&mut self, name: &str, params: &Value) -> Result<Value, Error> {
         let body = self.post(name, &params.to_string())?;
-        serde_json::from_slice(&body).map_err(|error| Error::Odd {
+        serde_json::from_slice(&body).map_err(|error| Error::Unexpected {
             what: "an answer in JSON",
             found: format!("{name}: {error}"),
         })
@@ -111,7 +111,7 @@ pub(crate) fn status(stream: &mut impl BufRead) -> io::Result<u16> {
 fn late(what: &str, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            Error::Late { what: what.to_owned(), limit: PATIENCE }
+            Error::Timeout { what: what.to_owned(), limit: PATIENCE }
         }
         _ => Error::Io { what: format!("hear the answer of {what}"), source: error },
     }

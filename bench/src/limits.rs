@@ -3,32 +3,32 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use paned_keeper::pty::{self, Program, Pty};
+use paned_keeper::pty::{self, Pty, PtyProgram};
 use paned_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, read};
 use rustix::process::{Pid, WaitStatus};
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::{interrupt, proc};
 
 /// How long any one child may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program on a pty of its own. Dropping it ends the program.
-pub(crate) struct Bare {
+pub(crate) struct BarePty {
     pty: Pty,
     child: Option<Pid>,
 }
 
-impl Bare {
+impl BarePty {
     /// Opens a pty and starts a program on it, in a session of its own, by `posix_spawn`.
     pub(crate) fn start(argv: &[String]) -> Result<Self, Error> {
         interrupt::check()?;
         let pty = Pty::open(Size::default()).doing("open a pty")?;
         let env: Vec<_> = std::env::vars().collect();
-        let program = Program { file: &argv[0], argv, env: &env };
+        let program = PtyProgram { file: &argv[0], argv, env: &env };
         let pid = pty::start(&pty, program).doing("start a program")?;
         Ok(Self { pty, child: proc::pid(pid) })
     }
@@ -53,7 +53,7 @@ impl Bare {
         let limit = Timespec::try_from(PATIENCE).ok();
         let mut fds = [PollFd::new(&self.pty.master, PollFlags::IN)];
         match poll(&mut fds, limit.as_ref()) {
-            Ok(0) => Err(Error::Late { what: "a bare program".into(), limit: PATIENCE }),
+            Ok(0) => Err(Error::Timeout { what: "a bare program".into(), limit: PATIENCE }),
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error).doing("wait for a pty"),
         }
@@ -85,7 +85,7 @@ impl Bare {
     }
 }
 
-impl Drop for Bare {
+impl Drop for BarePty {
     fn drop(&mut self) {
         if let Some(child) = self.child {
             proc::kill(child);
@@ -96,7 +96,7 @@ impl Drop for Bare {
 
 /// How long a bare pty takes to give everything a program prints.
 pub(crate) fn drain(argv: &[String]) -> Result<Duration, Error> {
-    let mut bare = Bare::start(argv)?;
+    let mut bare = BarePty::start(argv)?;
     let begun = Instant::now();
     bare.drain()?;
     bare.wait()?;
@@ -107,7 +107,7 @@ pub(crate) fn drain(argv: &[String]) -> Result<Duration, Error> {
 pub(crate) fn spawn(argv: &[String], count: u64) -> Result<Duration, Error> {
     let begun = Instant::now();
     for _ in 0..count {
-        Bare::start(argv)?.wait()?;
+        BarePty::start(argv)?.wait()?;
     }
     Ok(begun.elapsed())
 }

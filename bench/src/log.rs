@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use paned_model::frame::AHEAD;
+use paned_model::frame::NOTIFY_WINDOW;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::http::Client;
 use crate::plan::Plan;
 use crate::server::{self, Server};
@@ -82,9 +82,9 @@ pub(crate) fn ask(
 /// Waits until a pane has printed it, and the server has looked at that: of the last of it, it says so only with more.
 pub(crate) fn await_lines(server: &Server, pane: &str) -> Result<(), Error> {
     let (tape, begun) = (server.state.tape(pane)?, Instant::now());
-    while tape.lines() < LINES || tape.taken() + AHEAD.bytes < tape.end() {
+    while tape.lines() < LINES || tape.taken() + NOTIFY_WINDOW.bytes < tape.end() {
         if PATIENCE < begun.elapsed() {
-            return Err(Error::Late { what: "a log".into(), limit: PATIENCE });
+            return Err(Error::Timeout { what: "a log".into(), limit: PATIENCE });
         }
         std::thread::yield_now();
     }

@@ -6,30 +6,30 @@
 
 mod args;
 mod child;
-mod crowd;
 mod error;
 mod events;
-mod exchange;
 mod exits;
 mod figure;
+mod flood;
 mod http;
 mod interrupt;
 mod limits;
 mod log;
-mod paint;
+mod pane_watcher;
 mod pin;
 mod plan;
 mod proc;
 mod relay;
 mod ring;
 mod rival;
+mod round_trip;
 mod rows;
 mod server;
-mod stage;
+mod server_with_tmux;
 mod state;
 mod stats;
+mod subscriber_pool;
 mod table;
-mod watch;
 mod ws;
 
 use std::io::{self, Write};
@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::Args;
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::figure::{Figure, Verdict};
 use crate::plan::Plan;
 use crate::rows::Row;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         return code;
     }
     run(&Args::parse()).unwrap_or_else(|error| {
-        tell(format_args!("{error}"));
+        print_progress(format_args!("{error}"));
         ExitCode::from(BROKEN)
     })
 }
@@ -75,11 +75,11 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
 fn measure(rows: &[&Row], plan: &Plan) -> (Vec<Figure>, bool) {
     let (mut figures, mut broken) = (Vec::new(), false);
     for row in rows {
-        tell(format_args!("{}: {}", row.name, row.doc));
+        print_progress(format_args!("{}: {}", row.name, row.doc));
         match (row.run)(plan) {
             Ok(found) => figures.extend(found.into_iter().map(|figure| figure.of(row.name))),
             Err(error) => {
-                tell(format_args!("{}: could not be measured: {error}", row.name));
+                print_progress(format_args!("{}: could not be measured: {error}", row.name));
                 broken = true;
             }
         }
@@ -91,7 +91,7 @@ fn measure(rows: &[&Row], plan: &Plan) -> (Vec<Figure>, bool) {
 }
 
 /// Says something to whoever waits.
-pub(crate) fn tell(line: std::fmt::Arguments<'_>) {
+pub(crate) fn print_progress(line: std::fmt::Arguments<'_>) {
     // Nobody is left to tell if standard error is closed.
     let _ = writeln!(io::stderr(), "paned-bench: {line}");
 }

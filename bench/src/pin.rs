@@ -7,7 +7,7 @@ use std::{hint, thread};
 use rustix::process::nice;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 
 /// The lowest priority there is.
 const LOWEST: i32 = 19;

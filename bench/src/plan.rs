@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 
 /// What is measured, and how much of it.
 pub(crate) struct Plan {

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, waitpid};
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 
 /// The process with this number.
 pub(crate) fn pid(number: u32) -> Option<Pid> {
@@ -27,10 +27,11 @@ pub(crate) fn has_ended_within(pid: Pid, limit: Duration) -> bool {
 /// Waits for a child of ours to end.
 pub(crate) fn reap(pid: Pid, limit: Duration) -> Result<WaitStatus, Error> {
     if !has_ended_within(pid, limit) {
-        return Err(Error::Late { what: format!("process {pid}"), limit });
+        return Err(Error::Timeout { what: format!("process {pid}"), limit });
     }
     let ended = retry_on_intr(|| waitpid(Some(pid), WaitOptions::NOHANG)).doing("reap a child")?;
-    let (_, status) = ended.ok_or(Error::Odd { what: "an ended child", found: "alive".into() })?;
+    let (_, status) =
+        ended.ok_or(Error::Unexpected { what: "an ended child", found: "alive".into() })?;
     Ok(status)
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn busy(pid: u32) -> Result<Duration, Error> {
 pub(crate) fn started() -> Result<u64, Error> {
     let text = fs::read_to_string("/proc/stat").doing("read /proc/stat")?;
     let count = text.lines().find_map(|line| line.strip_prefix("processes ")?.parse().ok());
-    count.ok_or(Error::Odd { what: "/proc/stat", found: text })
+    count.ok_or(Error::Unexpected { what: "/proc/stat", found: text })
 }
 
 /// A number in `pid (command) state ppid …`; the command may hold anything, so the last `)` counts.

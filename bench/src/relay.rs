@@ -7,19 +7,19 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
 use crate::child::READY;
-use crate::error::{Doing, Error};
-use crate::limits::Bare;
+use crate::error::{Error, IoContext};
+use crate::limits::BarePty;
 
 /// A connection to a program on a pty. Dropping it ends both.
 pub(crate) struct Relay {
     client: TcpStream,
-    _program: Bare,
+    _program: BarePty,
 }
 
 impl Relay {
     /// Starts a program that gives back what it is given, and connects to it.
     pub(crate) fn start(argv: &[String]) -> Result<Self, Error> {
-        let program = Bare::start(argv)?;
+        let program = BarePty::start(argv)?;
         let listener = TcpListener::bind("127.0.0.1:0").doing("listen")?;
         let address = listener.local_addr().doing("listen")?;
         let mut client = TcpStream::connect(address).doing("connect")?;
@@ -63,7 +63,7 @@ fn pass(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     }
 }
 
-impl Bare {
+impl BarePty {
     /// The program's terminal, to be read and written by waiting.
     fn blocking(&self) -> Result<File, Error> {
         self.wait_on_reads()?;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::http::{Address, Client};
 use crate::plan::Plan;
 
@@ -21,7 +21,7 @@ impl Ring {
     /// Starts one that holds the lines of a file; none without `node`, which is then said.
     pub(crate) fn start(plan: &Plan, lines: &Path) -> Result<Option<Self>, Error> {
         if !is_there() {
-            crate::tell(format_args!("skipped, because there is no `node` on PATH"));
+            crate::print_progress(format_args!("skipped, because there is no `node` on PATH"));
             return Ok(None);
         }
         let program = plan.scratch().join("lines.mjs");

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::http::Address;
 
 /// Rivals that come by npm; `scripts/rivals` puts them into `.cache`.
@@ -50,7 +50,7 @@ impl Rival {
         read.doing("hear where a rival is")?;
         match said["port"].as_u64() {
             Some(_) => Ok(rival),
-            None => Err(Error::Odd { what: "the start of a rival", found: line }),
+            None => Err(Error::Unexpected { what: "the start of a rival", found: line }),
         }
     }
 

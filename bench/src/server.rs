@@ -10,12 +10,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use serde_json::{Value, json};
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::exits::Exits;
 use crate::http::{Address, Client};
+use crate::pane_watcher::PaneWatcher;
 use crate::plan::Plan;
 use crate::state::State;
-use crate::watch::Watch;
 
 /// How long the server may take to start.
 const START: Duration = Duration::from_secs(30);
@@ -68,8 +68,8 @@ impl Server {
     }
 
     /// Somebody who follows a pane over a WebSocket.
-    pub(crate) fn watch(&self, pane: &str) -> Result<Watch, Error> {
-        Watch::start(&self.address, pane)
+    pub(crate) fn watch(&self, pane: &str) -> Result<PaneWatcher, Error> {
+        PaneWatcher::start(&self.address, pane)
     }
 
     /// A new connection to it. The server lets go of one that is idle for long, so none outlives a wait.
@@ -116,14 +116,14 @@ fn read_address(stdout: ChildStdout) -> Option<(Address, PathBuf)> {
 
 fn did_not_start(log: &Path) -> Error {
     let found = fs::read_to_string(log).unwrap_or_default();
-    Error::Odd { what: "the start of the server", found: found.trim().to_owned() }
+    Error::Unexpected { what: "the start of the server", found: found.trim().to_owned() }
 }
 
 /// Starts a program in a new pane; answers the pane's name.
 pub(crate) fn open(client: &mut Client, argv: &[String]) -> Result<String, Error> {
     let pane = client.action("pane:new", &json!({ "argv": argv, "cwd": "/" }))?;
     let id = pane["id"].as_str().map(str::to_owned);
-    id.ok_or_else(|| Error::Odd { what: "a new pane", found: pane.to_string() })
+    id.ok_or_else(|| Error::Unexpected { what: "a new pane", found: pane.to_string() })
 }
 
 /// Ends these panes and forgets them.

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use paned_keeper::tape::Reader;
+use paned_keeper::tape::TapeReader;
 use rustix::process::Pid;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::plan::Plan;
 use crate::proc;
 
 /// How long a keeper may take to end once its program has.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a tmux server may take to end.
-const STRIKE: Duration = Duration::from_secs(2);
+const TMUX_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A state folder. Dropping it ends every program, keeper and tmux in it; the plan removes it in the end.
 pub(crate) struct State {
@@ -40,15 +40,15 @@ impl State {
     }
 
     /// Where the server's own tmux server lives.
-    pub(crate) fn stage(&self) -> PathBuf {
+    pub(crate) fn tmux_dir(&self) -> PathBuf {
         self.folder.join("tmux")
     }
 
     /// What a pane has printed.
-    pub(crate) fn tape(&self, pane: &str) -> Result<Reader, Error> {
+    pub(crate) fn tape(&self, pane: &str) -> Result<TapeReader, Error> {
         let path = self.path().join("panes").join(pane).join("tape");
-        Reader::open(&path)
-            .map_err(|error| Error::Odd { what: "a pane's tape", found: error.to_string() })
+        TapeReader::open(&path)
+            .map_err(|error| Error::Unexpected { what: "a pane's tape", found: error.to_string() })
     }
 
     /// Everything a pane has printed and that is kept.
@@ -57,30 +57,30 @@ impl State {
         let mut bytes = vec![0; usize::try_from(tape.end() - tape.first()).unwrap_or(0)];
         match tape.read(tape.first(), &mut bytes).doing("read a tape")? {
             Ok(read) if read == bytes.len() => Ok(bytes),
-            other => Err(Error::Odd { what: "a pane's tape", found: format!("{other:?}") }),
+            other => Err(Error::Unexpected { what: "a pane's tape", found: format!("{other:?}") }),
         }
     }
 
     /// The tapes of all panes.
-    pub(crate) fn tapes(&self) -> Vec<Reader> {
+    pub(crate) fn tapes(&self) -> Vec<TapeReader> {
         let panes = fs::read_dir(self.path().join("panes")).into_iter().flatten().flatten();
-        panes.filter_map(|pane| Reader::open(&pane.path().join("tape")).ok()).collect()
+        panes.filter_map(|pane| TapeReader::open(&pane.path().join("tape")).ok()).collect()
     }
 }
 
 impl Drop for State {
     fn drop(&mut self) {
-        strike(&self.stage().join("tmux.sock"));
+        kill_tmux(&self.tmux_dir().join("tmux.sock"));
         let tapes = self.tapes();
         let running = tapes.iter().filter(|tape| tape.ending().is_none());
         running.filter_map(|tape| proc::pid(tape.pid()?)).for_each(proc::kill);
         let keepers = tapes.iter().filter_map(|tape| proc::pid(tape.keeper()));
-        keepers.for_each(bury);
+        keepers.for_each(await_keeper_exit);
     }
 }
 
 /// Ends the tmux server at this socket, if there is one, and with it whoever shows a pane in it.
-fn strike(socket: &Path) {
+fn kill_tmux(socket: &Path) {
     if !socket.exists() {
         return;
     }
@@ -93,13 +93,13 @@ fn strike(socket: &Path) {
     let server = server.and_then(|pid| pid.parse().ok()).and_then(proc::pid);
     let _ = tmux(&["kill-server"]);
     // It may wait for ever for a control client whose own end it was about to see.
-    if let Some(server) = server.filter(|server| !proc::has_ended_within(*server, STRIKE)) {
+    if let Some(server) = server.filter(|server| !proc::has_ended_within(*server, TMUX_TIMEOUT)) {
         proc::kill(server);
     }
 }
 
 /// Waits until a keeper whose program has ended is gone, and makes it go when it stays.
-fn bury(keeper: Pid) {
+fn await_keeper_exit(keeper: Pid) {
     if proc::is_paned(keeper) && !proc::has_ended_within(keeper, PATIENCE) {
         proc::kill(keeper);
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use crate::figure::{Bars, Figure, Quantity};
+use crate::figure::{Figure, Quantity, Thresholds};
 
 /// How the table is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ fn render(figures: &[Figure], format: Format) -> String {
 }
 
 fn cells(figure: &Figure) -> [String; 8] {
-    let (must, target) = figure.shown_bars().unwrap_or_default();
+    let (must, target) = figure.threshold_texts().unwrap_or_default();
     [
         figure.row.to_owned(),
         figure.what.clone(),
@@ -75,9 +75,9 @@ fn markdown(figures: &[Figure]) -> String {
 }
 
 fn object(figure: &Figure) -> Value {
-    let (must, target) = match figure.bars {
-        Bars::None => (None, None),
-        Bars::AtLeast { must, target } | Bars::AtMost { must, target } => {
+    let (must, target) = match figure.thresholds {
+        Thresholds::None => (None, None),
+        Thresholds::AtLeast { must, target } | Thresholds::AtMost { must, target } => {
             (Some(must), Some(target))
         }
     };

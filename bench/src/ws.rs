@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::http::{self, Address};
 
 const TEXT: u8 = 1;
@@ -51,13 +51,13 @@ impl Socket {
     }
 
     /// Sends a text.
-    pub(crate) fn say(&mut self, text: &str) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, text: &str) -> Result<(), Error> {
         self.queue(TEXT, text.as_bytes());
         self.flush()
     }
 
     /// Sends these texts in one go.
-    pub(crate) fn say_all<'a>(
+    pub(crate) fn send_all<'a>(
         &mut self,
         texts: impl Iterator<Item = &'a str>,
     ) -> Result<(), Error> {
@@ -90,7 +90,7 @@ impl Socket {
     }
 
     /// Waits for the next text or binary frame, or for the end.
-    pub(crate) fn hear(&mut self) -> Result<Frame<'_>, Error> {
+    pub(crate) fn receive(&mut self) -> Result<Frame<'_>, Error> {
         let kind = loop {
             let kind = read_frame(&mut self.stream, &mut self.payload).doing("hear a frame")?;
             match kind {
@@ -103,7 +103,10 @@ impl Socket {
                 }
                 PONG => {}
                 other => {
-                    return Err(Error::Odd { what: "a frame", found: format!("kind {other}") });
+                    return Err(Error::Unexpected {
+                        what: "a frame",
+                        found: format!("kind {other}"),
+                    });
                 }
             }
         };

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::PATIENCE;
+use crate::WAIT_TIMEOUT;
 use crate::http::{self, Incoming, Request};
 
 /// An open stream of events.
@@ -19,7 +19,7 @@ pub struct Events {
 
 /// One event as it came.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct ReceivedEvent {
     /// Its id; a `gap` has none.
     pub id: Option<u64>,
     /// Its name.
@@ -52,8 +52,8 @@ impl Events {
     ///
     /// # Errors
     /// When the stream ends, or nothing comes for too long.
-    pub fn try_next(&mut self) -> io::Result<Told> {
-        let end = Instant::now() + PATIENCE;
+    pub fn try_next(&mut self) -> io::Result<ReceivedEvent> {
+        let end = Instant::now() + WAIT_TIMEOUT;
         loop {
             while let Some((frame, _)) = self.text[self.taken..].split_once("\n\n") {
                 let told = parse(frame);
@@ -79,13 +79,13 @@ impl Events {
     /// The next event, which must come.
     #[track_caller]
     #[expect(clippy::should_implement_trait, reason = "it panics instead of ending")]
-    pub fn next(&mut self) -> Told {
+    pub fn next(&mut self) -> ReceivedEvent {
         self.try_next().expect("another event")
     }
 
     /// Reads on until an event fits; answers it.
     #[track_caller]
-    pub fn until(&mut self, fits: impl Fn(&Told) -> bool) -> Told {
+    pub fn until(&mut self, fits: impl Fn(&ReceivedEvent) -> bool) -> ReceivedEvent {
         loop {
             let told = self.next();
             if fits(&told) {
@@ -96,18 +96,18 @@ impl Events {
 
     /// Reads on until this pane has ended; answers that event.
     #[track_caller]
-    pub fn until_exit(&mut self, pane: &str) -> Told {
+    pub fn until_exit(&mut self, pane: &str) -> ReceivedEvent {
         self.until(|told| told.name == "pane:exited" && told.data["paneId"] == pane)
     }
 }
 
 /// A comment is no event.
-fn parse(frame: &str) -> Option<Told> {
+fn parse(frame: &str) -> Option<ReceivedEvent> {
     let field = |name: &str| {
         let lines = frame.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
     };
     let data = serde_json::from_str(field("data")?).expect("data is JSON");
     let id = field("id").map(|id| id.parse().expect("an id is a number"));
-    Some(Told { id, name: field("event")?.to_owned(), data })
+    Some(ReceivedEvent { id, name: field("event")?.to_owned(), data })
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use paned_model::Refusal;
 use serde_json::Value;
 
-use crate::PATIENCE;
+use crate::WAIT_TIMEOUT;
 
 /// A request, written as it is asked for: nothing is added but the length of a body.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl Request {
     #[must_use]
     pub fn over_tcp(&self, authority: &str) -> Reply {
         let stream = TcpStream::connect(authority).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         let write = stream.try_clone().unwrap();
         self.send(write, Box::new(stream)).unwrap()
     }
@@ -118,7 +118,7 @@ impl Request {
 
 fn connect(socket: &Path) -> io::Result<(UnixStream, Box<dyn Read + Send>)> {
     let stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(WAIT_TIMEOUT))?;
     Ok((stream.try_clone()?, Box::new(stream)))
 }
 

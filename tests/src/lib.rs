@@ -11,41 +11,41 @@
 
 pub mod accuracy;
 pub mod chaos;
-mod dice;
 mod events;
 mod fake;
+pub mod fake_model;
 mod http;
-pub mod model;
-mod person;
+mod keeper_client;
 mod process;
-mod real;
+mod real_agent;
 pub mod record;
+mod rng;
 mod server;
 mod socket;
 mod tmux;
+mod tmux_client;
 mod user;
-mod visitor;
 mod wait;
 
 use std::time::Duration;
 
-pub use dice::Dice;
-pub use events::{Events, Told};
+pub use events::{Events, ReceivedEvent};
 pub use fake::FakeAgent;
+pub use fake_model::FakeModel;
 pub use http::{Reply, Request};
-pub use model::Model;
-pub use person::Person;
+pub use keeper_client::KeeperClient;
 pub use process::{children_of, gone, is_alive, kill9, signal};
-pub use real::{Cli, Real};
-pub use server::{Server, binary, said};
+pub use real_agent::{Cli, RealAgent};
+pub use rng::SeededRng;
+pub use server::{Server, binary, decode_output};
 pub use socket::{Frame, Socket};
-pub use tmux::{Tile, Tmux};
-pub use user::{STRANGER, as_user, become_user, can_play_users};
-pub use visitor::Visitor;
+pub use tmux::{TestTmuxPane, Tmux};
+pub use tmux_client::AttachedTmuxClient;
+pub use user::{OTHER_UID, as_user, become_user, can_switch_users};
 pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The parameters that start a shell script in a pane of this name.
 #[must_use]

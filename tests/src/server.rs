@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use paned_keeper::tape::Reader;
+use paned_keeper::tape::TapeReader;
 use paned_model::Refusal;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::http::{Reply, Request};
 use crate::process::{gone, kill9, terminate};
-use crate::{Events, PATIENCE, Socket, tmux};
+use crate::{Events, Socket, WAIT_TIMEOUT, tmux};
 
 /// The `paned` binary beside this test: the same build, the same profile.
 #[must_use]
@@ -244,7 +244,7 @@ impl Server {
     /// Every event there has been, up to now.
     #[must_use]
     #[track_caller]
-    pub fn history(&self) -> Vec<crate::Told> {
+    pub fn history(&self) -> Vec<crate::ReceivedEvent> {
         let end = self.act("event:emit", serde_json::json!({ "name": "test:end" }));
         let mut events = self.events("*", Some(0));
         let mut history = Vec::new();
@@ -260,8 +260,8 @@ impl Server {
     /// A pane's tape.
     #[must_use]
     #[track_caller]
-    pub fn tape(&self, id: &str) -> Reader {
-        Reader::open(&self.state().join("panes").join(id).join("tape")).unwrap()
+    pub fn tape(&self, id: &str) -> TapeReader {
+        TapeReader::open(&self.state().join("panes").join(id).join("tape")).unwrap()
     }
 
     /// All that is kept of what a pane printed.
@@ -294,7 +294,7 @@ impl Server {
     /// Runs a command that must go well; answers what it printed.
     #[track_caller]
     pub fn ok(&self, args: &[&str]) -> String {
-        let (out, err, code) = said(&self.cli(args));
+        let (out, err, code) = decode_output(&self.cli(args));
         assert_eq!(code, 0, "{args:?}: {err}");
         out
     }
@@ -321,7 +321,7 @@ impl Server {
     #[must_use]
     pub fn keepers(&self) -> Vec<u32> {
         let panes = fs::read_dir(self.state().join("panes")).into_iter().flatten().flatten();
-        let tapes = panes.filter_map(|pane| Reader::open(&pane.path().join("tape")).ok());
+        let tapes = panes.filter_map(|pane| TapeReader::open(&pane.path().join("tape")).ok());
         tapes.map(|tape| tape.keeper()).filter(|pid| crate::is_alive(*pid)).collect()
     }
 }
@@ -380,14 +380,14 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        tmux::end(&tmux::stage(&self.state()));
+        tmux::end(&tmux::tmux_dir(&self.state()));
         let keepers = self.keepers();
         // A keeper that is asked ends its pane properly; one that cannot is made to.
         keepers.iter().for_each(|keeper| terminate(*keeper));
         for keeper in keepers {
             if !gone(keeper, Duration::from_secs(10)) {
                 kill9(keeper);
-                assert!(gone(keeper, PATIENCE) || std::thread::panicking());
+                assert!(gone(keeper, WAIT_TIMEOUT) || std::thread::panicking());
             }
         }
     }
@@ -395,7 +395,7 @@ impl Drop for Server {
 
 /// What a command printed, what it complained of, and its code.
 #[must_use]
-pub fn said(output: &Output) -> (String, String, i32) {
+pub fn decode_output(output: &Output) -> (String, String, i32) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr), output.status.code().unwrap())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::PATIENCE;
+use crate::WAIT_TIMEOUT;
 
 /// An open socket.
 pub struct Socket {
@@ -18,7 +18,7 @@ pub struct Socket {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame {
     /// A message.
-    Said(Value),
+    Message(Value),
     /// Output of a channel, from an offset on.
     Output(u32, u64, Vec<u8>),
     /// A channel's screen at an offset.
@@ -27,7 +27,7 @@ pub enum Frame {
 
 impl Socket {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Self::open_within(path, PATIENCE)
+        Self::open_within(path, WAIT_TIMEOUT)
     }
 
     /// The same, where a read waits only so long.
@@ -51,7 +51,7 @@ impl Socket {
     }
 
     /// Says something.
-    pub fn say(&mut self, message: &Value) {
+    pub fn send(&mut self, message: &Value) {
         let text = message.to_string();
         let length = u16::try_from(text.len()).expect("a short message");
         // Masked with zeros, which changes nothing and is allowed.
@@ -66,13 +66,13 @@ impl Socket {
     /// Opens a channel and answers its number.
     #[track_caller]
     pub fn subscribe(&mut self, pane: &str, from: Value) -> u32 {
-        self.say(&json!({ "type": "subscribe", "pane": pane, "from": from }));
+        self.send(&json!({ "type": "subscribe", "pane": pane, "from": from }));
         loop {
             match self.next() {
-                Frame::Said(said) if said["type"] == "subscribed" => {
+                Frame::Message(said) if said["type"] == "subscribed" => {
                     return u32::try_from(said["channel"].as_u64().unwrap()).unwrap();
                 }
-                Frame::Said(said) => assert_eq!(said["type"], "welcome", "{said}"),
+                Frame::Message(said) => assert_eq!(said["type"], "welcome", "{said}"),
                 other => panic!("{other:?} before the channel is open"),
             }
         }
@@ -100,7 +100,7 @@ impl Socket {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body)?;
         match head[0] & 0x0f {
-            1 => Ok(Frame::Said(serde_json::from_slice(&body)?)),
+            1 => Ok(Frame::Message(serde_json::from_slice(&body)?)),
             2 => Ok(binary(&body)),
             other => Err(io::Error::other(format!("frame {other}: {body:?}"))),
         }

@@ -9,7 +9,7 @@ use paned_model::Size;
 use rustix::net::sockopt::socket_peercred;
 use tempfile::TempDir;
 
-use crate::{PATIENCE, Server, gone, kill9};
+use crate::{Server, WAIT_TIMEOUT, gone, kill9};
 
 /// A tmux server. One that a test made is ended with it.
 pub struct Tmux {
@@ -20,7 +20,7 @@ pub struct Tmux {
 
 /// A pane of tmux.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct TestTmuxPane {
     /// What tmux calls it.
     pub id: String,
     /// The pane of ours that it shows; empty when it shows none.
@@ -37,20 +37,20 @@ pub struct Tile {
     pub title: String,
 }
 
-const TILE: &str = "#{pane_id}\t#{@paned_pane}\t#{session_name}\t#{pane_width}\t#{pane_height}\t#{pane_active}\t\
+const PANE_FORMAT: &str = "#{pane_id}\t#{@paned_pane}\t#{session_name}\t#{pane_width}\t#{pane_height}\t#{pane_active}\t\
                     #{pane_pid}\t#{pane_title}";
 
 impl Tmux {
     /// The server that a server of ours shows panes on, running or not.
     #[must_use]
     pub fn of(server: &Server) -> Self {
-        Self { socket: stage(&server.state()), folder: None }
+        Self { socket: tmux_dir(&server.state()), folder: None }
     }
 
     /// Somebody's server, with one session `work` of this size that runs `cat`.
     #[must_use]
     #[track_caller]
-    pub fn somebodys(size: Size) -> Self {
+    pub fn start_foreign(size: Size) -> Self {
         let folder = TempDir::with_prefix("paned-e2e-tmux-").unwrap();
         let tmux = Self { socket: folder.path().join("sock"), folder: Some(folder) };
         let (cols, rows) = (size.cols.to_string(), size.rows.to_string());
@@ -109,16 +109,16 @@ impl Tmux {
 
     /// The panes that are there, without the one that holds our client; none when nobody answers.
     #[must_use]
-    pub fn tiles(&self) -> Vec<Tile> {
-        let output = self.try_run(&["list-panes", "-a", "-F", TILE]);
+    pub fn panes(&self) -> Vec<TestTmuxPane> {
+        let output = self.try_run(&["list-panes", "-a", "-F", PANE_FORMAT]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        text.lines().filter_map(tile).filter(|tile| tile.session != "_paned").collect()
+        text.lines().filter_map(parse_pane).filter(|tile| tile.session != "_paned").collect()
     }
 
     /// The tmux pane that shows a pane.
     #[must_use]
-    pub fn view(&self, pane: &str) -> Option<Tile> {
-        self.tiles().into_iter().find(|tile| tile.shows == pane)
+    pub fn view(&self, pane: &str) -> Option<TestTmuxPane> {
+        self.panes().into_iter().find(|tile| tile.shows == pane)
     }
 
     /// What a tmux pane shows.
@@ -147,7 +147,7 @@ impl Drop for Tmux {
 }
 
 /// Where the stage of a state folder is.
-pub(crate) fn stage(state: &Path) -> PathBuf {
+pub(crate) fn tmux_dir(state: &Path) -> PathBuf {
     state.join("tmux/tmux.sock")
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn stage(state: &Path) -> PathBuf {
 pub(crate) fn end(socket: &Path) {
     if let Some(pid) = listener(socket) {
         kill9(pid);
-        assert!(gone(pid, PATIENCE) || std::thread::panicking());
+        assert!(gone(pid, WAIT_TIMEOUT) || std::thread::panicking());
     }
 }
 
@@ -165,11 +165,11 @@ fn listener(socket: &Path) -> Option<u32> {
     u32::try_from(pid.get()).ok()
 }
 
-fn tile(line: &str) -> Option<Tile> {
+fn parse_pane(line: &str) -> Option<TestTmuxPane> {
     let mut words = line.splitn(8, '\t').map(str::to_owned);
     let (id, shows, session) = (words.next()?, words.next()?, words.next()?);
     let mut number = || words.next()?.parse::<u32>().ok();
     let (cols, rows, active, pid) = (number()?, number()?, number()?, number()?);
     let size = Size { cols: cols.try_into().ok()?, rows: rows.try_into().ok()? };
-    Some(Tile { id, shows, session, size, active: active == 1, pid, title: words.next()? })
+    Some(TestTmuxPane { id, shows, session, size, active: active == 1, pid, title: words.next()? })
 }

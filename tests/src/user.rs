@@ -5,12 +5,12 @@ use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_res_uid};
 
 /// A user that owns nothing here.
-pub const STRANGER: u32 = 61_234;
+pub const OTHER_UID: u32 = 61_234;
 
 /// Whether other users can be played here. Says so when not, because the test then proves nothing.
 #[must_use]
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-pub fn can_play_users() -> bool {
+pub fn can_switch_users() -> bool {
     let is_root = geteuid().is_root();
     if !is_root {
         eprintln!("left out: only root can play another user");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::PATIENCE;
+use crate::WAIT_TIMEOUT;
 
 /// How long between two looks.
 const BETWEEN: Duration = Duration::from_millis(5);
@@ -10,7 +10,7 @@ const BETWEEN: Duration = Duration::from_millis(5);
 /// Looks until there is an answer.
 #[track_caller]
 pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    wait_within(PATIENCE, what, look)
+    wait_within(WAIT_TIMEOUT, what, look)
 }
 
 /// Looks until there is an answer, for so long.

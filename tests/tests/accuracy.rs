@@ -8,7 +8,7 @@ use std::process::Command;
 
 use paned_e2e::accuracy::{Tally, all};
 use paned_e2e::binary;
-use paned_policy::agent::{ComposerSign, Library};
+use paned_policy::agent::{ComposerSign, ProfileLibrary};
 use serde_json::Value;
 
 /// The share of labelled time that must be right, with grace.
@@ -23,7 +23,7 @@ const GENERIC_DELAY: u64 = 500;
 #[test]
 fn the_engine_is_right_and_never_ready_too_soon() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     let mut sum = Tally::default();
     let mut wrong = Vec::new();
     for recording in all(&folder) {
@@ -43,7 +43,7 @@ fn the_engine_is_right_and_never_ready_too_soon() {
 #[test]
 fn without_its_profile_a_program_is_judged_right_most_of_the_time_and_never_ready_too_soon() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     let mut sum = Tally::default();
     for mut recording in all(&folder) {
         recording.judge_as("generic");
@@ -61,7 +61,7 @@ fn without_its_profile_a_program_is_judged_right_most_of_the_time_and_never_read
 #[test]
 fn what_was_learned_of_a_program_makes_it_ready_sooner_and_never_too_soon() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     let mut known: BTreeMap<String, Vec<ComposerSign>> = BTreeMap::new();
     let mut anew = Tally::default();
     let mut again = Tally::default();

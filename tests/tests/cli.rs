@@ -1,7 +1,7 @@
 //! The command line as people and scripts use it.
 #![forbid(unsafe_code)]
 
-use paned_e2e::{Server, binary, said, wait_for};
+use paned_e2e::{Server, binary, decode_output, wait_for};
 use paned_model::Code;
 use serde_json::{Value, json};
 
@@ -50,9 +50,9 @@ fn actions_take_typed_flags_or_a_body_and_not_both() {
     let set = server.answer(&["action", "pane:set-meta", "--body", body]);
     assert_eq!(set["meta"]["k"], json!({ "deep": [1] }));
     let (_, err, code) =
-        said(&server.cli(&["action", "pane:get", "--paneId", "a", "--body", "{}"]));
+        decode_output(&server.cli(&["action", "pane:get", "--paneId", "a", "--body", "{}"]));
     assert_eq!(code, 2, "{err}");
-    let (_, err, code) = said(&server.cli(&["action", "pane:get", "--pain-id", "a"]));
+    let (_, err, code) = decode_output(&server.cli(&["action", "pane:get", "--pain-id", "a"]));
     assert!(code == 2 && err.contains("--pane-id"), "{err}");
 }
 
@@ -66,7 +66,7 @@ fn refusals_are_one_sentence_and_the_exit_code_of_the_table() {
         (&["action", "no:such"], Code::NotFound),
         (&["emit", "pane:exited"], Code::Invalid),
     ] {
-        let (out, err, got) = said(&server.cli(args));
+        let (out, err, got) = decode_output(&server.cli(args));
         assert_eq!(got, i32::from(code.exit()), "{args:?} {err}");
         assert!(out.is_empty() && err.starts_with("paned: ") && err.lines().count() == 1, "{err}");
     }
@@ -78,7 +78,7 @@ fn without_a_server_the_command_that_starts_one_is_named() {
     for args in [&["ls"][..], &["new", "--", "cat"], &["action", "pane:list"], &["events"]] {
         let elsewhere = server.state().with_file_name("nothing");
         let output = server.command(args).env("PANED_STATE_DIR", elsewhere).output().unwrap();
-        let (_, err, code) = said(&output);
+        let (_, err, code) = decode_output(&output);
         assert_eq!(code, i32::from(Code::Unavailable.exit()), "{err}");
         assert!(err.contains("paned server start") && err.lines().count() == 1, "{err}");
     }
@@ -94,7 +94,7 @@ fn a_place_that_was_named_in_vain_is_named_in_the_answer() {
         (&["--socket", nowhere, "server", "upgrade"], format!("at {nowhere}, which")),
         (&["--url", "http://127.0.0.1:1", "ls"], "at http://127.0.0.1:1, which".to_owned()),
     ] {
-        let (_, err, code) = said(&server.cli(args));
+        let (_, err, code) = decode_output(&server.cli(args));
         assert_eq!(code, i32::from(Code::Unavailable.exit()), "{err}");
         assert!(err.contains(&says) && !err.contains("start one"), "{err}");
     }
@@ -105,7 +105,7 @@ fn a_server_can_be_started_and_stopped_by_command() {
     let host = Server::start();
     let state = host.state().with_file_name("second");
     let run = |args: &[&str]| {
-        said(
+        decode_output(
             &host
                 .command(args)
                 .env("PANED_STATE_DIR", &state)
@@ -179,9 +179,9 @@ fn help_and_completions_come_without_a_server() {
         [&["--help"][..], &["new", "--help"], &["action", "--help"], &["completions", "bash"]]
     {
         let output = std::process::Command::new(binary()).args(args).output().unwrap();
-        let (out, _, code) = said(&output);
+        let (out, _, code) = decode_output(&output);
         assert!(code == 0 && 200 < out.len(), "{args:?}: {out}");
     }
     let output = std::process::Command::new(binary()).arg("--version").output().unwrap();
-    assert!(said(&output).0.starts_with("paned "));
+    assert!(decode_output(&output).0.starts_with("paned "));
 }

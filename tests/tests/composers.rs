@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use paned_model::Size;
-use paned_policy::agent::{Composer, Library, Look};
+use paned_policy::agent::{Composer, ProfileLibrary, ScreenSnapshot};
 use paned_term::Screen;
 use serde_json::Value;
 
 /// The screen of a recording at a moment.
-fn look(recording: &str, seconds: f64) -> Look {
+fn look(recording: &str, seconds: f64) -> ScreenSnapshot {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
     let cast = std::fs::read_to_string(folder.join(format!("{recording}.cast"))).unwrap();
     let mut lines = cast.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -22,13 +22,13 @@ fn look(recording: &str, seconds: f64) -> Look {
             screen.feed(event[2].as_str().unwrap().as_bytes());
         }
     }
-    screen.settle();
-    Look::of(&screen)
+    screen.flush_update();
+    ScreenSnapshot::of(&screen)
 }
 
 #[track_caller]
 fn check(recording: &str, seconds: f64, expect: &Composer) {
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     let name = recording.split('/').next().unwrap();
     let profile = library.get(if name == "repl-bash" { "shell" } else { name }).unwrap();
     let look = look(recording, seconds);
@@ -69,7 +69,7 @@ fn a_persons_words_are_read() {
 
 #[test]
 fn a_draft_of_several_lines_is_read_whole() {
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     for (recording, seconds) in
         [("codex/multi-line.120x40", 4.56), ("aider/multi-line.120x40", 7.94)]
     {
@@ -116,14 +116,14 @@ fn the_questions_of_real_programs_can_be_answered() {
         ("aider/first-run.80x24", 2.0, "y enter|n enter"),
         ("pi/permission-allow.80x24", 4.0, "enter|down enter"),
     ];
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     for (recording, seconds, keys) in cases {
         let profile = library.get(recording.split('/').next().unwrap()).unwrap();
         let dialog = look(recording, seconds).dialog(profile).unwrap();
         let pressed: Vec<_> = dialog.options.iter().map(|option| option.keys.join(" ")).collect();
         assert_eq!(pressed.join("|"), keys, "{recording}: {dialog:#?}");
         assert_eq!(dialog.options[0].allows, Some(true), "{recording}");
-        let is_permission = dialog.kind.word() == "permission";
+        let is_permission = dialog.kind.as_str() == "permission";
         assert_eq!(is_permission, recording.contains("permission"), "{recording}: {}", dialog.kind);
     }
 }

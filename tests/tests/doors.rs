@@ -4,15 +4,15 @@
 
 use std::time::Instant;
 
-use paned_e2e::{PATIENCE, Reply, Request, Server, is_alive};
+use paned_e2e::{Reply, Request, Server, WAIT_TIMEOUT, is_alive};
 use serde_json::{Value, json};
 
-struct Door {
+struct OpencodePtyServer {
     server: Server,
     authority: String,
 }
 
-impl Door {
+impl OpencodePtyServer {
     fn open() -> Self {
         let server = Server::start_with(&["--door", "opencode-pty=127.0.0.1:0,open"]);
         let url = server.ready()["doors"]["opencode-pty"].as_str().unwrap();
@@ -45,7 +45,7 @@ impl Door {
 /// Waits until this holds.
 #[track_caller]
 fn until(holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !holds() {
         assert!(Instant::now() < deadline, "it never held");
     }
@@ -58,7 +58,7 @@ fn id(path: &str) -> &str {
 
 #[test]
 fn a_session_is_started_used_killed_and_forgotten() {
-    let door = Door::open();
+    let door = OpencodePtyServer::open();
     let script = "trap '' TERM HUP; stty size; read line; echo \"got $line\"; sleep 1000";
     let path = door.script(script);
     let pid = door.ask("GET", &path).json()["pid"].as_u64().unwrap();
@@ -89,7 +89,7 @@ fn a_session_is_started_used_killed_and_forgotten() {
 
 #[test]
 fn the_real_exit_code_is_told() {
-    let door = Door::open();
+    let door = OpencodePtyServer::open();
     let path = door.script("exit 7");
     door.server.act("pane:wait", json!({ "paneId": id(&path), "exit": true }));
     let info = door.ask("GET", &path).json();
@@ -98,7 +98,7 @@ fn the_real_exit_code_is_told() {
 
 #[test]
 fn an_open_door_is_warned_about_and_still_guarded() {
-    let door = Door::open();
+    let door = OpencodePtyServer::open();
     let moved = door.ask("GET", "/anything");
     assert_eq!((moved.status, moved.header("location")), (302, Some("/index.html")));
     let foreign = door.request("GET", "/api/sessions").header("origin", "http://evil.example");
@@ -114,7 +114,7 @@ fn an_open_door_is_warned_about_and_still_guarded() {
 
 #[test]
 fn a_door_outlives_an_upgrade() {
-    let door = Door::open();
+    let door = OpencodePtyServer::open();
     assert!(door.server.cli(&["server", "upgrade"]).status.success());
     assert_eq!(door.ask("GET", "/health").json()["status"], "healthy");
 }

@@ -123,7 +123,7 @@ fn line_numbers_stay_true_after_the_ring_dropped_old_lines_and_a_restart() {
         assert_eq!(some["lines"][1], json!({ "n": 900_001, "text": "line 900001 of many" }));
         let oldest = on_a(&server, "pane:read", json!({ "offset": 0, "limit": 2 }));
         assert_eq!(oldest["lines"][1]["text"], format!("line {} of many", dropped + 1));
-        assert_eq!(oldest["lines"][0]["beheaded"], true);
+        assert_eq!(oldest["lines"][0]["truncatedStart"], true);
         let fallen = on_a(&server, "pane:read", json!({ "since": 7, "limit": 1 }));
         let lost = (fallen["gap"]["from"].as_u64(), fallen["gap"]["to"].as_u64().unwrap());
         assert!(lost.0 == Some(7) && 1 << 20 < lost.1, "{fallen}");

@@ -3,12 +3,12 @@
 use paned_e2e::{FakeAgent, Server, wait_for};
 use serde_json::{Value, json};
 
-struct Run {
+struct FakeAgentRun {
     server: Server,
     agent: FakeAgent,
 }
 
-impl Run {
+impl FakeAgentRun {
     #[track_caller]
     fn start(flags: &[&str]) -> Self {
         let (server, agent) = (Server::start(), FakeAgent::new(flags));
@@ -20,7 +20,7 @@ impl Run {
     fn ready(flags: &[&str]) -> Self {
         let run = Self::start(flags);
         run.agent.wait("ready", 1);
-        run.sees("? for help");
+        run.wait_for_text("? for help");
         run
     }
 
@@ -37,7 +37,7 @@ impl Run {
     }
 
     #[track_caller]
-    fn sees(&self, text: &str) {
+    fn wait_for_text(&self, text: &str) {
         let shows = |row: &Value| row.as_str().is_some_and(|row| row.contains(text));
         wait_for(text, || self.screen()["rows"].as_array()?.iter().any(shows).then_some(()));
     }
@@ -45,9 +45,9 @@ impl Run {
 
 #[test]
 fn a_prompt_arrives_as_it_was_pasted() {
-    let run = Run::ready(&[]);
+    let run = FakeAgentRun::ready(&[]);
     run.paste("first\n\tsecond  ");
-    run.sees("> first");
+    run.wait_for_text("> first");
     run.press("enter");
     run.agent.wait("prompt", 1);
     assert_eq!(run.agent.prompts(), ["first\n\tsecond  "]);
@@ -56,9 +56,9 @@ fn a_prompt_arrives_as_it_was_pasted() {
 
 #[test]
 fn a_collapsed_paste_is_submitted_whole() {
-    let run = Run::ready(&["--collapse-paste"]);
+    let run = FakeAgentRun::ready(&["--collapse-paste"]);
     run.paste("one\ntwo\nthree");
-    run.sees("> [Pasted text #1 +2 lines]");
+    run.wait_for_text("> [Pasted text #1 +2 lines]");
     run.press("enter");
     run.agent.wait("prompt", 1);
     assert_eq!(run.agent.prompts(), ["one\ntwo\nthree"]);
@@ -66,7 +66,7 @@ fn a_collapsed_paste_is_submitted_whole() {
 
 #[test]
 fn a_swallowed_enter_submits_nothing() {
-    let run = Run::ready(&["--swallow-enter", "1"]);
+    let run = FakeAgentRun::ready(&["--swallow-enter", "1"]);
     run.paste("hello");
     run.press("enter");
     run.agent.wait("swallowed", 1);
@@ -77,9 +77,9 @@ fn a_swallowed_enter_submits_nothing() {
 
 #[test]
 fn a_dialog_that_races_a_paste_takes_the_enter() {
-    let run = Run::ready(&["--dialog-race", "1"]);
+    let run = FakeAgentRun::ready(&["--dialog-race", "1"]);
     run.paste("hello");
-    run.sees("Allow this command?");
+    run.wait_for_text("Allow this command?");
     run.press("enter");
     assert_eq!(run.agent.wait("answer", 1)["yes"], true);
     assert_eq!(run.agent.prompts(), [""; 0]);
@@ -87,32 +87,32 @@ fn a_dialog_that_races_a_paste_takes_the_enter() {
 
 #[test]
 fn a_dialog_at_the_start_comes_before_ready() {
-    let run = Run::start(&["--dialog-at-start", "--slow-start", "200"]);
-    run.sees("Do you trust this folder?");
+    let run = FakeAgentRun::start(&["--dialog-at-start", "--slow-start", "200"]);
+    run.wait_for_text("Do you trust this folder?");
     assert!(run.agent.log().iter().all(|line| line["event"] != "ready"));
     run.press("y");
     run.agent.wait("ready", 1);
-    run.sees("? for help");
+    run.wait_for_text("? for help");
 }
 
 #[test]
 fn a_tool_is_asked_for_and_refused() {
-    let run = Run::ready(&[]);
+    let run = FakeAgentRun::ready(&[]);
     run.paste("FAKE tool cmd=touch+made.txt");
     run.press("enter");
-    run.sees("touch made.txt");
-    run.sees("enter to confirm");
+    run.wait_for_text("touch made.txt");
+    run.wait_for_text("enter to confirm");
     run.press("esc");
     assert_eq!(run.agent.wait("answer", 1)["yes"], false);
-    run.sees("* Did not run touch made.txt");
+    run.wait_for_text("* Did not run touch made.txt");
 }
 
 #[test]
 fn work_is_interrupted_and_what_waits_comes_next() {
-    let run = Run::ready(&["--redraw", "--switch-screen"]);
+    let run = FakeAgentRun::ready(&["--redraw", "--switch-screen"]);
     run.paste("FAKE hang");
     run.press("enter");
-    run.sees("esc to interrupt");
+    run.wait_for_text("esc to interrupt");
     wait_for("the alternate screen", || {
         (run.screen()["modes"]["alternateScreen"] == true).then_some(())
     });
@@ -127,7 +127,7 @@ fn work_is_interrupted_and_what_waits_comes_next() {
 
 #[test]
 fn a_crash_is_a_crash() {
-    let run = Run::ready(&["--crash-after", "1"]);
+    let run = FakeAgentRun::ready(&["--crash-after", "1"]);
     let mut events = run.server.events("*", None);
     run.paste("hello");
     run.press("enter");
@@ -137,7 +137,7 @@ fn a_crash_is_a_crash() {
 
 #[test]
 fn a_frozen_one_draws_no_more() {
-    let run = Run::ready(&["--freeze-after", "1", "--alt-screen"]);
+    let run = FakeAgentRun::ready(&["--freeze-after", "1", "--alt-screen"]);
     run.paste("hello");
     run.press("enter");
     run.agent.wait("busy", 1);
@@ -152,10 +152,10 @@ fn a_frozen_one_draws_no_more() {
 
 #[test]
 fn prose_stays_in_the_transcript() {
-    let run = Run::ready(&["--prose-dialog", "--work", "10"]);
+    let run = FakeAgentRun::ready(&["--prose-dialog", "--work", "10"]);
     run.paste("hello");
     run.press("enter");
     run.agent.wait("ready", 2);
-    run.sees("enter to confirm · esc to cancel");
-    run.sees("? for help");
+    run.wait_for_text("enter to confirm · esc to cancel");
+    run.wait_for_text("? for help");
 }

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 /// How long a program may take on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-struct Program {
+struct UnprofiledAgent {
     server: Server,
 }
 
-impl Program {
+impl UnprofiledAgent {
     /// Starts one of `tests/data/programs` as an agent, without a profile.
     fn start(file: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/programs").join(file);
@@ -86,7 +86,7 @@ impl Program {
 
 #[test]
 fn a_chat_with_a_line_prompt_takes_prompts_once_and_its_question_waits() {
-    let program = Program::start("chat.py");
+    let program = UnprofiledAgent::start("chat.py");
     for number in 0..3 {
         program.send(&format!("hello number {number}"));
         program.prints(&format!("answer {number}: hello number {number}"));
@@ -103,16 +103,16 @@ fn a_chat_with_a_line_prompt_takes_prompts_once_and_its_question_waits() {
     program.until("ready");
 }
 
-fn outcome(program: &Program, params: Value) -> String {
+fn outcome(program: &UnprofiledAgent, params: Value) -> String {
     match program.server.try_act("agent:message", params) {
         Ok(answer) => answer["outcome"].as_str().unwrap_or_default().to_owned(),
-        Err(refusal) => refusal.code.word().to_owned(),
+        Err(refusal) => refusal.code.as_str().to_owned(),
     }
 }
 
 #[test]
 fn a_composer_that_stays_while_the_program_works_is_no_proof_of_ready() {
-    let program = Program::start("boxed.py");
+    let program = UnprofiledAgent::start("boxed.py");
     for number in 0..3 {
         program.send(&format!("task {number}"));
         assert_eq!(program.agent()["state"], "busy");
@@ -124,7 +124,7 @@ fn a_composer_that_stays_while_the_program_works_is_no_proof_of_ready() {
 
 #[test]
 fn a_read_eval_print_loop_is_learned() {
-    let program = Program::run(&["python3", "-q"]);
+    let program = UnprofiledAgent::run(&["python3", "-q"]);
     program.send("print(6 * 7)");
     program.until("ready");
     assert!(program.count("42") > 0, "{}", program.server.text("a"));
@@ -143,7 +143,7 @@ fn shells_and_loops_that_every_machine_has_are_busy_while_they_work() {
             "'slept'",
         ),
     ] {
-        let program = Program::run(argv);
+        let program = UnprofiledAgent::run(argv);
         program.send(work);
         assert_eq!(program.agent()["state"], "busy", "{argv:?}");
         program.until("ready");
@@ -153,7 +153,7 @@ fn shells_and_loops_that_every_machine_has_are_busy_while_they_work() {
 
 #[test]
 fn a_question_with_its_keys_in_one_row_is_read_and_answered() {
-    let program = Program::start("keys.py");
+    let program = UnprofiledAgent::start("keys.py");
     for (option, printed) in [("yes", "ran: first"), ("deny", "refused: second")] {
         let text = printed.split_once(": ").unwrap().1;
         program.server.act("pane:paste", json!({ "paneId": "a", "text": text }));
@@ -173,7 +173,7 @@ fn a_question_with_its_keys_in_one_row_is_read_and_answered() {
 
 #[test]
 fn a_program_that_sleeps_in_a_read_of_its_terminal_is_seen_to_wait() {
-    let program = Program::start("chat.py");
+    let program = UnprofiledAgent::start("chat.py");
     let text = program.explained("a");
     assert!(text.contains("sleeps in a read of the terminal"), "{text}");
 }
@@ -181,7 +181,7 @@ fn a_program_that_sleeps_in_a_read_of_its_terminal_is_seen_to_wait() {
 #[test]
 fn what_was_learned_of_a_program_is_known_in_other_panes_and_after_a_restart() {
     const LEARNED: &str = "was learned before";
-    let mut program = Program::start("boxed.py");
+    let mut program = UnprofiledAgent::start("boxed.py");
     assert!(!program.explained("a").contains(LEARNED));
     program.send("task");
     program.until("ready");

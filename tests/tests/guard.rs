@@ -3,8 +3,8 @@
 
 use std::thread;
 
-use paned_e2e::{Server, Visitor, script, wait_for};
-use paned_model::frame::{Guard, Refused};
+use paned_e2e::{KeeperClient, Server, script, wait_for};
+use paned_model::frame::{InputGuard, RefusalReason};
 use serde_json::json;
 
 /// A pane that prints just what it reads.
@@ -19,23 +19,23 @@ fn printed(server: &Server, id: &str, text: &str) -> u64 {
     wait_for(text, || (server.text(id) == text).then(|| server.tape(id).end()))
 }
 
-fn at(end: u64) -> Guard {
-    Guard { end: Some(end), typed: None }
+fn at(end: u64) -> InputGuard {
+    InputGuard { end: Some(end), typed: None }
 }
 
-fn after(typed: u64) -> Guard {
-    Guard { end: None, typed: Some(typed) }
+fn after(typed: u64) -> InputGuard {
+    InputGuard { end: None, typed: Some(typed) }
 }
 
 #[test]
 fn what_was_printed_since_the_look_stops_a_write() {
     let server = Server::start();
     mirror(&server, "m");
-    let mut visitor = Visitor::come(&server, "m");
+    let mut visitor = KeeperClient::connect(&server, "m");
     assert_eq!(visitor.type_if(at(5), "one").refused, None);
     let end = printed(&server, "m", "readyone");
     for stale in [0, 5, end - 1, end + 1] {
-        assert_eq!(visitor.type_if(at(stale), "stale").refused, Some(Refused::Moved));
+        assert_eq!(visitor.type_if(at(stale), "stale").refused, Some(RefusalReason::Stale));
     }
     assert_eq!(visitor.type_if(at(end), "two").refused, None);
     printed(&server, "m", "readyonetwo");
@@ -45,13 +45,13 @@ fn what_was_printed_since_the_look_stops_a_write() {
 fn whoever_typed_since_the_look_stops_a_write() {
     let server = Server::start();
     mirror(&server, "m");
-    let mut visitor = Visitor::come(&server, "m");
-    let mut person = Visitor::come(&server, "m");
+    let mut visitor = KeeperClient::connect(&server, "m");
+    let mut person = KeeperClient::connect(&server, "m");
     assert_eq!(visitor.typed(), 0);
     assert_eq!(visitor.type_if(after(0), "a").typed, Some(0), "a guarded write is nobody's");
     assert_eq!(person.type_in("b").typed, Some(1));
     let refused = visitor.type_if(after(0), "stale");
-    assert_eq!((refused.refused, refused.typed), (Some(Refused::Moved), Some(1)));
+    assert_eq!((refused.refused, refused.typed), (Some(RefusalReason::Stale), Some(1)));
     assert_eq!(visitor.type_if(after(1), "c").refused, None);
     // Through the server as well as beside it.
     server.act("pane:write", json!({ "paneId": "m", "text": "d" }));
@@ -67,13 +67,13 @@ fn what_is_not_read_yet_stops_a_write() {
     let server = Server::start();
     server.act("pane:new", script("deaf", "stty raw -echo; printf ready; exec tail -f /dev/null"));
     printed(&server, "deaf", "ready");
-    let mut visitor = Visitor::come(&server, "deaf");
+    let mut visitor = KeeperClient::connect(&server, "deaf");
     // One key waits in the pty.
     assert_eq!(visitor.type_if(at(5), "\r").refused, None);
-    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(Refused::Unread));
+    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(RefusalReason::Unread));
     // More than a pty holds waits in the keeper.
-    assert_eq!(visitor.type_if(Guard::default(), &"x".repeat(200_000)).refused, None);
-    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(Refused::Unread));
+    assert_eq!(visitor.type_if(InputGuard::default(), &"x".repeat(200_000)).refused, None);
+    assert_eq!(visitor.type_if(at(5), "\r").refused, Some(RefusalReason::Unread));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn token(writer: usize, n: usize) -> String {
 
 /// Looks and writes until each of its texts went through.
 fn write_in_turn(server: &Server, writer: usize, each: usize) {
-    let mut visitor = Visitor::come(server, "m");
+    let mut visitor = KeeperClient::connect(server, "m");
     for n in 0..each {
         wait_for("a moment when nothing moved", || {
             let end = server.tape("m").end();

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use paned_e2e::{PATIENCE, Server, gone, is_alive, script, wait_for};
+use paned_e2e::{Server, WAIT_TIMEOUT, gone, is_alive, script, wait_for};
 use serde_json::{Value, json};
 
 /// Starts a script that prints numbers of processes and then the title `ready`; answers the numbers.
@@ -127,7 +127,7 @@ fn those_who_fork_while_they_are_killed_do_not_get_away() {
     let answer = server.act("pane:kill", json!({ "paneId": "a", "graceMs": 50 }));
     assert_eq!((&answer["status"], &answer["survivors"]), (&json!("killed"), &json!([])));
     // The keeper goes only when it has no child left.
-    assert!(gone(keeper, PATIENCE));
+    assert!(gone(keeper, WAIT_TIMEOUT));
     server.act("pane:new", script("check", "ps -eo args= | grep -c '^sleep 30$'"));
     server.events("pane:exited", Some(0)).until_exit("check");
     assert_eq!(server.printed("check"), b"0\r\n");

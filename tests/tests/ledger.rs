@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paned_e2e::{Dice, PATIENCE, Server, Told, gone};
+use paned_e2e::{ReceivedEvent, SeededRng, Server, WAIT_TIMEOUT, gone};
 use serde_json::json;
 
 const PANES: usize = 20;
@@ -26,7 +26,7 @@ os._exit(pane)
 
 #[test]
 fn ledger_every_byte_exit_and_event_is_accounted_for() {
-    let mut dice = Dice::new();
+    let mut dice = SeededRng::new();
     let mut server = Server::start();
     for pane in 0..PANES {
         let argv = json!(["python3", "-c", WRITER, pane.to_string(), RECORDS.to_string()]);
@@ -53,16 +53,16 @@ fn ledger_every_byte_exit_and_event_is_accounted_for() {
     }
     check_events(&server.history());
     for keeper in keepers {
-        assert!(gone(keeper, PATIENCE), "the keeper {keeper} is left behind");
+        assert!(gone(keeper, WAIT_TIMEOUT), "the keeper {keeper} is left behind");
     }
     check_folder(&server);
 }
 
 /// A random moment: until some pane has printed a random amount more, or has ended.
-fn wait_for_progress(server: &Server, dice: &mut Dice) {
-    let pane = format!("p{}", dice.roll(PANES as u64));
+fn wait_for_progress(server: &Server, dice: &mut SeededRng) {
+    let pane = format!("p{}", dice.below(PANES as u64));
     let tape = server.tape(&pane);
-    let goal = tape.end() + dice.roll(400_000);
+    let goal = tape.end() + dice.below(400_000);
     while tape.end() < goal && tape.ending().is_none() {
         std::thread::yield_now();
     }
@@ -90,12 +90,12 @@ fn check_pane(server: &Server, pane: usize) {
     }
 }
 
-fn check_events(history: &[Told]) {
+fn check_events(history: &[ReceivedEvent]) {
     let ids: Vec<u64> = history.iter().filter_map(|told| told.id).collect();
     let expect: Vec<u64> = (1..=ids.len() as u64).collect();
     assert!(ids == expect, "event ids are not dense");
     for pane in 0..PANES {
-        let about = |told: &&Told| told.data["paneId"] == format!("p{pane}");
+        let about = |told: &&ReceivedEvent| told.data["paneId"] == format!("p{pane}");
         let names: Vec<_> = history.iter().filter(about).map(|told| told.name.as_str()).collect();
         assert_eq!(names, ["pane:created", "pane:exited"], "p{pane}");
     }

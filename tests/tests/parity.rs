@@ -62,12 +62,12 @@ fn check(server: &Server, action: &Value) {
 }
 
 /// A server whose every answer is compared with what it says of its answers.
-struct Described {
+struct SchemaCheckedServer {
     server: Server,
     actions: Value,
 }
 
-impl Described {
+impl SchemaCheckedServer {
     fn start() -> Self {
         let server = Server::start();
         let profiles = server.state().parent().unwrap().join(".config/paned/profiles");
@@ -97,7 +97,7 @@ impl Described {
 
 #[test]
 fn panes_and_the_server_answer_as_they_are_described() {
-    let described = Described::start();
+    let described = SchemaCheckedServer::start();
     let script = "printf 'one\\ntwo\\n'; exec cat";
     described.act("pane:new", json!({ "id": "a", "argv": ["sh", "-c", script] }));
     described.act("pane:wait", json!({ "paneId": "a", "pattern": "two", "since": 0 }));
@@ -126,7 +126,7 @@ fn panes_and_the_server_answer_as_they_are_described() {
 
 #[test]
 fn agents_answer_as_they_are_described() {
-    let described = Described::start();
+    let described = SchemaCheckedServer::start();
     let agent = FakeAgent::new(&[]);
     let mut params = agent.params("a");
     params["profile"] = json!("fake-agent");

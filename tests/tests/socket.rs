@@ -1,28 +1,28 @@
 //! Panes over the WebSocket, with real programs and real disconnects.
 #![forbid(unsafe_code)]
 
-use paned_e2e::{Dice, Frame, Server, script};
+use paned_e2e::{Frame, SeededRng, Server, script};
 use serde_json::json;
 
 #[test]
 fn a_hundred_disconnects_lose_and_repeat_nothing() {
     let mut server = Server::start();
-    let mut dice = Dice::new();
+    let mut dice = SeededRng::new();
     server.act("pane:new", script("a", "seq 1700000"));
     let expect: String = (1..=1_700_000).map(|n| format!("{n}\r\n")).collect();
     let (mut got, mut disconnects, mut over) = (Vec::new(), 0, false);
     while !over {
         let mut socket = server.socket_to_panes();
         let channel = socket.subscribe("a", json!(got.len()));
-        let patience = if disconnects < 100 { dice.roll(2) } else { u64::MAX };
+        let patience = if disconnects < 100 { dice.below(2) } else { u64::MAX };
         for _ in 0..=patience {
             match socket.next() {
                 Frame::Output(_, offset, bytes) => {
                     assert_eq!(offset, got.len() as u64);
                     got.extend(bytes);
-                    socket.say(&json!({ "type": "ack", "channel": channel, "offset": got.len() }));
+                    socket.send(&json!({ "type": "ack", "channel": channel, "offset": got.len() }));
                 }
-                Frame::Said(said) => {
+                Frame::Message(said) => {
                     assert_eq!(said["type"], "exit", "{said}");
                     over = true;
                     break;
@@ -53,7 +53,7 @@ fn a_late_joiner_gets_the_screen_and_then_what_follows() {
     let Frame::Screen(of, offset, screen) = socket.next() else { panic!("no screen") };
     assert_eq!((of, offset), (channel, server.tape("a").end()));
     assert!(String::from_utf8_lossy(&screen).contains("and plain"));
-    socket.say(&json!({ "type": "input", "pane": "a", "text": "go\r" }));
+    socket.send(&json!({ "type": "input", "pane": "a", "text": "go\r" }));
     let mut after = Vec::new();
     loop {
         match socket.next() {
@@ -61,8 +61,8 @@ fn a_late_joiner_gets_the_screen_and_then_what_follows() {
                 assert_eq!(from, offset + after.len() as u64);
                 after.extend(bytes);
             }
-            Frame::Said(said) if said["type"] == "exit" => break,
-            Frame::Said(said) => assert_eq!(said["type"], "ok", "{said}"),
+            Frame::Message(said) if said["type"] == "exit" => break,
+            Frame::Message(said) => assert_eq!(said["type"], "ok", "{said}"),
             Frame::Screen(..) => panic!("a second screen"),
         }
     }

@@ -6,10 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use paned_e2e::{
-    PATIENCE, Request, Server, Visitor, gone, is_alive, kill9, script, signal, wait_for,
+    KeeperClient, Request, Server, WAIT_TIMEOUT, gone, is_alive, kill9, script, signal, wait_for,
 };
 use paned_model::Code;
-use paned_model::frame::{Hello, Message as _, Role, ToKeeper, VERSION};
+use paned_model::frame::{ClientRole, FrameMessage as _, Hello, ToKeeper, VERSION};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -69,10 +69,10 @@ fn an_end_while_no_server_runs_is_known_when_it_comes_back() {
     server.kill();
     let stopped = server.tape("c").pid().unwrap();
     for keeper in keepers.iter().filter(|keeper| **keeper != server.tape("c").keeper()) {
-        assert!(gone(*keeper, PATIENCE), "a keeper whose pane is over ends by itself");
+        assert!(gone(*keeper, WAIT_TIMEOUT), "a keeper whose pane is over ends by itself");
     }
     kill9(stopped);
-    assert!(gone(server.tape("c").keeper(), PATIENCE));
+    assert!(gone(server.tape("c").keeper(), WAIT_TIMEOUT));
     server.start_again();
     for (id, code, signal) in [
         ("a", json!(0), json!(null)),
@@ -196,7 +196,7 @@ fn a_keeper_that_is_stopped_keeps_its_pane() {
     until_heard(&server, "a");
     assert!(!server.history().iter().any(|told| told.name == "pane:lost"));
     server.act("pane:close", json!({ "paneId": "a" }));
-    assert!(gone(program, PATIENCE) && gone(keeper, PATIENCE));
+    assert!(gone(program, WAIT_TIMEOUT) && gone(keeper, WAIT_TIMEOUT));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_server_finds_a_pane_that_many_look_at() {
     server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
     server.kill();
     let socket = server.state().join("panes/a/keeper.sock");
-    let viewers: Vec<_> = (0..64).map(|_| Visitor::come(&server, "a")).collect();
+    let viewers: Vec<_> = (0..64).map(|_| KeeperClient::connect(&server, "a")).collect();
     let strangers: Vec<_> = (0..64).map(|_| UnixStream::connect(&socket).unwrap()).collect();
     server.start_again();
     assert_eq!(server.pane("a")["status"], "running");
@@ -218,9 +218,9 @@ fn somebody_who_calls_themselves_the_server_costs_no_pane() {
     let server = Server::start();
     server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
     let mut thief = UnixStream::connect(server.state().join("panes/a/keeper.sock")).unwrap();
-    thief.set_read_timeout(Some(PATIENCE)).unwrap();
+    thief.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let mut hello = Vec::new();
-    ToKeeper::Hello(Hello { version: VERSION, role: Role::Server }).encode(&mut hello);
+    ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Server }).encode(&mut hello);
     thief.write_all(&hello).unwrap();
     // The keeper has one server at a time: the thief is let go when ours is back.
     thief.read_to_end(&mut Vec::new()).unwrap();
@@ -249,7 +249,7 @@ fn the_nursery_ends_with_its_server_and_the_panes_do_not() {
     let pane = server.act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
     let nurseries = paned_e2e::children_of(server.pid());
     server.kill();
-    assert!(gone(nurseries[0], PATIENCE));
+    assert!(gone(nurseries[0], WAIT_TIMEOUT));
     assert!(is_alive(u32::try_from(pane["pid"].as_u64().unwrap()).unwrap()));
 }
 

@@ -55,7 +55,7 @@ impl Manifest {
     }
 
     /// The last part of the folder, by which people call the crate.
-    pub(crate) fn room(&self) -> &str {
+    pub(crate) fn crate_name(&self) -> &str {
         self.folder().rsplit('/').next().unwrap_or_default()
     }
 }
@@ -102,7 +102,7 @@ mod tests {
         let found: Vec<_> =
             manifest.dependencies.iter().map(|it| (it.package.as_str(), it.line)).collect();
         assert_eq!(found, [("b", 4), ("d", 5), ("e", 6), ("f", 9)]);
-        assert_eq!((manifest.folder(), manifest.room()), ("crates/a", "a"));
+        assert_eq!((manifest.folder(), manifest.crate_name()), ("crates/a", "a"));
     }
 
     #[test]

@@ -4,12 +4,12 @@
 use crate::source::{is_word, line_at};
 
 /// A path such as `std::fs::read`; a single name is a path too.
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedPath<'a> {
     pub(crate) line: usize,
     pub(crate) segments: Vec<&'a str>,
 }
 
-impl Named<'_> {
+impl NamedPath<'_> {
     /// Whether the segments of `path` follow each other somewhere in this one.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let wanted: Vec<&str> = path.split("::").collect();
@@ -18,7 +18,7 @@ impl Named<'_> {
 }
 
 /// Every path in a text that is code only.
-pub(crate) fn paths(code: &str) -> Vec<Named<'_>> {
+pub(crate) fn paths(code: &str) -> Vec<NamedPath<'_>> {
     let mut reader = Reader { code, at: 0, found: Vec::new() };
     while reader.at < code.len() {
         if !reader.path(&[]) {
@@ -31,7 +31,7 @@ pub(crate) fn paths(code: &str) -> Vec<Named<'_>> {
 struct Reader<'a> {
     code: &'a str,
     at: usize,
-    found: Vec<Named<'a>>,
+    found: Vec<NamedPath<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         }
         let found = segments.len() > prefix.len();
         if found {
-            self.found.push(Named { line: line_at(self.code, start), segments });
+            self.found.push(NamedPath { line: line_at(self.code, start), segments });
         }
         found
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_path_is_found_in_a_longer_one() {
-        let named = Named { line: 1, segments: vec!["std", "fs", "read"] };
+        let named = NamedPath { line: 1, segments: vec!["std", "fs", "read"] };
         assert!(named.holds("std::fs"));
         assert!(named.holds("fs::read"));
         assert!(!named.holds("std::read"));

@@ -6,9 +6,9 @@ use std::fmt;
 use crate::tree::{File, Tree};
 
 mod direction;
-mod house;
 mod pure;
 mod registries;
+mod repository;
 mod shape;
 mod sleeps;
 mod unsafe_code;
@@ -19,8 +19,8 @@ type Rule = fn(&Tree) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
     direction::arrows_point_one_way,
-    house::documents_exist,
-    house::lints_hold_everywhere,
+    repository::documents_exist,
+    repository::lints_hold_everywhere,
     pure::dependencies_stay_pure,
     pure::keepers_have_no_runtime,
     pure::sources_stay_pure,

@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::Row;
 use crate::error::Error;
-use crate::exchange::Exchange;
 use crate::figure::{Figure, Quantity, Unit};
 use crate::http::{Address, Client};
 use crate::pin::Pinned;
 use crate::plan::Plan;
 use crate::rival::Rival;
+use crate::round_trip::MinimalRoundTrip;
 use crate::server::{self, Server};
-use crate::stage::Stage;
+use crate::server_with_tmux::ServerWithTmux;
 use crate::stats::{self, Samples};
 
 pub(super) const ROW: Row =
@@ -38,8 +38,11 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let start = || {
         let server = Server::start(plan)?;
         let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
-        let by = |door| Ours::new(door, &pane);
-        let doors = [Door::Tcp(server.address().clone()), Door::Socket(server.socket.clone())];
+        let by = |door| PanedCalls::new(door, &pane);
+        let doors = [
+            BenchTransport::Tcp(server.address().clone()),
+            BenchTransport::Socket(server.socket.clone()),
+        ];
         Ok::<_, Error>((doors.map(by), server))
     };
     let (bare, ways) = on_one_core(plan, start)?;
@@ -52,11 +55,11 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 
 fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let start = || {
-        let stage = Stage::start(plan, Size::default())?;
-        let door = Door::Tcp(stage.server.address().clone());
-        Ok::<_, Error>(([Ours::new(door, &stage.first)], stage))
+        let stage = ServerWithTmux::start(plan, Size::default())?;
+        let door = BenchTransport::Tcp(stage.server.address().clone());
+        Ok::<_, Error>(([PanedCalls::new(door, &stage.first)], stage))
     };
-    let (_, [Way { screen, paste }]) = on_one_core(plan, start)?;
+    let (_, [BridgeFigures { screen, paste }]) = on_one_core(plan, start)?;
     let ([ours], _stage) = start()?;
     let shown =
         |figure: Figure| Figure { what: format!("shown in tmux: {}", figure.what), ..figure };
@@ -68,7 +71,7 @@ fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
 }
 
 /// How much faster screens and lines are by one way.
-struct Way {
+struct BridgeFigures {
     screen: Figure,
     paste: Figure,
 }
@@ -77,12 +80,12 @@ struct Way {
 /// wake another one may take longer than all the rest, or no time at all.
 fn on_one_core<T, const N: usize>(
     plan: &Plan,
-    start: impl FnOnce() -> Result<([Ours; N], T), Error>,
-) -> Result<(Figure, [Way; N]), Error> {
+    start: impl FnOnce() -> Result<([PanedCalls; N], T), Error>,
+) -> Result<(Figure, [BridgeFigures; N]), Error> {
     let _pinned = Pinned::to_one_core()?;
     let (ways, _alive) = start()?;
     let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
-    let theirs = Theirs(bridge.address.clone());
+    let theirs = BridgeCalls(bridge.address.clone());
     let count = plan.amount(OURS);
     let answers = || Ok((bare(count)?, each(&ways, |ours| ours.screens(count))?));
     let (capture, answers) = plan.in_turn(|| theirs.captures(THEIRS), answers)?;
@@ -92,9 +95,9 @@ fn on_one_core<T, const N: usize>(
     let (screens, lines) = (by_way(&screens), by_way(&lines));
     let bare = faster("a bare answer over TCP on one core, p50; how much faster", &capture, bare);
     let figures = std::array::from_fn(|way| {
-        let by = ways[way].door.name();
+        let by = ways[way].transport.name();
         let named = |what| format!("{what} over {by} on one core, p50; how much faster");
-        Way {
+        BridgeFigures {
             screen: faster(&named("pane:screen"), &capture, screens(way)),
             paste: faster(&named("text and Enter"), &send, lines(way)),
         }
@@ -104,8 +107,8 @@ fn on_one_core<T, const N: usize>(
 
 /// Does it by each way.
 fn each(
-    ways: &[Ours],
-    act: impl Fn(&Ours) -> Result<Vec<Duration>, Error>,
+    ways: &[PanedCalls],
+    act: impl Fn(&PanedCalls) -> Result<Vec<Duration>, Error>,
 ) -> Result<Vec<Vec<Duration>>, Error> {
     ways.iter().map(act).collect()
 }
@@ -117,14 +120,14 @@ fn by_way(rounds: &[Vec<Vec<Duration>>]) -> impl Fn(usize) -> Vec<Vec<Duration>>
 
 /// How long an answer takes of somebody who knows nothing.
 fn bare(count: u64) -> Result<Vec<Duration>, Error> {
-    let mut exchange = Exchange::start()?;
+    let mut exchange = MinimalRoundTrip::start()?;
     times(count, || exchange.ask())
 }
 
 /// Screens on several connections.
-fn on_four(plan: &Plan, ours: &Ours) -> Result<Figure, Error> {
+fn on_four(plan: &Plan, ours: &PanedCalls) -> Result<Figure, Error> {
     let bridge = Rival::tmux_bridge(&plan.scratch().join("tmux"))?;
-    let theirs = Theirs(bridge.address.clone());
+    let theirs = BridgeCalls(bridge.address.clone());
     let count = plan.amount(OURS);
     let (captures, screens) = plan.in_turn(
         || at_once(|| theirs.captures(THEIRS).map(drop)),
@@ -156,12 +159,12 @@ fn at_once(act: impl Fn() -> Result<(), Error> + Sync) -> Result<Duration, Error
 }
 
 /// How one comes in.
-enum Door {
+enum BenchTransport {
     Tcp(Address),
     Socket(PathBuf),
 }
 
-impl Door {
+impl BenchTransport {
     fn name(&self) -> &'static str {
         match self {
             Self::Tcp(_) => "TCP",
@@ -170,17 +173,17 @@ impl Door {
     }
 }
 
-struct Ours {
-    door: Door,
+struct PanedCalls {
+    transport: BenchTransport,
     screen: String,
     paste: String,
 }
 
-impl Ours {
-    fn new(door: Door, pane: &str) -> Self {
+impl PanedCalls {
+    fn new(transport: BenchTransport, pane: &str) -> Self {
         let screen = json!({ "paneId": pane }).to_string();
         let paste = json!({ "paneId": pane, "text": TEXT, "submit": true }).to_string();
-        Self { door, screen, paste }
+        Self { transport, screen, paste }
     }
 
     fn screens(&self, count: u64) -> Result<Vec<Duration>, Error> {
@@ -192,9 +195,9 @@ impl Ours {
     }
 
     fn times(&self, count: u64, action: &str, params: &str) -> Result<Vec<Duration>, Error> {
-        match &self.door {
-            Door::Tcp(address) => asked(Client::connect(address)?, count, action, params),
-            Door::Socket(path) => asked(Client::over(path)?, count, action, params),
+        match &self.transport {
+            BenchTransport::Tcp(address) => asked(Client::connect(address)?, count, action, params),
+            BenchTransport::Socket(path) => asked(Client::over(path)?, count, action, params),
         }
     }
 }
@@ -209,9 +212,9 @@ fn asked<S: Read + Write>(
 }
 
 /// One connection for each request, as HTTP/1.0 has it.
-struct Theirs(Address);
+struct BridgeCalls(Address);
 
-impl Theirs {
+impl BridgeCalls {
     fn captures(&self, count: u64) -> Result<Vec<Duration>, Error> {
         times(count, || Client::connect(&self.0)?.ask("GET /capture", "").map(drop))
     }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Row;
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::figure::{Figure, Quantity};
 use crate::plan::Plan;
 use crate::server::Server;
@@ -43,5 +43,5 @@ fn time(command: &mut Command) -> Result<Duration, Error> {
     if status.success() {
         return Ok(took);
     }
-    Err(Error::Odd { what: "the end of a command", found: format!("{command:?}: {status}") })
+    Err(Error::Unexpected { what: "the end of a command", found: format!("{command:?}: {status}") })
 }

@@ -8,10 +8,10 @@ use serde_json::json;
 use super::Row;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
-use crate::paint::{Arriving, Paint};
+use crate::flood::{ExpectedOutput, FloodKind};
+use crate::pane_watcher::WatchedOutput;
 use crate::plan::Plan;
 use crate::server::{self, Server};
-use crate::watch::Seen;
 use crate::{interrupt, proc};
 
 pub(super) const ROW: Row = Row { name: "D3", doc: "time on a core for what is printed", run };
@@ -23,18 +23,18 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Who watches meanwhile.
 #[derive(Clone, Copy)]
-enum Audience {
+enum OutputReader {
     Nobody,
     Reader,
-    Looker,
+    ScreenPoller,
 }
 
-impl Audience {
+impl OutputReader {
     fn name(self) -> &'static str {
         match self {
             Self::Nobody => "nobody watching",
             Self::Reader => "a WebSocket reader",
-            Self::Looker => "the screen asked for each 50 ms",
+            Self::ScreenPoller => "the screen asked for each 50 ms",
         }
     }
 }
@@ -42,11 +42,11 @@ impl Audience {
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut figures = Vec::new();
-    for audience in [Audience::Nobody, Audience::Reader, Audience::Looker] {
+    for audience in [OutputReader::Nobody, OutputReader::Reader, OutputReader::ScreenPoller] {
         for (paint, must, target) in [
-            (Paint::Plain, 70.0, 250.0),
-            (Paint::Colours, 50.0, 120.0),
-            (Paint::Redraw, 60.0, 150.0),
+            (FloodKind::Plain, 70.0, 250.0),
+            (FloodKind::Colours, 50.0, 120.0),
+            (FloodKind::Redraw, 60.0, 150.0),
         ] {
             let [server, keeper] = measure(plan, &server, paint, audience)?;
             figures.extend([server.at_least(must, target), keeper]);
@@ -59,13 +59,13 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 fn measure(
     plan: &Plan,
     server: &Server,
-    paint: Paint,
-    audience: Audience,
+    paint: FloodKind,
+    audience: OutputReader,
 ) -> Result<[Figure; 2], Error> {
     let bytes = plan.amount(BYTES);
     let rounds = (0..plan.rounds).map(|_| spend(plan, server, paint, audience));
     let rounds = rounds.collect::<Result<Vec<_>, _>>()?;
-    let figure = |who: &str, time: fn(&Spent) -> Duration| {
+    let figure = |who: &str, time: fn(&CpuSpent) -> Duration| {
         let best = rounds.iter().map(time).min().unwrap_or_default();
         let rate = bytes as f64 / 1e6 / best.as_secs_f64();
         let what = format!("{who}, {}, {}", paint.name(), audience.name());
@@ -74,25 +74,30 @@ fn measure(
     Ok([figure("server", |spent| spent.server), figure("keeper", |spent| spent.keeper)])
 }
 
-struct Spent {
+struct CpuSpent {
     server: Duration,
     keeper: Duration,
 }
 
-fn spend(plan: &Plan, server: &Server, paint: Paint, audience: Audience) -> Result<Spent, Error> {
+fn spend(
+    plan: &Plan,
+    server: &Server,
+    paint: FloodKind,
+    audience: OutputReader,
+) -> Result<CpuSpent, Error> {
     let bytes = plan.amount(BYTES);
-    let length = Arriving::of(paint).length(paint, bytes);
+    let length = ExpectedOutput::of(paint).length(paint, bytes);
     let before = proc::busy(server.pid())?;
     let argv = plan.child(&["paint", paint.name(), &bytes.to_string()]);
     let pane = server::open(&mut server.client()?, &argv)?;
     match audience {
-        Audience::Nobody => {}
-        Audience::Reader => read_all(server, &pane, length)?,
-        Audience::Looker => look_until(server, &pane, length)?,
+        OutputReader::Nobody => {}
+        OutputReader::Reader => read_all(server, &pane, length)?,
+        OutputReader::ScreenPoller => look_until(server, &pane, length)?,
     }
     await_bytes(server, &pane, length)?;
     let keeper = proc::busy(server.state.tape(&pane)?.keeper())?;
-    let spent = Spent { server: proc::busy(server.pid())?.saturating_sub(before), keeper };
+    let spent = CpuSpent { server: proc::busy(server.pid())?.saturating_sub(before), keeper };
     server::close(&mut server.client()?, slice::from_ref(&pane))?;
     Ok(spent)
 }
@@ -101,8 +106,10 @@ fn read_all(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
     let (mut watch, mut seen) = (server.watch(pane)?, 0);
     while seen < length {
         match watch.next()? {
-            Seen::Bytes(bytes) => seen += bytes.len() as u64,
-            Seen::Exit => return Err(Error::Odd { what: "a painter", found: "its end".into() }),
+            WatchedOutput::Bytes(bytes) => seen += bytes.len() as u64,
+            WatchedOutput::Exit => {
+                return Err(Error::Unexpected { what: "a painter", found: "its end".into() });
+            }
         }
     }
     Ok(())
@@ -124,7 +131,7 @@ fn await_bytes(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
     while tape.end() < length {
         interrupt::check()?;
         if PATIENCE < begun.elapsed() {
-            return Err(Error::Late { what: "a painter".into(), limit: PATIENCE });
+            return Err(Error::Timeout { what: "a painter".into(), limit: PATIENCE });
         }
         thread::sleep(Duration::from_millis(2));
     }

@@ -7,12 +7,12 @@ use super::Row;
 use crate::child::READY;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity};
+use crate::pane_watcher::{PaneWatcher, WatchedOutput};
 use crate::pin::Pinned;
 use crate::plan::Plan;
 use crate::relay::Relay;
 use crate::server::{self, Server};
 use crate::stats::Samples;
-use crate::watch::{Seen, Watch};
 
 pub(super) const ROW: Row = Row { name: "D7", doc: "typing over a WebSocket, on one core", run };
 
@@ -49,12 +49,12 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 }
 
 /// Follows a new pane with a program that gives back what is typed.
-pub(super) fn open(server: &Server, argv: &[String]) -> Result<Watch, Error> {
+pub(super) fn open(server: &Server, argv: &[String]) -> Result<PaneWatcher, Error> {
     let pane = server::open(&mut server.client()?, argv)?;
     let mut watch = server.watch(&pane)?;
     match watch.next()? {
-        Seen::Bytes(READY) => Ok(watch),
-        other => Err(Error::Odd { what: "an echo", found: format!("{other:?}") }),
+        WatchedOutput::Bytes(READY) => Ok(watch),
+        other => Err(Error::Unexpected { what: "an echo", found: format!("{other:?}") }),
     }
 }
 

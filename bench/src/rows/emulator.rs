@@ -9,7 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::Row;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
-use crate::paint::{Arriving, Paint};
+use crate::flood::{ExpectedOutput, FloodKind};
 use crate::plan::Plan;
 
 pub(super) const ROW: Row = Row { name: "D3E", doc: "time on a core for what is drawn", run };
@@ -21,13 +21,13 @@ const PIECES: [usize; 2] = [4 << 10, 64 << 10];
 
 #[expect(clippy::unnecessary_wraps, reason = "a row may fail; this one has nothing outside it")]
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let rows = Paint::ALL.iter().flat_map(|&paint| PIECES.map(|piece| (paint, piece)));
+    let rows = FloodKind::ALL.iter().flat_map(|&paint| PIECES.map(|piece| (paint, piece)));
     Ok(rows.map(|(paint, piece)| measure(plan, paint, piece)).collect())
 }
 
 /// The best of the rounds.
-fn measure(plan: &Plan, paint: Paint, piece: usize) -> Figure {
-    let strip = Arriving::of(paint).into_strip();
+fn measure(plan: &Plan, paint: FloodKind, piece: usize) -> Figure {
+    let strip = ExpectedOutput::of(paint).into_strip();
     let best = (0..plan.rounds).map(|_| spend(plan, &strip, piece)).max_by(f64::total_cmp);
     let what = format!("a screen, {}, {} KiB at once", paint.name(), piece >> 10);
     Figure::plain(what, Quantity::new(best.unwrap_or_default(), Unit::MegabytesPerCpuSecond))

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::Row;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
-use crate::limits::Bare;
+use crate::limits::BarePty;
 use crate::plan::Plan;
 use crate::server::{self, Server};
 use crate::stats::Samples;
@@ -39,7 +39,7 @@ fn clock(plan: &Plan, code: u64) -> Vec<String> {
 
 /// How long a bare parent takes to know of an exit.
 fn bare(argv: &[String]) -> Result<Duration, Error> {
-    let mut bare = Bare::start(argv)?;
+    let mut bare = BarePty::start(argv)?;
     bare.wait()?;
     let seen = SystemTime::now();
     since(&bare.printed()?, seen)
@@ -63,7 +63,7 @@ fn told(plan: &Plan) -> Result<Vec<Duration>, Error> {
 
 /// How long after the time that a child printed this is.
 pub(super) fn since(printed: &str, seen: SystemTime) -> Result<Duration, Error> {
-    let odd = || Error::Odd { what: "the time a child printed", found: printed.to_owned() };
+    let odd = || Error::Unexpected { what: "the time a child printed", found: printed.to_owned() };
     let acted = printed.trim().parse().ok().map(Duration::from_nanos).ok_or_else(odd)?;
     seen.duration_since(UNIX_EPOCH + acted).map_err(|_| odd())
 }

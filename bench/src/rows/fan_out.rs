@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::Row;
-use crate::crowd::{Crowd, MARK};
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::figure::{Figure, Quantity};
 use crate::http::Client;
 use crate::plan::Plan;
 use crate::server::Server;
 use crate::stats;
+use crate::subscriber_pool::{MARK, SubscriberPool};
 use crate::ws::Socket;
 
 pub(super) const ROW: Row = Row { name: "D27", doc: "events to 100 subscribers", run };
@@ -29,7 +29,7 @@ const TEXT: &str = "something happened to something, and somebody may want to kn
 
 /// How somebody follows events.
 #[derive(Clone, Copy)]
-enum Way {
+enum EventTransport {
     Sse,
     WebSocket,
 }
@@ -38,7 +38,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let count = plan.amount(EVENTS);
     let server = Server::start(plan)?;
     let mut figures = vec![emission(plan, &server, count)?];
-    for (way, name) in [(Way::Sse, "SSE"), (Way::WebSocket, "WebSocket")] {
+    for (way, name) in [(EventTransport::Sse, "SSE"), (EventTransport::WebSocket, "WebSocket")] {
         let all = |streams| Ok((streams, None));
         let (limit, ours) =
             plan.in_turn(|| limit(way, count), || tell(&server, way, count, SUBSCRIBERS, all))?;
@@ -61,16 +61,16 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 
 /// How fast events come to be, for one subscriber: no delivery is faster than that.
 fn emission(plan: &Plan, server: &Server, count: u64) -> Result<Figure, Error> {
-    let one = |_| tell(server, Way::Sse, count, 1, |streams| Ok((streams, None)));
+    let one = |_| tell(server, EventTransport::Sse, count, 1, |streams| Ok((streams, None)));
     let times = (0..plan.rounds).map(one).collect::<Result<Vec<_>, _>>()?;
     let rate = Quantity::rate(count as f64, stats::best(times));
     Ok(Figure::plain("events emitted over 8 WebSockets and told to one subscriber", rate))
 }
 
 /// Those who listen, and whoever is there and does not.
-type Audience = (Vec<TcpStream>, Option<TcpStream>);
+type SubscriberStreams = (Vec<TcpStream>, Option<TcpStream>);
 
-fn without_last(mut streams: Vec<TcpStream>) -> Result<Audience, Error> {
+fn without_last(mut streams: Vec<TcpStream>) -> Result<SubscriberStreams, Error> {
     let last = streams.pop();
     Ok((streams, last))
 }
@@ -78,20 +78,20 @@ fn without_last(mut streams: Vec<TcpStream>) -> Result<Audience, Error> {
 /// How long it takes until so many events have reached everybody who listens.
 fn tell(
     server: &Server,
-    way: Way,
+    way: EventTransport,
     count: u64,
     subscribers: usize,
-    split: impl Fn(Vec<TcpStream>) -> Result<Audience, Error>,
+    split: impl Fn(Vec<TcpStream>) -> Result<SubscriberStreams, Error>,
 ) -> Result<Duration, Error> {
     let streams = (0..subscribers).map(|_| follow(server, way)).collect::<Result<_, _>>()?;
     let (listening, _stopped) = split(streams)?;
-    let mut crowd = Crowd::new(listening)?;
+    let mut crowd = SubscriberPool::new(listening)?;
     let emitters = (0..EMITTERS).map(|_| Socket::open(server.address(), "/ws"));
     let emitters = emitters.collect::<Result<Vec<_>, _>>()?;
     let begun = Instant::now();
     let emit = |mut emitter| thread::spawn(move || emit(&mut emitter, count / EMITTERS));
     let emitting: Vec<_> = emitters.into_iter().map(emit).collect();
-    let heard = crowd.hear(count);
+    let heard = crowd.receive_each(count);
     let took = begun.elapsed();
     let mut emitting = emitting.into_iter();
     emitting.try_for_each(|one| one.join().expect("an emitter does not panic"))?;
@@ -105,37 +105,37 @@ fn emit(socket: &mut Socket, count: u64) -> Result<(), Error> {
     let mut left = count;
     while left != 0 {
         let batch = left.min(BATCH);
-        socket.say_all((0..batch).map(|_| action.as_str()))?;
+        socket.send_all((0..batch).map(|_| action.as_str()))?;
         left -= batch;
     }
     // The last answer: until then the socket must stay.
-    socket.say(r#"{"type":"action","id":1,"name":"server:status"}"#)?;
-    while !matches!(socket.hear()?, crate::ws::Frame::Text(text) if text.starts_with(br#"{"type":"ok""#))
+    socket.send(r#"{"type":"action","id":1,"name":"server:status"}"#)?;
+    while !matches!(socket.receive()?, crate::ws::Frame::Text(text) if text.starts_with(br#"{"type":"ok""#))
     {
     }
     Ok(())
 }
 
 /// A connection over which events come from now on.
-fn follow(server: &Server, way: Way) -> Result<TcpStream, Error> {
+fn follow(server: &Server, way: EventTransport) -> Result<TcpStream, Error> {
     match way {
-        Way::Sse => {
+        EventTransport::Sse => {
             let client = Client::connect(server.address())?;
             client.stream("/events?include=bench:happened").map(|chunks| chunks.into_socket())
         }
-        Way::WebSocket => {
+        EventTransport::WebSocket => {
             let mut socket = Socket::open(server.address(), "/ws")?;
-            socket.say(r#"{"type":"events","id":1,"include":"bench:happened"}"#)?;
+            socket.send(r#"{"type":"events","id":1,"include":"bench:happened"}"#)?;
             // The welcome, and that it is done.
-            socket.hear()?;
-            socket.hear()?;
+            socket.receive()?;
+            socket.receive()?;
             Ok(socket.into_stream())
         }
     }
 }
 
 /// How long it takes to write as many bytes to as many connections, many events at once, with nothing else.
-fn limit(way: Way, count: u64) -> Result<Duration, Error> {
+fn limit(way: EventTransport, count: u64) -> Result<Duration, Error> {
     let listener = TcpListener::bind("127.0.0.1:0").doing("listen")?;
     let address = listener.local_addr().doing("listen")?;
     let mut pairs = Vec::new();
@@ -144,17 +144,21 @@ fn limit(way: Way, count: u64) -> Result<Duration, Error> {
         pairs.push((client, listener.accept().doing("accept")?.0));
     }
     let (clients, servers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-    let mut crowd = Crowd::new(clients)?;
+    let mut crowd = SubscriberPool::new(clients)?;
     let begun = Instant::now();
     let writing = thread::spawn(move || write_all(servers, way, count));
-    crowd.hear(count)?;
+    crowd.receive_each(count)?;
     let took = begun.elapsed();
     writing.join().expect("a writer does not panic")?;
     Ok(took)
 }
 
 /// Gives the connections back: they must not end before all was heard.
-fn write_all(mut streams: Vec<TcpStream>, way: Way, count: u64) -> Result<Vec<TcpStream>, Error> {
+fn write_all(
+    mut streams: Vec<TcpStream>,
+    way: EventTransport,
+    count: u64,
+) -> Result<Vec<TcpStream>, Error> {
     let mut left = count;
     while left != 0 {
         let batch = left.min(BATCH);
@@ -168,13 +172,15 @@ fn write_all(mut streams: Vec<TcpStream>, way: Way, count: u64) -> Result<Vec<Tc
 }
 
 /// An event as the server tells it, of the same length.
-fn event(way: Way, id: u64) -> Vec<u8> {
+fn event(way: EventTransport, id: u64) -> Vec<u8> {
     let (mark, time) = (MARK as char, "2026-01-01T00:00:00.000Z");
     let payload = format!(r#"{{"text":"{mark}{TEXT}"}}"#);
     match way {
-        Way::Sse => format!("id: {id}\nevent: bench:happened\ntime: {time}\ndata: {payload}\n\n")
-            .into_bytes(),
-        Way::WebSocket => {
+        EventTransport::Sse => {
+            format!("id: {id}\nevent: bench:happened\ntime: {time}\ndata: {payload}\n\n")
+                .into_bytes()
+        }
+        EventTransport::WebSocket => {
             let told = format!(
                 r#"{{"type":"event","id":{id},"time":"{time}","name":"bench:happened","payload":{payload}}}"#
             );

@@ -71,7 +71,7 @@ fn await_more(state: &State, pane: &str, than: u64) -> Result<(), Error> {
     let (tape, begun) = (state.tape(pane)?, Instant::now());
     while tape.end() <= than {
         if PATIENCE < begun.elapsed() {
-            return Err(Error::Late { what: "a flood".into(), limit: PATIENCE });
+            return Err(Error::Timeout { what: "a flood".into(), limit: PATIENCE });
         }
         std::thread::yield_now();
     }

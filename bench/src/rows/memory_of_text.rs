@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use super::Row;
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::figure::{Figure, Quantity};
 use crate::log;
 use crate::plan::Plan;

@@ -8,18 +8,18 @@ use std::slice;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use paned_keeper::tape::Reader;
+use paned_keeper::tape::TapeReader;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::Row;
 use super::echo::open;
-use crate::error::{Doing, Error};
+use crate::error::{Error, IoContext};
 use crate::figure::{Figure, Quantity};
+use crate::pane_watcher::PaneWatcher;
 use crate::plan::Plan;
 use crate::relay::Relay;
 use crate::server::{self, Server};
 use crate::stats::Samples;
-use crate::watch::Watch;
 use crate::{interrupt, proc};
 
 pub(super) const ROW: Row =
@@ -47,7 +47,7 @@ struct Memory {
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let (server, echo) = (Server::start(plan)?, plan.child(&["echo"]));
-    let mut typist = Typist { neighbour: open(&server, &echo)?, relay: Relay::start(&echo)? };
+    let mut typist = EchoProbe { neighbour: open(&server, &echo)?, relay: Relay::start(&echo)? };
     let pane = server::open(&mut server.client()?, &plan.flood(u64::MAX))?;
     let flood = Flood::find(server.state.tape(&pane)?)?;
     let bytes = plan.amount(BYTES);
@@ -100,14 +100,14 @@ fn typing(quiet: Times, beside: Times) -> [Figure; 4] {
 
 /// The program that floods.
 struct Flood {
-    tape: Reader,
+    tape: TapeReader,
     program: Pid,
 }
 
 impl Flood {
-    fn find(tape: Reader) -> Result<Self, Error> {
+    fn find(tape: TapeReader) -> Result<Self, Error> {
         let program = tape.pid().and_then(proc::pid);
-        let found = || Error::Odd { what: "a flood", found: "no program".into() };
+        let found = || Error::Unexpected { what: "a flood", found: "no program".into() };
         Ok(Self { tape, program: program.ok_or_else(found)? })
     }
 
@@ -124,12 +124,12 @@ struct Times {
 }
 
 /// Somebody who types into the pane beside the flood, and over a relay.
-struct Typist {
-    neighbour: Watch,
+struct EchoProbe {
+    neighbour: PaneWatcher,
     relay: Relay,
 }
 
-impl Typist {
+impl EchoProbe {
     /// Types at a person's pace as long as it says, which is told how much was typed so far.
     fn type_while(
         &mut self,
@@ -140,7 +140,7 @@ impl Typist {
         for typed in 0.. {
             interrupt::check()?;
             if PATIENCE < begun.elapsed() {
-                return Err(Error::Late { what: "a flood".into(), limit: PATIENCE });
+                return Err(Error::Timeout { what: "a flood".into(), limit: PATIENCE });
             }
             let (neighbour, relay) = (took(|| self.neighbour.echo())?, took(|| self.relay.echo())?);
             if SETTLING <= typed {

@@ -10,8 +10,8 @@ use super::to_reader::follow;
 use crate::child::READY;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
+use crate::flood::{ExpectedOutput, FloodKind};
 use crate::http::Client;
-use crate::paint::{Arriving, Paint};
 use crate::plan::Plan;
 use crate::relay::Relay;
 use crate::rival::{Kind, Rival};
@@ -30,7 +30,7 @@ const PROGRAMS: u64 = 40;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How good each figure has to be.
-struct Bars {
+struct RivalThresholds {
     flood: (f64, f64),
     echo: (f64, f64),
     spawn: Option<(f64, f64)>,
@@ -40,22 +40,26 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     if !plan.rivals {
         return Ok(Vec::new());
     }
-    let opencode = Bars { flood: (4.0, 10.0), echo: (0.05, 1.0 / 60.0), spawn: Some((8.0, 20.0)) };
-    let node = Bars { flood: (1.0, 2.0), echo: (1.5, 1.0), spawn: None };
+    let opencode =
+        RivalThresholds { flood: (4.0, 10.0), echo: (0.05, 1.0 / 60.0), spawn: Some((8.0, 20.0)) };
+    let node = RivalThresholds { flood: (1.0, 2.0), echo: (1.5, 1.0), spawn: None };
     let mut figures = Vec::new();
     for (kind, bars) in [(Kind::NodePty, node), (Kind::OpencodePty, opencode)] {
         match beside(plan, kind, &bars) {
             Ok(found) => figures.extend(found),
             // One that cannot be had or does not hold says so; the others are measured all the same.
             Err(error) => {
-                crate::tell(format_args!("D4: {} could not be measured: {error}", kind.name()));
+                crate::print_progress(format_args!(
+                    "D4: {} could not be measured: {error}",
+                    kind.name()
+                ));
             }
         }
     }
     Ok(figures)
 }
 
-fn beside(plan: &Plan, kind: Kind, bars: &Bars) -> Result<[Figure; 4], Error> {
+fn beside(plan: &Plan, kind: Kind, bars: &RivalThresholds) -> Result<[Figure; 4], Error> {
     let (server, rival) = (Server::start(plan)?, Rival::of(kind)?);
     let name = kind.name();
     let bytes = BYTES;
@@ -119,11 +123,11 @@ fn spawn(client: &mut Client, argv: &[String]) -> Result<String, Error> {
     let body = client.ask("POST /spawn", &json!({ "argv": argv }).to_string())?;
     let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
     let id = answer["id"].as_str().map(|id| format!("/{id}"));
-    id.ok_or_else(|| Error::Odd { what: "a rival's answer", found: answer.to_string() })
+    id.ok_or_else(|| Error::Unexpected { what: "a rival's answer", found: answer.to_string() })
 }
 
 fn rival_flood(rival: &Rival, argv: &[String], bytes: u64) -> Result<Quantity, Error> {
-    let length = Arriving::of(Paint::Plain).length(Paint::Plain, bytes);
+    let length = ExpectedOutput::of(FloodKind::Plain).length(FloodKind::Plain, bytes);
     let path = spawn(&mut Client::connect(&rival.address)?, argv)?;
     let begun = Instant::now();
     let mut socket = Socket::open(&rival.address, &path)?;
@@ -144,18 +148,18 @@ fn rival_echo(rival: &Rival, argv: &[String], count: u64) -> Result<Vec<Duration
     let mut socket = Socket::open(&rival.address, &path)?;
     let hear = |socket: &mut Socket, expect: &[u8]| match printed(socket)? {
         Some(text) if text.as_bytes() == expect => Ok(()),
-        other => Err(Error::Odd { what: "a rival's echo", found: format!("{other:?}") }),
+        other => Err(Error::Unexpected { what: "a rival's echo", found: format!("{other:?}") }),
     };
     hear(&mut socket, READY)?;
     times(count, || {
-        socket.say("x")?;
+        socket.send("x")?;
         hear(&mut socket, b"x")
     })
 }
 
 /// What a rival's program printed next; nothing at its end.
 fn printed(socket: &mut Socket) -> Result<Option<String>, Error> {
-    let text = match socket.hear()? {
+    let text = match socket.receive()? {
         Frame::Text(bytes) | Frame::Binary(bytes) => String::from_utf8_lossy(bytes),
         Frame::Close => return Ok(None),
     };

@@ -22,7 +22,7 @@ const HITS: u64 = 100;
 const FRESH: usize = 20;
 
 /// Must and target.
-type Bars = (f64, f64);
+type SearchThresholds = (f64, f64);
 
 fn literals(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let searches = [("a rare literal", RARE), ("what is not there", NOWHERE)];
@@ -56,7 +56,11 @@ fn regexes(plan: &Plan) -> Result<Vec<Figure>, Error> {
     run(plan, &searches, (1.2, 0.6))
 }
 
-fn run(plan: &Plan, searches: &[(&str, &str)], bars: Bars) -> Result<Vec<Figure>, Error> {
+fn run(
+    plan: &Plan,
+    searches: &[(&str, &str)],
+    bars: SearchThresholds,
+) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let panes = log::print(&server, plan, 1)?;
     let Some(rival) = Ring::start(plan, &log::write(plan)?)? else {

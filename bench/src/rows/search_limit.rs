@@ -34,8 +34,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let count = plan.amount(REQUESTS);
     let one = |&(what, pattern): &(&str, &str)| {
         let regex = RegexBuilder::new(pattern).multi_line(true).crlf(true).build();
-        let regex =
-            regex.map_err(|error| Error::Odd { what: "a pattern", found: error.to_string() })?;
+        let regex = regex
+            .map_err(|error| Error::Unexpected { what: "a pattern", found: error.to_string() })?;
         let mut client = server.client()?;
         let mut pinging = server.client()?;
         let ping = json!({ "paneId": panes[0] }).to_string();

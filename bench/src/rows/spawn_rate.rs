@@ -48,14 +48,14 @@ fn measure(plan: &Plan, lanes: u64, what: &str) -> Result<[Figure; 2], Error> {
 }
 
 /// How long some panes took.
-struct Took {
+struct SpawnTimes {
     /// Until the last `pane:new` was answered.
     answered: Duration,
     /// Until the last exit was told.
     ended: Duration,
 }
 
-fn new_panes(server: &Server, argv: &[String], lanes: u64) -> Result<Took, Error> {
+fn new_panes(server: &Server, argv: &[String], lanes: u64) -> Result<SpawnTimes, Error> {
     let mut exits = server.exits()?;
     let clients = (0..lanes).map(|_| server.client()).collect::<Result<Vec<_>, _>>()?;
     let begun = Instant::now();
@@ -64,7 +64,7 @@ fn new_panes(server: &Server, argv: &[String], lanes: u64) -> Result<Took, Error
     })?;
     let answered = begun.elapsed();
     exits.await_all(&panes.concat())?;
-    Ok(Took { answered, ended: begun.elapsed() })
+    Ok(SpawnTimes { answered, ended: begun.elapsed() })
 }
 
 fn bare(argv: &[String], lanes: u64) -> Result<Duration, Error> {

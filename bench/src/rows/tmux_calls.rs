@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use paned_model::Size;
-use paned_substrate::tmux::read::Style;
+use paned_substrate::tmux::read::CaptureStyle;
 
 use super::Row;
 use super::bridge::{TEXT, faster, times};
 use crate::error::Error;
 use crate::figure::Figure;
 use crate::plan::Plan;
-use crate::stage::Stage;
+use crate::server_with_tmux::ServerWithTmux;
 
 pub(super) const ROW: Row =
     Row { name: "T1", doc: "tmux by one control client, beside a process each", run };
@@ -20,7 +20,7 @@ const THEIRS: u64 = 40;
 const LINES: usize = 80;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = Stage::start(plan, Size::default())?;
+    let stage = ServerWithTmux::start(plan, Size::default())?;
     let control = stage.control()?;
     let view = control.view(&stage.first)?;
     let (name, from) = (view.to_string(), format!("-{LINES}"));
@@ -36,7 +36,9 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
             control.run(async |client| client.views().await).map(drop)
         })?,
         measure("80 lines", &["capture-pane", "-p", "-t", &name, "-S", &from], &|| {
-            control.run(async |client| client.last_lines(view, LINES, Style::Plain).await).map(drop)
+            control
+                .run(async |client| client.last_lines(view, LINES, CaptureStyle::Plain).await)
+                .map(drop)
         })?,
         measure("text and Enter", &["send-keys", "-t", &name, TEXT, "Enter"], &|| {
             let line = format!("{TEXT}\r");

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::events::Events;
 use crate::figure::{Figure, Quantity, Unit};
 use crate::plan::Plan;
-use crate::stage::{LARGE, Stage};
+use crate::server_with_tmux::{LARGE, ServerWithTmux};
 use crate::stats::Samples;
 
 pub(super) const ROW: Row = Row { name: "T2", doc: "from a closed tmux pane to our event", run };
@@ -42,7 +42,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 
 /// How long it takes from asking tmux to close a pane until our event arrives.
 fn closed(plan: &Plan) -> Result<Vec<Duration>, Error> {
-    let stage = Stage::start(plan, LARGE)?;
+    let stage = ServerWithTmux::start(plan, LARGE)?;
     let control = stage.control()?;
     let mut events = Events::follow(stage.server.address(), "pane:hidden")?;
     let one = |_| {
@@ -52,7 +52,7 @@ fn closed(plan: &Plan) -> Result<Vec<Duration>, Error> {
         control.run(async |client| client.kill_pane(view).await)?;
         let event = events.next()?;
         if event.pane != pane {
-            return Err(Error::Odd { what: "who is hidden", found: event.pane });
+            return Err(Error::Unexpected { what: "who is hidden", found: event.pane });
         }
         Ok(event.seen.duration_since(begun).unwrap_or_default())
     };
@@ -61,7 +61,7 @@ fn closed(plan: &Plan) -> Result<Vec<Duration>, Error> {
 
 /// How long the events of exits take to arrive: of those that tell of the right code.
 fn ended(plan: &Plan) -> Result<Vec<Duration>, Error> {
-    let stage = Stage::start(plan, LARGE)?;
+    let stage = ServerWithTmux::start(plan, LARGE)?;
     let server = &stage.server;
     let (mut exits, mut client) = (server.exits()?, server.client()?);
     let mut times = Vec::new();

@@ -1,7 +1,7 @@
 //! D14: whether looking at a pane in tmux, sending to it or listing starts processes.
 
 use paned_model::Size;
-use paned_substrate::tmux::read::Style;
+use paned_substrate::tmux::read::CaptureStyle;
 use serde_json::json;
 
 use super::Row;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
 use crate::plan::Plan;
 use crate::proc;
-use crate::stage::Stage;
+use crate::server_with_tmux::ServerWithTmux;
 
 pub(super) const ROW: Row = Row { name: "D14", doc: "processes started for panes in tmux", run };
 
@@ -21,7 +21,7 @@ const TIMES: u64 = 60;
 const LINES: usize = 80;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = Stage::start(plan, Size::default())?;
+    let stage = ServerWithTmux::start(plan, Size::default())?;
     let control = stage.control()?;
     let view = control.view(&stage.first)?;
     let line = format!("{TEXT}\r");
@@ -39,8 +39,11 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         ask("session:list", "{}")?,
     ];
     let send = || control.run(async |client| client.send(view, line.as_bytes()).await);
-    let capture =
-        || control.run(async |client| client.last_lines(view, LINES, Style::Plain).await).map(drop);
+    let capture = || {
+        control
+            .run(async |client| client.last_lines(view, LINES, CaptureStyle::Plain).await)
+            .map(drop)
+    };
     let list = || control.run(async |client| client.views().await).map(drop);
     figures.extend([
         figure("a control client's send", fewest(plan, send)?),

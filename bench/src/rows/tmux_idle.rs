@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::figure::{Figure, Quantity, Unit};
 use crate::plan::Plan;
 use crate::proc;
-use crate::stage::{LARGE, Stage};
+use crate::server_with_tmux::{LARGE, ServerWithTmux};
 
 pub(super) const ROW: Row = Row { name: "T3", doc: "time spent on idle panes in tmux", run };
 
@@ -18,7 +18,7 @@ const WINDOW: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = Stage::start(plan, LARGE)?;
+    let stage = ServerWithTmux::start(plan, LARGE)?;
     let mut client = stage.server.client()?;
     let cat = ["/bin/cat".to_owned()];
     (1..PANES).try_for_each(|_| stage.show(&mut client, &cat).map(drop))?;
@@ -28,7 +28,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let attached = proc::children(tmux);
     let shown = attached.iter().filter(|pid| proc::pid(**pid).is_some_and(proc::is_paned)).count();
     if shown as u64 != PANES {
-        return Err(Error::Odd { what: "how many are shown", found: shown.to_string() });
+        return Err(Error::Unexpected { what: "how many are shown", found: shown.to_string() });
     }
     let who = [vec![stage.server.pid()], keepers, attached, vec![tmux]];
     await_calm(&who)?;
@@ -53,7 +53,7 @@ fn await_calm(who: &[Vec<u32>; 4]) -> Result<(), Error> {
             return Ok(());
         }
         if PATIENCE < begun.elapsed() {
-            return Err(Error::Late { what: "calm in panes".into(), limit: PATIENCE });
+            return Err(Error::Timeout { what: "calm in panes".into(), limit: PATIENCE });
         }
     }
 }

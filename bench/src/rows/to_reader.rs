@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use super::Row;
 use crate::error::Error;
 use crate::figure::{Figure, Quantity};
-use crate::paint::{Arriving, Paint};
+use crate::flood::{ExpectedOutput, FloodKind};
+use crate::pane_watcher::WatchedOutput;
 use crate::plan::Plan;
 use crate::server::{self, Server};
-use crate::watch::Seen;
 use crate::{limits, stats};
 
 pub(super) const ROW: Row = Row { name: "D2", doc: "plain lines to one WebSocket reader", run };
@@ -28,26 +28,26 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 /// How long it takes from the answer of `pane:new` until the last byte and the end have arrived. That each
 /// byte is the right one is looked at as they come.
 pub(super) fn follow(server: &Server, argv: &[String], bytes: u64) -> Result<Duration, Error> {
-    let mut arriving = Arriving::of(Paint::Plain);
+    let mut arriving = ExpectedOutput::of(FloodKind::Plain);
     let pane = server::open(&mut server.client()?, argv)?;
     let begun = Instant::now();
     let mut watch = server.watch(&pane)?;
     loop {
         match watch.next()? {
-            Seen::Bytes(piece) if arriving.take(piece) => {}
-            Seen::Bytes(_) => return Err(arrived(&arriving, "and then another byte")),
-            Seen::Exit => break,
+            WatchedOutput::Bytes(piece) if arriving.take(piece) => {}
+            WatchedOutput::Bytes(_) => return Err(arrived(&arriving, "and then another byte")),
+            WatchedOutput::Exit => break,
         }
     }
     let took = begun.elapsed();
-    if arriving.seen() != arriving.length(Paint::Plain, bytes) {
+    if arriving.seen() != arriving.length(FloodKind::Plain, bytes) {
         return Err(arrived(&arriving, "and then the end"));
     }
     server::close(&mut server.client()?, &[pane])?;
     Ok(took)
 }
 
-fn arrived(arriving: &Arriving, then: &str) -> Error {
+fn arrived(arriving: &ExpectedOutput, then: &str) -> Error {
     let found = format!("{} bytes as they were printed, {then}", arriving.seen());
-    Error::Odd { what: "what arrived", found }
+    Error::Unexpected { what: "what arrived", found }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// What may be said with every command.
@@ -73,10 +73,10 @@ pub(crate) struct Global {
 
 /// Every command.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Serve(serve::Args),
     #[command(subcommand)]
-    Server(server::Command),
+    Server(server::ServerSubcommand),
     New(new::Args),
     Run(run::Args),
     Attach(attach::Args),
@@ -98,18 +98,18 @@ pub(crate) enum Command {
     Close(close::Args),
     Rm(rm::Args),
     #[command(subcommand)]
-    Agent(agent::Command),
+    Agent(agent::AgentSubcommand),
     #[command(subcommand)]
-    Session(session::Command),
+    Session(session::SessionSubcommand),
     #[command(subcommand)]
-    Layout(layout::Command),
+    Layout(layout::LayoutSubcommand),
     Activate(activate::Args),
     Events(events::Args),
     Action(action::Args),
     Emit(emit::Args),
     List(list::Args),
     #[command(subcommand)]
-    Token(token::Command),
+    Token(token::TokenSubcommand),
     /// Do what agentmux's own commands do
     Agentmux(agentmux::Args),
     Doctor(doctor::Args),
@@ -120,15 +120,15 @@ pub(crate) enum Command {
 /// `paned serve` alone.
 #[derive(Parser)]
 #[command(name = "paned")]
-struct Serving {
+struct ServeOnlyCli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Serve,
+    command: ServeOnlyCommand,
 }
 
 #[derive(Subcommand)]
-enum Serve {
+enum ServeOnlyCommand {
     Serve(serve::Args),
 }
 
@@ -145,10 +145,10 @@ impl Cli {
     /// two. When its command line is no good, the whole parser says so.
     fn of(args: &[OsString]) -> Result<Self, clap::Error> {
         if args.get(1).is_some_and(|command| command == "serve")
-            && let Ok(Serving { global, command: Serve::Serve(args) }) =
-                Serving::try_parse_from(args)
+            && let Ok(ServeOnlyCli { global, command: ServeOnlyCommand::Serve(args) }) =
+                ServeOnlyCli::try_parse_from(args)
         {
-            return Ok(Self { global, command: Command::Serve(args) });
+            return Ok(Self { global, command: CliCommand::Serve(args) });
         }
         Self::try_parse_from(args)
     }
@@ -170,7 +170,7 @@ mod tests {
     fn check(line: &str) {
         let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let say = |read: Result<Cli, clap::Error>| match read {
-            Ok(Cli { global, command: Command::Serve(args) }) => format!("{global:?} {args:?}"),
+            Ok(Cli { global, command: CliCommand::Serve(args) }) => format!("{global:?} {args:?}"),
             Ok(_) => "something else".to_owned(),
             Err(error) => error.render().to_string(),
         };
@@ -198,8 +198,8 @@ mod tests {
     /// What is said of this command line: the program that it runs, or the first lines of what is wrong with it.
     fn program(line: &str) -> String {
         match Cli::try_parse_from(line.split(' ')) {
-            Ok(Cli { command: Command::New(args), .. }) => args.argv().join(" "),
-            Ok(Cli { command: Command::Run(args), .. }) => args.argv().join(" "),
+            Ok(Cli { command: CliCommand::New(args), .. }) => args.argv().join(" "),
+            Ok(Cli { command: CliCommand::Run(args), .. }) => args.argv().join(" "),
             Ok(_) => "something else".to_owned(),
             Err(error) => error.render().to_string(),
         }

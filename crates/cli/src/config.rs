@@ -14,12 +14,12 @@ use crate::settings;
 
 /// What the file says, by key, with the line each value is on.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct File {
+pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     values: BTreeMap<&'static str, (String, usize)>,
 }
 
-impl File {
+impl ConfigFile {
     /// Reads the file. One that nobody asked for may be missing.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl File {
     /// # Errors
     /// When it is no TOML or holds a key that is none of ours.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Refusal> {
-        let mut reading = Reading { path, text, values: BTreeMap::new() };
+        let mut reading = ConfigReader { path, text, values: BTreeMap::new() };
         let document = DeTable::parse(text).map_err(|error| {
             let at = error.span().unwrap_or_default();
             reading.refuse(&at, error.message())
@@ -52,13 +52,13 @@ impl File {
     }
 }
 
-struct Reading<'a> {
+struct ConfigReader<'a> {
     path: &'a Path,
     text: &'a str,
     values: BTreeMap<&'static str, (String, usize)>,
 }
 
-impl Reading<'_> {
+impl ConfigReader<'_> {
     fn table(&mut self, prefix: &str, table: &DeTable<'_>) -> Result<(), Refusal> {
         for (name, value) in table {
             let key = format!("{prefix}{}", name.get_ref());
@@ -125,8 +125,8 @@ fn line_at(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<File, Refusal> {
-        File::parse(Path::new("c.toml"), text)
+    fn parse(text: &str) -> Result<ConfigFile, Refusal> {
+        ConfigFile::parse(Path::new("c.toml"), text)
     }
 
     #[track_caller]
@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn only_a_file_that_nobody_asked_for_may_be_missing() {
-        assert_eq!(File::read(Path::new("/nowhere/c.toml"), false), Ok(File::default()));
-        assert!(File::read(Path::new("/nowhere/c.toml"), true).is_err());
+        assert_eq!(
+            ConfigFile::read(Path::new("/nowhere/c.toml"), false),
+            Ok(ConfigFile::default())
+        );
+        assert!(ConfigFile::read(Path::new("/nowhere/c.toml"), true).is_err());
     }
 }

@@ -6,48 +6,51 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::args::Global;
-use crate::client::{self, Client, Place, Reason};
-use crate::config::File;
+use crate::client::{self, ApiClient, EndpointSource, ServerEndpoint};
+use crate::config::ConfigFile;
 use crate::out::Out;
-use crate::settings::{self, Flags, Legacy, Settings, Sources, process_env};
-use crate::state::State;
+use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Settings, Sources, process_env};
+use crate::state_folder::StateFolder;
 
 /// What every command works with.
-pub(crate) struct Context {
+pub(crate) struct CliContext {
     pub(crate) out: Out,
     pub(crate) global: Global,
 }
 
-impl Context {
+impl CliContext {
     /// The settings, with these flags of the command on top.
-    pub(crate) fn settings(&self, mut flags: Flags) -> Result<Settings> {
+    pub(crate) fn settings(&self, mut flags: SettingFlags) -> Result<Settings> {
         flags.extend(self.flags());
         let file = self.config()?;
-        let legacy = &Legacy::read(&process_env);
-        Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.settle()?)
+        let legacy = &AgentmuxConfigFile::read(&process_env);
+        Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.resolve()?)
     }
 
     /// The state folder of the server we talk to.
-    pub(crate) fn state(&self) -> Result<State> {
-        if let Some((Place::Unix(socket), _)) = Place::asked_for(&self.global, &process_env)?
-            && let Some(state) = State::of_socket(&socket)
+    pub(crate) fn state(&self) -> Result<StateFolder> {
+        if let Some((ServerEndpoint::Unix(socket), _)) =
+            ServerEndpoint::from_flags_or_env(&self.global, &process_env)?
+            && let Some(state) = StateFolder::of_socket(&socket)
         {
             return Ok(state);
         }
         let (flags, file) = (self.flags(), self.config()?);
-        let legacy = &Legacy::default();
+        let legacy = &AgentmuxConfigFile::default();
         let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
-        Ok(State::at(sources.folder()?))
+        Ok(StateFolder::at(sources.state_dir()?))
     }
 
     /// Whoever talks to the server.
-    pub(crate) fn client(&self) -> Result<Client> {
-        let (place, reason) = match Place::asked_for(&self.global, &process_env)? {
+    pub(crate) fn client(&self) -> Result<ApiClient> {
+        let (place, reason) = match ServerEndpoint::from_flags_or_env(&self.global, &process_env)? {
             Some(asked) => asked,
-            None if self.global.state_dir.is_some() => (Place::of(&self.state()?), Reason::Folder),
-            None => (Place::of(&self.state()?), Reason::Usual),
+            None if self.global.state_dir.is_some() => {
+                (ServerEndpoint::of(&self.state()?), EndpointSource::StateDir)
+            }
+            None => (ServerEndpoint::of(&self.state()?), EndpointSource::Default),
         };
-        Ok(Client::new(place, reason, &process_env))
+        Ok(ApiClient::new(place, reason, &process_env))
     }
 
     /// Asks the server to run an action, and waits for the answer.
@@ -56,12 +59,12 @@ impl Context {
         client::block_on(client.action(name, params))?
     }
 
-    fn config(&self) -> Result<File> {
+    fn config(&self) -> Result<ConfigFile> {
         let (path, asked_for) = settings::config_path(self.global.config.as_deref(), &process_env)?;
-        Ok(File::read(&path, asked_for)?)
+        Ok(ConfigFile::read(&path, asked_for)?)
     }
 
-    fn flags(&self) -> Flags {
+    fn flags(&self) -> SettingFlags {
         let folder = self.global.state_dir.as_ref();
         let text = |folder: &PathBuf| ("state_dir", folder.to_string_lossy().into_owned());
         folder.map(text).into_iter().collect()

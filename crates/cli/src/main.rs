@@ -10,12 +10,12 @@ mod client;
 mod commands;
 mod config;
 mod context;
-mod inline;
 mod machine;
 mod out;
+mod param_flags;
 mod serve;
 mod settings;
-mod state;
+mod state_folder;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use paned_model::{Code, Refusal};
 
 use crate::args::Cli;
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::out::Out;
 
 fn main() -> ExitCode {
@@ -32,46 +32,46 @@ fn main() -> ExitCode {
     // Before anything else has threads or memory: keepers are forks of this process.
     match args.next() {
         Some(command) if command == "nursery" => {
-            return nursery(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
+            return fork_server(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
         }
-        Some(command) if command == "scribe" => return scribe(args.next()),
+        Some(command) if command == "scribe" => return pipe_recorder(args.next()),
         _ => {}
     }
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => error.exit(),
-        Err(error) => return misused(&error),
+        Err(error) => return usage_error(&error),
     };
     let out = Out::new(cli.global.json);
-    let context = Context { out, global: cli.global };
+    let context = CliContext { out, global: cli.global };
     commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
 }
 
-/// `paned nursery --files N`: what the server starts to get its keepers from.
-fn nursery(files: Option<u64>) -> ExitCode {
-    match paned_keeper::nursery::run(files) {
+/// `paned fork_server --files N`: what the server starts to get its keepers from.
+fn fork_server(files: Option<u64>) -> ExitCode {
+    match paned_keeper::fork_server::run(files) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// `paned scribe SOCKET`: what tmux starts to write down what an adopted pane prints.
-fn scribe(socket: Option<OsString>) -> ExitCode {
-    match socket.map(|socket| paned_keeper::scribe::run(Path::new(&socket))) {
+/// `paned pipe_recorder SOCKET`: what tmux starts to write down what an adopted pane prints.
+fn pipe_recorder(socket: Option<OsString>) -> ExitCode {
+    match socket.map(|socket| paned_keeper::pipe_recorder::run(Path::new(&socket))) {
         Some(Ok(())) => ExitCode::SUCCESS,
         Some(Err(_)) | None => ExitCode::FAILURE,
     }
 }
 
 /// Says what was wrong with the command line. Words of it may stand in the message, so it is cleaned.
-fn misused(error: &clap::Error) -> ExitCode {
+fn usage_error(error: &clap::Error) -> ExitCode {
     let out = Out::new(std::env::args_os().any(|arg| arg == "--json"));
     let message = error.render().to_string();
     let message = message.trim_end().strip_prefix("error: ").unwrap_or(message.trim_end());
     let (sentence, rest) = message.split_once('\n').unwrap_or((message, ""));
     let refusal = Refusal::invalid(sentence);
-    let _ = out.refuse(&refusal);
-    let _ = rest.lines().try_for_each(|line| out.aside(line));
+    let _ = out.refusal(&refusal);
+    let _ = rest.lines().try_for_each(|line| out.note(line));
     ExitCode::from(refusal.code.exit())
 }
 
@@ -85,6 +85,6 @@ fn fail(out: Out, error: &anyhow::Error) -> ExitCode {
         Some(refusal) => refusal.clone(),
         None => Refusal::new(Code::Internal, format!("{error:#}")),
     };
-    let _ = out.refuse(&refusal);
+    let _ = out.refusal(&refusal);
     ExitCode::from(refusal.code.exit())
 }

@@ -4,8 +4,8 @@
 //! `config.toml`, which beats agentmux's own file, which beats the default. Values are text until they are settled here, so that a bad one is
 //! refused in one way wherever it came from. Nothing here touches the state folder or the network.
 
-mod doors;
-mod legacy;
+mod agentmux_config;
+mod compat;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,15 +14,15 @@ use std::path::{Path, PathBuf};
 
 use paned_model::Refusal;
 use paned_policy::interactive::UserRule;
-use paned_policy::layout::{Kind, Limits};
+use paned_policy::layout::{LayoutKind, LayoutLimits};
 
-use crate::config::File;
+use crate::config::ConfigFile;
 
-pub(crate) use doors::Doors;
-pub(crate) use legacy::Legacy;
+pub(crate) use agentmux_config::AgentmuxConfigFile;
+pub(crate) use compat::CompatSettings;
 
 /// One setting: its key in `config.toml`, its variables in order, its default.
-struct Row {
+struct SettingRow {
     key: &'static str,
     env: &'static [&'static str],
     default: Fallback,
@@ -36,16 +36,20 @@ enum Fallback {
     ProfilesFolder,
 }
 
-const fn row(key: &'static str, env: &'static [&'static str], default: &'static str) -> Row {
-    Row { key, env, default: Fallback::Text(default) }
+const fn row(key: &'static str, env: &'static [&'static str], default: &'static str) -> SettingRow {
+    SettingRow { key, env, default: Fallback::Text(default) }
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [Row; 41] = [
+const TABLE: [SettingRow; 41] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
-    Row { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
-    Row { key: "profiles_dir", env: &["PANED_PROFILES_DIR"], default: Fallback::ProfilesFolder },
+    SettingRow { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
+    SettingRow {
+        key: "profiles_dir",
+        env: &["PANED_PROFILES_DIR"],
+        default: Fallback::ProfilesFolder,
+    },
     row("limits.panes", &["PANED_MAX_PANES"], "1000"),
     row("limits.agents", &["PANED_MAX_AGENTS"], "50"),
     row("limits.tape_bytes", &["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"], "16777216"),
@@ -114,20 +118,20 @@ pub(crate) struct Settings {
     pub(crate) events_per_second: u64,
     pub(crate) streams_per_grant: u64,
     /// How tmux windows are divided.
-    pub(crate) layout: Limits,
+    pub(crate) layout: LayoutLimits,
     /// How many panes may wait for room there, and for how long.
-    pub(crate) waiting: u64,
-    pub(crate) patience_seconds: u64,
+    pub(crate) queue_limit: u64,
+    pub(crate) queue_timeout_seconds: u64,
     /// Which commands need to be seen, and which do not.
     pub(crate) rules: Vec<UserRule>,
     /// The command that shows a sub-agent, in words.
     pub(crate) subagent: Vec<String>,
     /// What is set for the doors of other tools.
-    pub(crate) doors: Doors,
+    pub(crate) compat: CompatSettings,
 }
 
 /// What the command line said, by key.
-pub(crate) type Flags = BTreeMap<&'static str, String>;
+pub(crate) type SettingFlags = BTreeMap<&'static str, String>;
 
 /// A look into the environment.
 pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -139,16 +143,16 @@ pub(crate) fn process_env(name: &str) -> Option<String> {
 
 /// Everything a setting may come from.
 pub(crate) struct Sources<'a> {
-    pub(crate) flags: &'a Flags,
+    pub(crate) flags: &'a SettingFlags,
     pub(crate) env: Env<'a>,
-    pub(crate) file: &'a File,
+    pub(crate) file: &'a ConfigFile,
     /// What is looked up last.
-    pub(crate) legacy: &'a Legacy,
+    pub(crate) legacy: &'a AgentmuxConfigFile,
 }
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
+enum SettingOrigin {
     Flag(&'static str),
     Env(&'static str),
     File(PathBuf, usize),
@@ -156,7 +160,7 @@ enum Origin {
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(key) => write!(f, "`--{}`", key.replace('_', "-")),
@@ -173,13 +177,13 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// When a value makes no sense; the sentence says where it came from.
-    pub(crate) fn settle(&self) -> Result<Settings, Refusal> {
+    pub(crate) fn resolve(&self) -> Result<Settings, Refusal> {
         let port = self.number("port", 0..=65535)?;
         let (host, origin) = self.pick("host")?;
         Ok(Settings {
-            host: (origin != Origin::Default).then_some(host),
+            host: (origin != SettingOrigin::Default).then_some(host),
             port: u16::try_from(port).expect("the range was checked"),
-            state_dir: self.folder()?,
+            state_dir: self.state_dir()?,
             profiles_dir: self.profiles()?,
             panes: self.number("limits.panes", 1..=100_000)?,
             agents: self.number("limits.agents", 1..=100_000)?,
@@ -192,11 +196,11 @@ impl Sources<'_> {
             events_per_second: self.number("limits.events_per_second", 1..=1_000_000)?,
             streams_per_grant: self.number("limits.streams_per_grant", 1..=512)?,
             layout: self.layout()?,
-            waiting: self.number("layout.waiting", 0..=1000)?,
-            patience_seconds: self.number("layout.patience_seconds", 1..=86_400)?,
+            queue_limit: self.number("layout.waiting", 0..=1000)?,
+            queue_timeout_seconds: self.number("layout.patience_seconds", 1..=86_400)?,
             rules: self.rules()?,
             subagent: self.subagent()?,
-            doors: self.doors()?,
+            compat: self.compat()?,
         })
     }
 
@@ -210,18 +214,18 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// When nothing says where it is.
-    pub(crate) fn folder(&self) -> Result<PathBuf, Refusal> {
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, Refusal> {
         let (folder, origin) = self.pick("state_dir")?;
         let absolute = std::path::absolute(&folder);
         absolute.map_err(|error| Refusal::invalid(format!("{origin} is no folder: {error}")))
     }
 
-    fn layout(&self) -> Result<Limits, Refusal> {
+    fn layout(&self) -> Result<LayoutLimits, Refusal> {
         let (kind, origin) = self.pick("layout.kind")?;
         let layout = match kind.as_str() {
-            "vertical" => Kind::Vertical,
-            "horizontal" => Kind::Horizontal,
-            "grid" => Kind::Grid,
+            "vertical" => LayoutKind::Vertical,
+            "horizontal" => LayoutKind::Horizontal,
+            "grid" => LayoutKind::Grid,
             other => {
                 let other = other.escape_debug();
                 let sentence = format!(
@@ -231,7 +235,7 @@ impl Sources<'_> {
             }
         };
         let number = |key, range| self.number(key, range).map(|number| number as u16);
-        Ok(Limits {
+        Ok(LayoutLimits {
             layout,
             main_pane_size: number("layout.main_pane_size", 20..=80)?,
             main_pane_min_width: number("layout.main_pane_min_width", 40..=1000)?,
@@ -278,20 +282,20 @@ impl Sources<'_> {
         })
     }
 
-    fn pick(&self, key: &'static str) -> Result<(String, Origin), Refusal> {
+    fn pick(&self, key: &'static str) -> Result<(String, SettingOrigin), Refusal> {
         let row = TABLE.iter().find(|row| row.key == key).expect("every setting is in the table");
         if let Some(value) = self.flags.get(key) {
-            return Ok((value.clone(), Origin::Flag(row.key)));
+            return Ok((value.clone(), SettingOrigin::Flag(row.key)));
         }
-        let set = |name: &&'static str| Some(((self.env)(name)?, Origin::Env(name)));
+        let set = |name: &&'static str| Some(((self.env)(name)?, SettingOrigin::Env(name)));
         if let Some(found) = row.env.iter().find_map(set) {
             return Ok(found);
         }
         if let Some((value, line)) = self.file.get(key) {
-            return Ok((value.to_owned(), Origin::File(self.file.path.clone(), line)));
+            return Ok((value.to_owned(), SettingOrigin::File(self.file.path.clone(), line)));
         }
         if let Some((value, path)) = self.legacy.get(key) {
-            return Ok((value.to_owned(), Origin::Legacy(path.clone())));
+            return Ok((value.to_owned(), SettingOrigin::Legacy(path.clone())));
         }
         let default = match row.default {
             Fallback::Text(text) => text.to_owned(),
@@ -300,7 +304,7 @@ impl Sources<'_> {
                 format!("{}/profiles", user_folder(self.env, "XDG_CONFIG_HOME", ".config")?)
             }
         };
-        Ok((default, Origin::Default))
+        Ok((default, SettingOrigin::Default))
     }
 }
 
@@ -339,13 +343,13 @@ mod tests {
         file: &str,
     ) -> Result<Settings, Refusal> {
         let flags = flag.map(|port| ("port", port.to_owned())).into_iter().collect();
-        let file = File::parse(Path::new("/c/config.toml"), file)?;
+        let file = ConfigFile::parse(Path::new("/c/config.toml"), file)?;
         let env = |name: &str| {
             let found = env.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned()).or((name == "HOME").then(|| "/h".into()))
         };
-        let legacy = &Legacy::default();
-        Sources { flags: &flags, env: &env, file: &file, legacy }.settle()
+        let legacy = &AgentmuxConfigFile::default();
+        Sources { flags: &flags, env: &env, file: &file, legacy }.resolve()
     }
 
     #[track_caller]
@@ -379,7 +383,8 @@ mod tests {
     fn layouts_and_rules_are_read() {
         let file = "[layout]\nkind = 'grid'\nmin_height = 8\n[interactive]\nvisible = ['x repl', 'y']\nplain = ['vim']";
         let settings = settle(None, &[], file).unwrap();
-        let expect = Limits { layout: Kind::Grid, min_height: 8, ..Limits::default() };
+        let expect =
+            LayoutLimits { layout: LayoutKind::Grid, min_height: 8, ..LayoutLimits::default() };
         assert_eq!(settings.layout, expect);
         let rule = |program: &str, args: &[&str], visible| UserRule {
             program: program.to_owned(),

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::call::Call;
-use crate::reply::{Outcome, json};
+use crate::reply::{HandlerResult, json};
 
 /// Runs the action in the path with the body as its parameters, and answers what it answers.
-pub(crate) async fn run(mut call: Call) -> Outcome {
+pub(crate) async fn run(mut call: Call) -> HandlerResult {
     let name = call.name()?;
     let params = call.body().await?;
     let answer = call.shared.dispatch(&name, params, &call.caller).await?;
@@ -17,13 +17,13 @@ pub(crate) async fn run(mut call: Call) -> Outcome {
 }
 
 #[derive(Serialize)]
-struct Emit<'a> {
+struct EmitParams<'a> {
     name: &'a str,
     payload: Option<&'a RawValue>,
 }
 
 /// Records the event in the path with the body as its payload.
-pub(crate) async fn emit(mut call: Call) -> Outcome {
+pub(crate) async fn emit(mut call: Call) -> HandlerResult {
     let name = call.name()?;
     let body = call.body().await?;
     let params = params(&name, &body)?;
@@ -37,7 +37,7 @@ fn params(name: &str, body: &[u8]) -> Result<Bytes, Refusal> {
     let payload = (!is_empty).then(|| serde_json::from_slice(body)).transpose();
     let payload =
         payload.map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?;
-    let params = serde_json::to_vec(&Emit { name, payload });
+    let params = serde_json::to_vec(&EmitParams { name, payload });
     params.map(Bytes::from).map_err(Refusal::internal)
 }
 

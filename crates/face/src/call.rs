@@ -14,18 +14,18 @@ use paned_model::{Code, PaneId, Refusal};
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
-use crate::Limits;
-use crate::entrance::Guest;
+use crate::ServerLimits;
 use crate::reply::Rejection;
-use crate::shared::Shared;
+use crate::request::RequestContext;
+use crate::state::ServerState;
 
 /// One request of somebody who was let in.
 pub(crate) struct Call {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<ServerState>,
     pub(crate) caller: Caller,
     pub(crate) parts: Parts,
     /// The pane that is meant when none is named.
-    pub(crate) meant: Option<PaneId>,
+    pub(crate) default_pane: Option<PaneId>,
     body: Body,
     /// What varies in its path.
     name: Option<String>,
@@ -35,15 +35,15 @@ impl Call {
     /// # Errors
     /// When nobody says who sends it.
     pub(crate) fn new(
-        shared: Arc<Shared>,
-        guest: Guest,
+        shared: Arc<ServerState>,
+        guest: RequestContext,
         name: Option<String>,
         request: Request,
     ) -> Result<Self, Refusal> {
-        let meant = guest.meant.clone();
+        let meant = guest.default_pane.clone();
         let caller = guest.caller()?;
         let (parts, body) = request.into_parts();
-        Ok(Self { shared, caller, parts, meant, body, name })
+        Ok(Self { shared, caller, parts, default_pane: meant, body, name })
     }
 
     /// The name in the path, as it was before it was written as a URL; empty where there is none.
@@ -67,23 +67,24 @@ impl Call {
         if body.size_hint().lower() > limits.body_bytes as u64 {
             return Err(too_long(&limits));
         }
-        let read = timeout(limits.body, Limited::new(body, limits.body_bytes).collect()).await;
+        let read =
+            timeout(limits.body_timeout, Limited::new(body, limits.body_bytes).collect()).await;
         let read = read.map_err(|_| too_slow(&limits))?;
         Ok(read.map_err(|error| broken(error.as_ref(), &limits))?.to_bytes())
     }
 }
 
-fn too_long(limits: &Limits) -> Rejection {
+fn too_long(limits: &ServerLimits) -> Rejection {
     let sentence = format!("a body may have at most {} bytes", limits.body_bytes);
     Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, Code::Limit, sentence)
 }
 
-fn too_slow(limits: &Limits) -> Rejection {
-    let sentence = format!("the body did not arrive within {} ms", limits.body.as_millis());
+fn too_slow(limits: &ServerLimits) -> Rejection {
+    let sentence = format!("the body did not arrive within {} ms", limits.body_timeout.as_millis());
     Rejection::new(StatusCode::REQUEST_TIMEOUT, Code::Timeout, sentence)
 }
 
-fn broken(error: &(dyn Error + Send + Sync + 'static), limits: &Limits) -> Rejection {
+fn broken(error: &(dyn Error + Send + Sync + 'static), limits: &ServerLimits) -> Rejection {
     if error.is::<LengthLimitError>() {
         return too_long(limits);
     }

@@ -17,62 +17,63 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::alarm::Clock;
-use crate::doors::Door;
-use crate::doors::agentmux::Lenient;
-use crate::entrance::enter;
-use crate::lane::{Lane, Laned};
-use crate::lent::Lent;
-use crate::listener::{Stream, Threshold};
-use crate::map::Map;
-use crate::patient::Patient;
-use crate::ration::{Ration, Rationed};
-use crate::seats::Seat;
-use crate::shared::Shared;
-use crate::when_woken::WhenWoken;
-use crate::worded::Worded;
+use crate::compat::CompatProtocol;
+use crate::compat::agentmux::ContentLengthRewriter;
+use crate::conn_limit::ConnSlot;
+use crate::error_rewriter::ErrorRewriter;
+use crate::http_timer::HttpTimer;
+use crate::lane::{RawFrameQueue, RawFrameStream};
+use crate::listener::{ConnStream, Ingress};
+use crate::map::ListenerRouter;
+use crate::poll_on_wake::WhenWoken;
+use crate::read_limit::{LimitedReader, ReadLimit};
+use crate::reclaim::ReclaimOnDrop;
+use crate::request::handle_request;
+use crate::state::ServerState;
+use crate::write_timeout::WriteTimeout;
 use crate::ws::Hand;
 
 /// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
-pub(crate) const BUFFER: usize = 64 << 10;
+pub(crate) const MAX_BUFFER: usize = 64 << 10;
 /// How long somebody whom nobody listens to any more is let speak, and how much of it is taken.
-const PATIENCE: Duration = Duration::from_secs(1);
-const REST: usize = 8 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_LINGER_BYTES: usize = 8 << 20;
 
 /// How long somebody who was let in just before the end may take for a first request.
-const FIRST_WORD: Duration = Duration::from_millis(300);
+const FIRST_REQUEST_GRACE: Duration = Duration::from_millis(300);
 
 /// What a connection's requests go through.
 #[derive(Clone)]
-pub(crate) struct Talk {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) map: Arc<Map>,
-    pub(crate) threshold: Arc<Threshold>,
+pub(crate) struct ConnContext {
+    pub(crate) shared: Arc<ServerState>,
+    pub(crate) map: Arc<ListenerRouter>,
+    pub(crate) ingress: Arc<Ingress>,
 }
 
 /// Talks over one connection, as long as it lasts. Its seat is free when it ends.
 /// Whoever was never let in may have to give it to somebody else before that.
-pub(crate) async fn talk(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
+pub(crate) async fn talk(talk: ConnContext, stream: Box<dyn ConnStream>, seat: Arc<ConnSlot>) {
     let shared = talk.shared.clone();
-    let claimed = pin!(seat.claimed());
+    let claimed = pin!(seat.evicted());
     tokio::select! {
         biased;
-        () = WhenWoken::new(claimed) => shared.metrics.turned_away(),
-        () = converse(talk, stream, seat.clone()) => {}
+        () = WhenWoken::new(claimed) => shared.metrics.count_refused(),
+        () = serve_connection(talk, stream, seat.clone()) => {}
     }
 }
 
-async fn converse(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
+async fn serve_connection(talk: ConnContext, stream: Box<dyn ConnStream>, seat: Arc<ConnSlot>) {
     let (visit, mut visits) = mpsc::channel(1);
-    let (lane, ration) = (Lane::default(), Ration::default());
-    let ((stream, back), shared) = (Lent::new(stream), talk.shared.clone());
-    answer(talk, Box::new(stream), Hand { visit, lane, ration, seat }).await;
+    let (lane, ration) = (RawFrameQueue::default(), ReadLimit::default());
+    let ((stream, back), shared) = (ReclaimOnDrop::new(stream), talk.shared.clone());
+    serve_http(talk, Box::new(stream), Hand { visit, lane, read_limit: ration, conn_slot: seat })
+        .await;
     // Nobody holds a hand any more, unless the connection became a socket.
     let Some(visit) = visits.recv().await else { return };
     let parting = async {
         let Ok(stream) = back.await else { return };
         tokio::select! {
-            () = hang_up(stream, REST) => {}
+            () = linger_close(stream, MAX_LINGER_BYTES) => {}
             () = shared.closed() => {}
         }
     };
@@ -81,18 +82,18 @@ async fn converse(talk: Talk, stream: Box<dyn Stream>, seat: Arc<Seat>) {
 }
 
 /// Ends a connection whose client may still be speaking. Nothing of that is kept.
-async fn hang_up(mut stream: Box<dyn Stream>, most: usize) {
+async fn linger_close(mut stream: Box<dyn ConnStream>, most: usize) {
     let goodbye = async {
         stream.shutdown().await?;
         // Closing while something is unread would take back what was said.
         copy(&mut stream.take(most as u64), &mut sink()).await
     };
     // They may be gone already, or never stop talking; we have said it.
-    let _ = timeout(PATIENCE, goodbye).await;
+    let _ = timeout(LINGER_TIMEOUT, goodbye).await;
 }
 
 /// Answers the requests of one connection.
-async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
+async fn serve_http(talk: ConnContext, stream: Box<dyn ConnStream>, hand: Hand) {
     let limits = talk.shared.limits;
     let closed = talk.shared.closed();
     let (begun, mut first) = watch::channel(false);
@@ -101,25 +102,29 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
         if request.headers().contains_key(UPGRADE) {
             request.extensions_mut().insert(hand.clone());
         }
-        let (talk, seat) = (&talk, &hand.seat);
-        async move { Ok::<_, Infallible>(enter(talk, seat, request.map(Body::new)).await) }
+        let (talk, seat) = (&talk, &hand.conn_slot);
+        async move { Ok::<_, Infallible>(handle_request(talk, seat, request.map(Body::new)).await) }
     });
     let mut http = http1::Builder::new();
-    http.timer(Clock::default()).header_read_timeout(limits.head).max_buf_size(BUFFER);
-    let stream: Box<dyn Stream> = match talk.threshold.door {
-        Some(Door::Agentmux) => Box::new(Lenient::new(stream)),
-        Some(Door::Agentapi | Door::OpencodePty) | None => stream,
+    http.timer(HttpTimer::default())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(MAX_BUFFER);
+    let stream: Box<dyn ConnStream> = match talk.ingress.door {
+        Some(CompatProtocol::Agentmux) => Box::new(ContentLengthRewriter::new(stream)),
+        Some(CompatProtocol::Agentapi | CompatProtocol::OpencodePty) | None => stream,
     };
-    let stream =
-        Rationed::new(Worded::new(Patient::new(stream, limits.stall)), hand.ration.clone());
-    let stream = Laned::new(stream, hand.lane.clone());
+    let stream = LimitedReader::new(
+        ErrorRewriter::new(WriteTimeout::new(stream, limits.write_timeout)),
+        hand.read_limit.clone(),
+    );
+    let stream = RawFrameStream::new(stream, hand.lane.clone());
     let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = closed => {
             // Whoever was let in and has not asked yet could not know; they are heard once.
-            let first = timeout(FIRST_WORD, first.wait_for(|begun| *begun));
+            let first = timeout(FIRST_REQUEST_GRACE, first.wait_for(|begun| *begun));
             tokio::select! {
                 _ = connection.as_mut() => return,
                 _ = first => connection.as_mut().graceful_shutdown(),
@@ -133,15 +138,15 @@ async fn answer(talk: Talk, stream: Box<dyn Stream>, hand: Hand) {
 }
 
 /// Tells somebody why they may not come in, and hangs up.
-pub(crate) async fn turn_away(mut stream: Box<dyn Stream>, refusal: Refusal) {
-    let answer = written(refusal.code.http(), &refusal);
-    if let Ok(Ok(())) = timeout(PATIENCE, stream.write_all(answer.as_bytes())).await {
-        hang_up(stream, BUFFER).await;
+pub(crate) async fn reject(mut stream: Box<dyn ConnStream>, refusal: Refusal) {
+    let answer = raw_response(refusal.code.http(), &refusal);
+    if let Ok(Ok(())) = timeout(LINGER_TIMEOUT, stream.write_all(answer.as_bytes())).await {
+        linger_close(stream, MAX_BUFFER).await;
     }
 }
 
 /// A refusal as it goes over the wire, for those whom no route answers; the last word of a connection.
-pub(crate) fn written(status: u16, refusal: &Refusal) -> String {
+pub(crate) fn raw_response(status: u16, refusal: &Refusal) -> String {
     let body = serde_json::to_string(refusal).unwrap_or_default();
     let length = body.len();
     format!(

@@ -15,30 +15,30 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use paned_kernel::journal::Batch;
-use paned_kernel::{Feed, StreamSlot};
-use paned_model::{EventId, Include, Refusal};
+use paned_kernel::{EventFeed, StreamSlot};
+use paned_model::{EventFilter, EventId, Refusal};
 use serde::Deserialize;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::call::Call;
-use crate::metrics::Streaming;
-use crate::reply::Outcome;
+use crate::metrics::GaugeGuard;
+use crate::reply::HandlerResult;
 use crate::sse;
 
 /// The media type of a stream of events.
-pub(crate) const MEDIA: &str = "text/event-stream";
+pub(crate) const MEDIA_TYPE: &str = "text/event-stream";
 
 /// The most events pulled at once.
 const BATCH: usize = 512;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct EventsQuery {
     include: Option<String>,
 }
 
 /// Opens a stream of the events that are asked for.
-pub(crate) async fn follow(mut call: Call) -> Outcome {
+pub(crate) async fn follow(mut call: Call) -> HandlerResult {
     let include = include(&mut call).await?;
     let after = last_seen(&call.parts.headers)?;
     if include.is_empty() {
@@ -49,20 +49,21 @@ pub(crate) async fn follow(mut call: Call) -> Outcome {
     let is_silent = include.is_empty();
     let feed = call.shared.kernel.events(after, include, &call.caller)?;
     let slot = call.shared.kernel.stream(&call.caller)?;
-    let live = Live::new(&call, (!is_silent).then_some(feed), slot);
+    let live = SseStream::new(&call, (!is_silent).then_some(feed), slot);
     let greeting = stream::once(ready(Bytes::from_static(sse::GREETING.as_bytes())));
     let chunks = greeting.chain(stream::unfold(live, async |mut live| {
         let chunk = live.next().await?;
         Some((chunk, live))
     }));
     let body = Body::from_stream(chunks.map(Ok::<_, Infallible>));
-    Ok(([(CONTENT_TYPE, MEDIA)], body).into_response())
+    Ok(([(CONTENT_TYPE, MEDIA_TYPE)], body).into_response())
 }
 
-async fn include(call: &mut Call) -> Result<Include, Refusal> {
-    let query = Query::<Wanted>::from_request_parts(&mut call.parts, &()).await;
-    let Query(Wanted { include }) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
-    let include = include.unwrap_or_default().parse::<Include>();
+async fn include(call: &mut Call) -> Result<EventFilter, Refusal> {
+    let query = Query::<EventsQuery>::from_request_parts(&mut call.parts, &()).await;
+    let Query(EventsQuery { include }) =
+        query.map_err(|error| Refusal::invalid(error.body_text()))?;
+    let include = include.unwrap_or_default().parse::<EventFilter>();
     include.map_err(|error| Refusal::invalid(error.to_string()))
 }
 
@@ -75,36 +76,36 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
 }
 
 /// A stream while it lives.
-struct Live {
-    source: Source,
+struct SseStream {
+    source: SseSource,
     heartbeat: Interval,
     /// Done when the caller's grant is over or the server stops.
-    over: BoxFuture<'static, ()>,
-    _counted: Streaming,
+    end: BoxFuture<'static, ()>,
+    _counted: GaugeGuard,
     _slot: StreamSlot,
 }
 
-enum Next {
+enum SseNext {
     Chunk(Option<Bytes>),
     Heartbeat,
-    Over,
+    Ended,
 }
 
-impl Live {
-    fn new(call: &Call, feed: Option<Feed>, slot: StreamSlot) -> Self {
+impl SseStream {
+    fn new(call: &Call, feed: Option<EventFeed>, slot: StreamSlot) -> Self {
         let (shared, caller) = (call.shared.clone(), call.caller.clone());
         let period = shared.limits.heartbeat;
         let mut heartbeat = interval_at(Instant::now() + period, period);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let counted = shared.metrics.streaming();
+        let counted = shared.metrics.count_stream();
         let over = async move {
             tokio::select! {
-                () = shared.kernel.shut_out(&caller) => {}
+                () = shared.kernel.wait_revoked(&caller) => {}
                 () = shared.closed() => {}
             }
         };
-        let source = Source(feed);
-        Self { source, heartbeat, over: Box::pin(over), _counted: counted, _slot: slot }
+        let source = SseSource(feed);
+        Self { source, heartbeat, end: Box::pin(over), _counted: counted, _slot: slot }
     }
 
     /// What to send next; nothing at the end.
@@ -112,25 +113,25 @@ impl Live {
         let next = tokio::select! {
             // First, so that a flood of events cannot outlive a grant.
             biased;
-            () = &mut self.over => Next::Over,
-            chunk = self.source.next() => Next::Chunk(chunk),
-            _ = self.heartbeat.tick() => Next::Heartbeat,
+            () = &mut self.end => SseNext::Ended,
+            chunk = self.source.next() => SseNext::Chunk(chunk),
+            _ = self.heartbeat.tick() => SseNext::Heartbeat,
         };
         match next {
-            Next::Chunk(chunk) => {
+            SseNext::Chunk(chunk) => {
                 self.heartbeat.reset();
                 chunk
             }
-            Next::Heartbeat => Some(Bytes::from_static(sse::HEARTBEAT.as_bytes())),
-            Next::Over => None,
+            SseNext::Heartbeat => Some(Bytes::from_static(sse::HEARTBEAT.as_bytes())),
+            SseNext::Ended => None,
         }
     }
 }
 
 /// Events, in chunks. Without a feed it waits for ever.
-struct Source(Option<Feed>);
+struct SseSource(Option<EventFeed>);
 
-impl Source {
+impl SseSource {
     /// The next chunk; nothing when the journal ends. Dropping the future loses nothing.
     async fn next(&mut self) -> Option<Bytes> {
         let Some(feed) = &mut self.0 else { return pending().await };

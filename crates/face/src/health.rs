@@ -7,13 +7,13 @@ use paned_kernel::Caller;
 use paned_model::{Code, EventId, Refusal};
 use serde::{Deserialize, Serialize};
 
-use crate::reply::{Outcome, json};
-use crate::shared::Shared;
+use crate::reply::{HandlerResult, json};
+use crate::state::ServerState;
 
 /// How the server is, as `server:status` says it: the part that this face shows.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Status {
+pub(crate) struct HealthStatus {
     pub(crate) version: String,
     pub(crate) pid: u32,
     pub(crate) uptime_ms: u64,
@@ -24,24 +24,24 @@ pub(crate) struct Status {
 }
 
 #[derive(Serialize)]
-struct Health {
+struct HealthResponse {
     status: &'static str,
     #[serde(flatten)]
-    details: Option<Status>,
+    details: Option<HealthStatus>,
 }
 
 /// Says that the server lives.
-pub(crate) async fn health(shared: Arc<Shared>, caller: Option<Caller>) -> Outcome {
+pub(crate) async fn health(shared: Arc<ServerState>, caller: Option<Caller>) -> HandlerResult {
     let details = match caller {
         Some(caller) => details(&shared, &caller).await?,
         None => None,
     };
-    let health = serde_json::to_vec(&Health { status: "ok", details });
+    let health = serde_json::to_vec(&HealthResponse { status: "ok", details });
     Ok(json(health.map_err(Refusal::internal)?))
 }
 
 /// The details; none for a grant that may not read.
-async fn details(shared: &Shared, caller: &Caller) -> Result<Option<Status>, Refusal> {
+async fn details(shared: &ServerState, caller: &Caller) -> Result<Option<HealthStatus>, Refusal> {
     match status(shared, caller).await {
         Ok(status) => Ok(Some(status)),
         Err(refusal) if refusal.code == Code::Forbidden => Ok(None),
@@ -50,7 +50,7 @@ async fn details(shared: &Shared, caller: &Caller) -> Result<Option<Status>, Ref
 }
 
 /// Asks the kernel how the server is.
-pub(crate) async fn status(shared: &Shared, caller: &Caller) -> Result<Status, Refusal> {
+pub(crate) async fn status(shared: &ServerState, caller: &Caller) -> Result<HealthStatus, Refusal> {
     let answer = shared.dispatch("server:status", "{}", caller).await?;
     serde_json::from_slice(&answer).map_err(Refusal::internal)
 }

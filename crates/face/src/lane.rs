@@ -14,15 +14,15 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::pass::pass;
+use crate::delegate_io::delegate_io;
 
 /// What goes out next, whatever else is written.
 #[derive(Clone, Default)]
-pub(crate) struct Lane(Arc<Mutex<VecDeque<Bytes>>>);
+pub(crate) struct RawFrameQueue(Arc<Mutex<VecDeque<Bytes>>>);
 
-impl Lane {
+impl RawFrameQueue {
     /// Has these bytes written with the next flush. Whoever puts them here has flushed everything before.
-    pub(crate) fn put(&self, bytes: Bytes) {
+    pub(crate) fn push(&self, bytes: Bytes) {
         self.lock().push_back(bytes);
     }
 
@@ -32,19 +32,19 @@ impl Lane {
 }
 
 /// A stream with a lane.
-pub(crate) struct Laned<S> {
+pub(crate) struct RawFrameStream<S> {
     stream: S,
-    lane: Lane,
+    queue: RawFrameQueue,
 }
 
-impl<S: AsyncWrite + Unpin> Laned<S> {
-    pub(crate) fn new(stream: S, lane: Lane) -> Self {
-        Self { stream, lane }
+impl<S: AsyncWrite + Unpin> RawFrameStream<S> {
+    pub(crate) fn new(stream: S, queue: RawFrameQueue) -> Self {
+        Self { stream, queue }
     }
 
     /// Writes all that is in the lane.
-    fn poll_empty(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut lane = self.lane.lock();
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut lane = self.queue.lock();
         while let Some(bytes) = lane.front_mut() {
             if bytes.has_remaining() {
                 match ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))? {
@@ -60,17 +60,17 @@ impl<S: AsyncWrite + Unpin> Laned<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Laned<S> {
-    pass! { poll_read }
+impl<S: AsyncRead + Unpin> AsyncRead for RawFrameStream<S> {
+    delegate_io! { poll_read }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Laned<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for RawFrameStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_empty(cx))?;
+        ready!(self.poll_drain(cx))?;
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 
@@ -79,16 +79,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Laned<S> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_empty(cx))?;
+        ready!(self.poll_drain(cx))?;
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_empty(cx))?;
+        ready!(self.poll_drain(cx))?;
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
-    pass! { is_write_vectored poll_shutdown }
+    delegate_io! { is_write_vectored poll_shutdown }
 }
 
 #[cfg(test)]
@@ -103,9 +103,9 @@ mod tests {
     use super::*;
 
     /// A stream with a lane, through which as many bytes go before somebody must read.
-    fn laned(room: usize) -> (Laned<DuplexStream>, Lane, DuplexStream) {
-        let (lane, (ours, theirs)) = (Lane::default(), duplex(room));
-        (Laned::new(ours, lane.clone()), lane, theirs)
+    fn laned(room: usize) -> (RawFrameStream<DuplexStream>, RawFrameQueue, DuplexStream) {
+        let (lane, (ours, theirs)) = (RawFrameQueue::default(), duplex(room));
+        (RawFrameStream::new(ours, lane.clone()), lane, theirs)
     }
 
     async fn read(theirs: &mut DuplexStream, count: usize) -> String {
@@ -118,14 +118,14 @@ mod tests {
     #[tokio::test]
     async fn what_is_in_the_lane_goes_first() {
         let (mut stream, lane, mut theirs) = laned(64);
-        lane.put(Bytes::from_static(b"one "));
-        lane.put(Bytes::new());
-        lane.put(Bytes::from_static(b"two "));
+        lane.push(Bytes::from_static(b"one "));
+        lane.push(Bytes::new());
+        lane.push(Bytes::from_static(b"two "));
         stream.write_all(b"three ").await.unwrap();
-        lane.put(Bytes::from_static(b"four "));
+        lane.push(Bytes::from_static(b"four "));
         let vectored = stream.write_vectored(slice::from_ref(&IoSlice::new(b"five "))).await;
         assert_eq!(vectored.unwrap(), 5);
-        lane.put(Bytes::from_static(b"six"));
+        lane.push(Bytes::from_static(b"six"));
         stream.flush().await.unwrap();
         assert_eq!(read(&mut theirs, 27).await, "one two three four five six");
     }
@@ -133,7 +133,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_comes_between_the_parts_of_what_is_in_the_lane() {
         let (mut stream, lane, mut theirs) = laned(4);
-        lane.put(Bytes::from_static(b"123456"));
+        lane.push(Bytes::from_static(b"123456"));
         assert!(stream.flush().now_or_never().is_none());
         assert!(stream.write_all(b"789").now_or_never().is_none());
         assert_eq!(read(&mut theirs, 4).await, "1234");
@@ -145,7 +145,7 @@ mod tests {
     async fn a_stream_that_ended_ends_the_lane() {
         let (mut stream, lane, theirs) = laned(4);
         drop(theirs);
-        lane.put(Bytes::from_static(b"1"));
+        lane.push(Bytes::from_static(b"1"));
         assert!(stream.flush().await.is_err());
     }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use paned_kernel::Socket;
+use paned_kernel::UnixSocket;
 use paned_model::{Code, PaneId, Refusal};
-use paned_policy::guard::{Authorities, Way};
+use paned_policy::guard::{Authorities, RequestTransport};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
 use crate::Error;
-use crate::doors::Door;
+use crate::compat::CompatProtocol;
 
 /// Where connections come from.
 #[derive(Debug)]
@@ -24,15 +24,15 @@ pub enum Listener {
 
 /// What a listener shows to whoever connects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Face {
+pub enum ServedApi {
     /// Everything: the whole table of routes.
     Main,
     /// One door, at the root.
-    Door {
+    Compat {
         /// Which.
-        door: Door,
+        door: CompatProtocol,
         /// Whom it lets in. They still need the right `Host` and `Origin`.
-        admits: Admits,
+        auth: ListenerAuth,
         /// The pane that is meant when none is named, for a door that is about one.
         pane: Option<PaneId>,
     },
@@ -40,7 +40,7 @@ pub enum Face {
 
 /// Whom a listener lets in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admits {
+pub enum ListenerAuth {
     /// Whoever shows a token of ours.
     Grants,
     /// Anyone.
@@ -60,43 +60,43 @@ impl fmt::Debug for Secret {
 }
 
 /// What is known of everybody who comes by one listener.
-pub(crate) struct Threshold {
-    pub(crate) way: Way,
+pub(crate) struct Ingress {
+    pub(crate) transport: RequestTransport,
     /// Where it listens over TCP.
     pub(crate) address: Option<SocketAddr>,
-    pub(crate) door: Option<Door>,
-    pub(crate) admits: Admits,
+    pub(crate) door: Option<CompatProtocol>,
+    pub(crate) auth: ListenerAuth,
     pub(crate) pane: Option<PaneId>,
 }
 
-impl Threshold {
+impl Ingress {
     /// # Errors
     /// When the listener listens where others could hear.
-    pub(crate) fn new(listener: &Listener, face: &Face) -> Result<Self, Error> {
-        let way = listener.way()?;
+    pub(crate) fn new(listener: &Listener, face: &ServedApi) -> Result<Self, Error> {
+        let way = listener.transport()?;
         let (door, admits, pane) = match face.clone() {
-            Face::Main => (None, Admits::Grants, None),
-            Face::Door { door, admits, pane } => (Some(door), admits, pane),
+            ServedApi::Main => (None, ListenerAuth::Grants, None),
+            ServedApi::Compat { door, auth: admits, pane } => (Some(door), admits, pane),
         };
-        if let (Way::Tcp(names), Admits::Anyone) = (&way, &admits) {
+        if let (RequestTransport::Tcp(names), ListenerAuth::Anyone) = (&way, &admits) {
             tracing::warn!(%names, "an open door: every program on this machine may use it");
         }
         let address = match listener {
             Listener::Tcp(listener) => Some(listener.local_addr().map_err(Error::Listener)?),
             Listener::Unix(_) => None,
         };
-        Ok(Self { way, address, door, admits, pane })
+        Ok(Self { transport: way, address, door, auth: admits, pane })
     }
 }
 
 /// Bytes both ways.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait ConnStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ConnStream for S {}
 
 /// Somebody who connected.
-pub(crate) struct Arrival {
-    pub(crate) stream: Box<dyn Stream>,
+pub(crate) struct AcceptedConn {
+    pub(crate) stream: Box<dyn ConnStream>,
     /// Why they may not come in, where that is known already.
     pub(crate) refusal: Option<Refusal>,
 }
@@ -106,18 +106,19 @@ impl Listener {
     ///
     /// # Errors
     /// When it listens where others could hear.
-    fn way(&self) -> Result<Way, Error> {
+    fn transport(&self) -> Result<RequestTransport, Error> {
         match self {
             Self::Tcp(listener) => {
-                own_names(listener.local_addr().map_err(Error::Listener)?).map(Way::Tcp)
+                loopback_authorities(listener.local_addr().map_err(Error::Listener)?)
+                    .map(RequestTransport::Tcp)
             }
-            Self::Unix(_) => Ok(Way::Unix),
+            Self::Unix(_) => Ok(RequestTransport::Unix),
         }
     }
 
     /// Has the system keep a longer queue of those who knock: it drops whoever finds the usual one full, and
     /// they knock again only after a second.
-    pub(crate) fn widen(&self, queue: i32) -> io::Result<()> {
+    pub(crate) fn set_backlog(&self, queue: i32) -> io::Result<()> {
         match self {
             Self::Tcp(listener) => rustix::net::listen(listener, queue)?,
             Self::Unix(listener) => rustix::net::listen(listener, queue)?,
@@ -126,24 +127,24 @@ impl Listener {
     }
 
     /// Waits for somebody to connect.
-    pub(crate) async fn accept(&self) -> io::Result<Arrival> {
+    pub(crate) async fn accept(&self) -> io::Result<AcceptedConn> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                Ok(Arrival { stream: Box::new(stream), refusal: None })
+                Ok(AcceptedConn { stream: Box::new(stream), refusal: None })
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
                 let refusal = check_user(&stream).err();
-                Ok(Arrival { stream: Box::new(Socket::over(stream)?), refusal })
+                Ok(AcceptedConn { stream: Box::new(UnixSocket::from_stream(stream)?), refusal })
             }
         }
     }
 }
 
 /// Without TLS a token would be there to read for everybody on the way.
-fn own_names(address: SocketAddr) -> Result<Authorities, Error> {
+fn loopback_authorities(address: SocketAddr) -> Result<Authorities, Error> {
     if !address.ip().is_loopback() {
         return Err(Error::NotLoopback(address));
     }
@@ -151,7 +152,7 @@ fn own_names(address: SocketAddr) -> Result<Authorities, Error> {
         SocketAddr::V4(address) => address.ip().to_string(),
         SocketAddr::V6(address) => format!("[{}]", address.ip()),
     };
-    Ok(Authorities::loopback(address.port()).and(&host, address.port()))
+    Ok(Authorities::loopback(address.port()).with(&host, address.port()))
 }
 
 /// The socket's folder keeps others out already; this holds even where somebody opened it.
@@ -170,7 +171,7 @@ mod tests {
 
     #[track_caller]
     fn check(address: &str, names: Option<&str>) {
-        let found = own_names(address.parse().unwrap()).ok();
+        let found = loopback_authorities(address.parse().unwrap()).ok();
         assert_eq!(found.map(|names| names.to_string()).as_deref(), names, "{address}");
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use paned_model::{Code, Refusal, Time};
-use paned_policy::rate::{Bucket, Rate};
+use paned_policy::rate::{Rate, TokenBucket};
 use serde_json::json;
 
 use crate::reply::Rejection;
@@ -16,12 +16,12 @@ const RATE: Rate = Rate { per_second: 20, burst: 1000 };
 /// What is left of it.
 pub(crate) struct LoginLimit {
     since: Instant,
-    bucket: Mutex<Bucket>,
+    bucket: Mutex<TokenBucket>,
 }
 
 impl Default for LoginLimit {
     fn default() -> Self {
-        Self { since: Instant::now(), bucket: Mutex::new(Bucket::new(RATE, Time(0))) }
+        Self { since: Instant::now(), bucket: Mutex::new(TokenBucket::new(RATE, Time(0))) }
     }
 }
 
@@ -37,7 +37,7 @@ impl LoginLimit {
             Ok(()) => refusal,
             Err(wait) => {
                 let sentence = "too many wrong tokens came over TCP; a right one is let in at once";
-                Refusal::new(Code::Limit, sentence).with(json!({ "retryAfterMs": wait }))
+                Refusal::new(Code::Limit, sentence).with_details(json!({ "retryAfterMs": wait }))
             }
         }
     }
@@ -47,8 +47,8 @@ impl LoginLimit {
         if rejection.status != StatusCode::UNAUTHORIZED {
             return rejection;
         }
-        let form = rejection.form;
-        Rejection::from(self.refuse(rejection.refusal)).written(form)
+        let form = rejection.format;
+        Rejection::from(self.refuse(rejection.refusal)).with_format(form)
     }
 }
 

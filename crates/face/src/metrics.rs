@@ -7,36 +7,36 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use axum::http::StatusCode;
 
 use crate::call::Call;
-use crate::health::{self, Status};
+use crate::health::{self, HealthStatus};
 use crate::process;
-use crate::reply::{Outcome, text};
+use crate::reply::{HandlerResult, text};
 use crate::routes::{Route, routes};
-use crate::shared::Shared;
+use crate::state::ServerState;
 
 /// The media type of Prometheus's text format.
-pub(crate) const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What is counted. Numbers only: counting never waits.
 pub(crate) struct Metrics {
     /// By route and class of status; the last row is for what found no route.
     answers: Vec<[AtomicU64; 5]>,
-    turned_away: AtomicU64,
+    refused: AtomicU64,
     streams: Arc<AtomicU64>,
     sockets: Arc<AtomicU64>,
 }
 
 /// A stream or a socket that is counted as long as it lives.
-pub(crate) struct Streaming(Arc<AtomicU64>);
+pub(crate) struct GaugeGuard(Arc<AtomicU64>);
 
 impl Metrics {
     pub(crate) fn new() -> Self {
         let answers = (0..=routes().len()).map(|_| Default::default()).collect();
-        let turned_away = AtomicU64::new(0);
-        Self { answers, turned_away, streams: Arc::default(), sockets: Arc::default() }
+        let refused = AtomicU64::new(0);
+        Self { answers, refused, streams: Arc::default(), sockets: Arc::default() }
     }
 
     /// A request was answered.
-    pub(crate) fn answered(&self, route: Option<&'static Route>, status: StatusCode) {
+    pub(crate) fn count_answer(&self, route: Option<&'static Route>, status: StatusCode) {
         let row = |route: &Route| routes().iter().position(|other| std::ptr::eq(route, other));
         let row = route.and_then(row).unwrap_or(routes().len());
         let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
@@ -44,18 +44,18 @@ impl Metrics {
     }
 
     /// A connection was not let in.
-    pub(crate) fn turned_away(&self) {
-        self.turned_away.fetch_add(1, Relaxed);
+    pub(crate) fn count_refused(&self) {
+        self.refused.fetch_add(1, Relaxed);
     }
 
     /// A stream begins.
-    pub(crate) fn streaming(&self) -> Streaming {
-        Streaming::new(&self.streams)
+    pub(crate) fn count_stream(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.streams)
     }
 
     /// A socket is open.
-    pub(crate) fn socket(&self) -> Streaming {
-        Streaming::new(&self.sockets)
+    pub(crate) fn socket(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.sockets)
     }
 
     /// How many sockets are open.
@@ -77,28 +77,28 @@ impl Metrics {
     }
 }
 
-impl Streaming {
+impl GaugeGuard {
     fn new(count: &Arc<AtomicU64>) -> Self {
         count.fetch_add(1, Relaxed);
         Self(count.clone())
     }
 }
 
-impl Drop for Streaming {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }
 }
 
 /// Shows all of it.
-pub(crate) async fn show(call: Call) -> Outcome {
+pub(crate) async fn show(call: Call) -> HandlerResult {
     let status = health::status(&call.shared, &call.caller).await?;
-    Ok(text(MEDIA, render(&call.shared, &status, call.caller.reaches_all())))
+    Ok(text(MEDIA_TYPE, render(&call.shared, &status, call.caller.reaches_all())))
 }
 
 /// The page. What is counted over all panes and all callers is for grants over all panes.
-fn render(shared: &Shared, status: &Status, is_wide: bool) -> String {
-    let mut page = Page(String::new());
+fn render(shared: &ServerState, status: &HealthStatus, is_wide: bool) -> String {
+    let mut page = MetricsPage(String::new());
     let build = [(format!("{{version=\"{}\"}}", status.version), 1)];
     page.family("paned_build_info gauge The version that runs.", build);
     let uptime = format!("{}.{:03}", status.uptime_ms / 1000, status.uptime_ms % 1000);
@@ -111,10 +111,10 @@ fn render(shared: &Shared, status: &Status, is_wide: bool) -> String {
     page.0
 }
 
-fn render_all(page: &mut Page, shared: &Shared, status: &Status) {
+fn render_all(page: &mut MetricsPage, shared: &ServerState, status: &HealthStatus) {
     page.one("paned_events_total counter Events ever recorded.", Some(status.last_event));
     page.one("paned_connections gauge Open connections.", Some(shared.connections()));
-    let turned_away = shared.metrics.turned_away.load(Relaxed);
+    let turned_away = shared.metrics.refused.load(Relaxed);
     page.one("paned_connections_refused_total counter Connections not let in.", Some(turned_away));
     page.family("paned_http_requests_total counter Requests answered.", shared.metrics.rows());
     let streams = shared.metrics.streams.load(Relaxed);
@@ -127,9 +127,9 @@ fn render_all(page: &mut Page, shared: &Shared, status: &Status) {
 }
 
 /// A page of metrics. A family is told by its name, its type and a sentence.
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn family<V: Display>(&mut self, told: &str, samples: impl IntoIterator<Item = (String, V)>) {
         let mut words = told.splitn(3, ' ');
         let mut word = || words.next().unwrap_or_default();
@@ -158,9 +158,9 @@ mod tests {
         let metrics = Metrics::new();
         let route = &routes()[0];
         for status in [200, 204, 404] {
-            metrics.answered(Some(route), StatusCode::from_u16(status).unwrap());
+            metrics.count_answer(Some(route), StatusCode::from_u16(status).unwrap());
         }
-        metrics.answered(None, StatusCode::from_u16(421).unwrap());
+        metrics.count_answer(None, StatusCode::from_u16(421).unwrap());
         let rows: Vec<_> = metrics.rows().collect();
         let row = |labels: &str, count| (format!("{{{labels}}}"), count);
         assert_eq!(
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_stream_counts_while_it_lives() {
         let metrics = Metrics::new();
-        let streaming = metrics.streaming();
+        let streaming = metrics.count_stream();
         assert_eq!(metrics.streams.load(Relaxed), 1);
         drop(streaming);
         assert_eq!(metrics.streams.load(Relaxed), 0);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_family_says_what_it_is() {
-        let mut page = Page(String::new());
+        let mut page = MetricsPage(String::new());
         page.one("a_total counter All a.", Some(3));
         page.one("b gauge All b.", None::<u8>);
         assert_eq!(page.0, "# HELP a_total All a.\n# TYPE a_total counter\na_total 3\n");

@@ -1,13 +1,13 @@
 //! The OpenAPI document: every action of the registry and every route of the table, listed nowhere else.
 
-use paned_kernel::{Definition, Registry};
+use paned_kernel::{ActionDefinition, Registry};
 use paned_model::Refusal;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::reply::JSON;
-use crate::routes::{Needs, Place, Route, routes};
+use crate::routes::{ParamLocation, RequiredAccess, Route, routes};
 
 /// The route that actions come by; each of them stands in the document under its own path.
 const ACTIONS: &str = "/action/{name}";
@@ -63,7 +63,7 @@ impl Schemas {
 }
 
 /// An action's path and what stands under it.
-fn action_path(action: &Definition, schemas: &mut Schemas) -> (String, Value) {
+fn action_path(action: &ActionDefinition, schemas: &mut Schemas) -> (String, Value) {
     let params = action.params(&mut schemas.params);
     let answer = action.answer(&mut schemas.answers);
     let is_required = params.get("required").is_some();
@@ -86,10 +86,10 @@ fn operation(route: &Route) -> Value {
         "parameters": parameters(route),
         "responses": responses(route.answers, answer(route)),
     });
-    match route.needs() {
-        Needs::Open => operation["security"] = json!([{}, { "bearer": [] }]),
-        Needs::Grant => {}
-        Needs::Scope(scope) => operation["x-scope"] = json!(scope),
+    match route.required_access() {
+        RequiredAccess::Open => operation["security"] = json!([{}, { "bearer": [] }]),
+        RequiredAccess::Grant => {}
+        RequiredAccess::Scope(scope) => operation["x-scope"] = json!(scope),
     }
     if route.method == "POST" {
         operation["requestBody"] = json!({ "content": content(JSON, json!({})) });
@@ -107,17 +107,17 @@ fn operation_id(route: &Route) -> String {
 }
 
 fn parameters(route: &Route) -> Vec<Value> {
-    let parameters = route.inputs.iter().map(|input| {
-        let place = match input.place {
-            Place::Path => "path",
-            Place::Query => "query",
-            Place::Header => "header",
+    let parameters = route.params.iter().map(|input| {
+        let place = match input.location {
+            ParamLocation::Path => "path",
+            ParamLocation::Query => "query",
+            ParamLocation::Header => "header",
         };
         json!({
             "name": input.name,
             "in": place,
             "description": input.doc,
-            "required": input.place == Place::Path,
+            "required": input.location == ParamLocation::Path,
             "schema": { "type": "string" },
         })
     });

@@ -17,19 +17,19 @@ pub(crate) const JSON_UTF8: &str = "application/json; charset=utf-8";
 const PROBLEM: &str = "application/problem+json";
 
 /// What a handler has to say.
-pub(crate) type Outcome = Result<Response, Rejection>;
+pub(crate) type HandlerResult = Result<Response, Rejection>;
 
 /// A refusal with its HTTP status: the code's own, unless HTTP has a more exact one.
 #[derive(Debug)]
 pub(crate) struct Rejection {
     pub(crate) status: StatusCode,
     pub(crate) refusal: Refusal,
-    pub(crate) form: Form,
+    pub(crate) format: ErrorFormat,
 }
 
 /// How a refusal is written, which is all that the clients of a door know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ErrorFormat {
     /// With a code, for everybody who can read it.
     Coded,
     /// Nothing but the sentence, as `error`.
@@ -41,21 +41,21 @@ pub(crate) enum Form {
 impl Rejection {
     /// A refusal for which HTTP has a more exact status than its code's.
     pub(crate) fn new(status: StatusCode, code: Code, sentence: impl Into<String>) -> Self {
-        Self { status, refusal: Refusal::new(code, sentence), form: Form::Coded }
+        Self { status, refusal: Refusal::new(code, sentence), format: ErrorFormat::Coded }
     }
 
     /// The same in another form.
-    pub(crate) fn written(self, form: Form) -> Self {
-        Self { form, ..self }
+    pub(crate) fn with_format(self, form: ErrorFormat) -> Self {
+        Self { format: form, ..self }
     }
 
     /// The body and its media type.
     fn body(&self) -> (&'static str, Vec<u8>) {
         let sentence = &self.refusal.sentence;
-        match self.form {
-            Form::Coded => (JSON, serde_json::to_vec(&self.refusal).unwrap_or_default()),
-            Form::Bare => (JSON_UTF8, value!({ "error": sentence }).to_string().into()),
-            Form::Problem => {
+        match self.format {
+            ErrorFormat::Coded => (JSON, serde_json::to_vec(&self.refusal).unwrap_or_default()),
+            ErrorFormat::Bare => (JSON_UTF8, value!({ "error": sentence }).to_string().into()),
+            ErrorFormat::Problem => {
                 let problem = value!({
                     "title": self.status.canonical_reason().unwrap_or("Error"),
                     "status": self.status.as_u16(),
@@ -72,7 +72,7 @@ impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         let status = StatusCode::from_u16(refusal.code.http());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self { status, refusal, form: Form::Coded }
+        Self { status, refusal, format: ErrorFormat::Coded }
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn text(media: &'static str, body: impl Into<Bytes>) -> Response {
 }
 
 /// What every answer carries: nobody keeps it, nobody guesses its type.
-pub(crate) fn stamp(headers: &mut HeaderMap) {
+pub(crate) fn set_common_headers(headers: &mut HeaderMap) {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use paned_kernel::journal::{Door, Entry, Portion};
+use paned_kernel::journal::{EventBatch, EventEncoding, JournalEntry};
 use paned_model::EventId;
 
 /// What a stream begins with, so that its client sees at once that it stands.
@@ -12,12 +12,12 @@ pub(crate) const GREETING: &str = ": paned\n\n";
 pub(crate) const HEARTBEAT: &str = ": alive\n\n";
 
 /// Events as frames, made once for all streams.
-pub(crate) fn events(portion: &Portion) -> &Bytes {
-    portion.shown(Door::Stream, event)
+pub(crate) fn events(portion: &EventBatch) -> &Bytes {
+    portion.encoded(EventEncoding::Sse, event)
 }
 
-fn event(entry: &Entry) -> &Bytes {
-    entry.shown(Door::Stream, |entry| {
+fn event(entry: &JournalEntry) -> &Bytes {
+    entry.encoded(EventEncoding::Sse, |entry| {
         let mut out = String::with_capacity(96 + entry.name.len() + entry.payload.len());
         add(&mut out, entry);
         Bytes::from(out)
@@ -25,7 +25,7 @@ fn event(entry: &Entry) -> &Bytes {
 }
 
 /// Adds an event. `time` is a field of ours; clients that do not know it pass over it.
-fn add(out: &mut String, entry: &Entry) {
+fn add(out: &mut String, entry: &JournalEntry) {
     // Writing to a string cannot fail.
     let _ = write!(out, "id: {}\nevent: {}\ntime: {}\n", entry.id, line(&entry.name), entry.time);
     data(out, &entry.payload);
@@ -60,7 +60,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, payload: &str, expect: &str) {
         let (name, payload) = (name.to_owned(), payload.to_owned());
-        let entry = Entry::new(EventId(7), Time(0), name, payload);
+        let entry = JournalEntry::new(EventId(7), Time(0), name, payload);
         assert_eq!(event(&entry), &format!("id: 7\n{expect}\n\n"));
     }
 

@@ -3,27 +3,27 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use paned_model::frame::Refused;
+use paned_model::frame::RefusalReason;
 
-use crate::line::Line;
-use crate::typing::{self, Typing};
-use crate::{hands, pty};
+use crate::input_queue::{self, InputQueue};
+use crate::line_length::LineLength;
+use crate::{key_filter, pty};
 
 /// Everything typed into a terminal comes through here: one queue, one order.
 #[derive(Default)]
-pub(crate) struct Input {
-    typing: Typing,
-    line: Line,
+pub(crate) struct PtyInput {
+    queue: InputQueue,
+    line: LineLength,
     /// How often somebody has typed.
     typed: u64,
     /// How many writes were done behind a guard with a condition. A server that was killed may not know whether its last one was; the next
     /// server learns it from this.
     guarded: u64,
     /// When something was last written into the pty, and where the output ended then.
-    wrote: Option<(Instant, u64)>,
+    last_write: Option<(Instant, u64)>,
 }
 
-impl Input {
+impl PtyInput {
     /// How often somebody has typed.
     pub(crate) fn typed(&self) -> u64 {
         self.typed
@@ -41,54 +41,54 @@ impl Input {
 
     /// Somebody has typed this. What a terminal says by itself is nobody's typing.
     pub(crate) fn count(&mut self, parts: &[&[u8]]) {
-        self.typed += u64::from(parts.iter().any(|part| hands::typed(part)));
+        self.typed += u64::from(parts.iter().any(|part| key_filter::has_typed_input(part)));
     }
 
     /// Whether it waits for nothing but room in the pty.
     pub(crate) fn is_due(&self) -> bool {
-        self.typing.is_due()
+        self.queue.is_due()
     }
 
     /// Whether nothing waits to be typed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.typing.is_empty()
+        self.queue.is_empty()
     }
 
-    /// When [`Input::tick`] wants to be called.
+    /// When [`PtyInput::tick`] wants to be called.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.typing.deadline()
+        self.queue.deadline()
     }
 
     /// Time passed.
     pub(crate) fn tick(&mut self, pty: &OwnedFd, end: u64, now: Instant) {
-        if self.typing.deadline().is_some_and(|at| at <= now) {
-            self.type_on(pty, end, now);
+        if self.queue.deadline().is_some_and(|at| at <= now) {
+            self.write_queued(pty, end, now);
         }
     }
 
     /// Takes a text, all of its parts or none; whether a line is longer than the terminal's line editor takes.
-    pub(crate) fn accept(&mut self, pty: &OwnedFd, parts: &[&[u8]]) -> Result<bool, Refused> {
-        let is_taken = self.typing.accept(parts);
-        is_taken.then(|| self.line.typed(pty, parts)).ok_or(Refused::Full)
+    pub(crate) fn accept(&mut self, pty: &OwnedFd, parts: &[&[u8]]) -> Result<bool, RefusalReason> {
+        let is_taken = self.queue.accept(parts);
+        is_taken.then(|| self.line.add(pty, parts)).ok_or(RefusalReason::Full)
     }
 
     /// Gives the program what it takes of what was typed.
-    pub(crate) fn type_on(&mut self, pty: &OwnedFd, end: u64, now: Instant) {
-        let before = self.typing.written();
-        self.typing.write(pty, now);
-        if before != self.typing.written() {
-            self.wrote = Some((now, end));
+    pub(crate) fn write_queued(&mut self, pty: &OwnedFd, end: u64, now: Instant) {
+        let before = self.queue.written();
+        self.queue.write(pty, now);
+        if before != self.queue.written() {
+            self.last_write = Some((now, end));
         }
     }
 
     /// Whether the program may not have read all that was typed: it has not shown then what it makes of it.
     pub(crate) fn is_unread(&self, pty: &OwnedFd, end: u64, now: Instant) -> bool {
-        !self.typing.is_empty() || self.is_on_its_way(end, now) || pty::has_unread(pty)
+        !self.queue.is_empty() || self.is_in_flight(end, now) || pty::has_unread(pty)
     }
 
     /// Whether what was written may not be there yet for the program to read, or for anybody to see that it is. Once
     /// something was printed, it is.
-    fn is_on_its_way(&self, end: u64, now: Instant) -> bool {
-        self.wrote.is_some_and(|(at, then)| now < at + typing::ARRIVAL && then == end)
+    fn is_in_flight(&self, end: u64, now: Instant) -> bool {
+        self.last_write.is_some_and(|(at, then)| now < at + input_queue::PTY_DELAY && then == end)
     }
 }

@@ -2,41 +2,41 @@
 //!
 //! A keeper is one small process per pane. It opens the pty, starts the program, and for the rest of the
 //! pane's life reads the pty into the tape, reaps the program and records how it really ended, and answers
-//! its socket. It outlives every server. It links no async runtime, and is short enough to audit: `keep` is
+//! its socket. It outlives every server. It links no async runtime, and is short enough to audit: `event_loop` is
 //! the loop, `pane` the life, the rest one idea each.
 #![expect(unsafe_code, reason = "the one room for it: mapping, forking, passing descriptors")]
 
-mod birth;
-pub mod clock;
+mod admission;
 mod core_limit;
-mod door;
 mod drain;
+mod event_loop;
 pub mod fds;
-mod flow;
-pub mod guard;
-mod hands;
+mod flow_control;
+pub mod fork_server;
 mod input;
-mod keep;
-mod killing;
-mod lease;
-mod line;
+mod input_queue;
+mod key_filter;
+mod kill;
+mod line_length;
 pub mod memory;
-pub mod nursery;
-mod own;
-mod pace;
+mod owned_file;
 mod pane;
+mod pane_processes;
 mod peer;
 mod peer_uid;
+pub mod pipe_recorder;
 #[cfg(target_os = "linux")]
 pub mod process;
-mod procs;
+pub mod process_watch;
 pub mod pty;
 mod restore;
-pub mod scribe;
 mod signals;
-pub mod stop;
+mod size_lease;
+mod spawn;
+pub mod suspend;
 pub mod tape;
-mod typing;
-pub mod watched;
+mod throttle;
+pub mod time;
+pub mod tty_guard;
 
 pub use peer_uid::peer_uid;

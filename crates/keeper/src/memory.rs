@@ -10,7 +10,7 @@ const LARGE: libc::c_int = 1 << 20;
 /// The C library gives a large buffer pages of its own, but when the first of them is dropped it takes that as a sign
 /// that all buffers up to this size are short-lived, and has them share pages from then on: one that lives keeps the
 /// pages of many that are gone. A server that was once asked for much would stay large for ever.
-pub fn give_back() {
+pub fn configure_malloc() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it takes two numbers and changes settings of the allocator, which has a lock for that.
     unsafe {
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn what_was_large_is_given_back_although_something_behind_it_lives() {
-        give_back();
+        configure_malloc();
         // One is dropped first, after which others would share pages.
         drop(std::hint::black_box(vec![1_u8; 8 << 20]));
         let before = resident();

@@ -4,9 +4,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use paned_model::frame::{AHEAD, Ahead, Frames, FromKeeper, HEARD, Message, Role, ToKeeper};
+use paned_model::frame::{
+    ClientRole, EMPTY_WINDOW, FrameDecoder, FrameMessage, FromKeeper, NOTIFY_WINDOW, NotifyWindow,
+    ToKeeper,
+};
 
-use crate::hands::Hands;
+use crate::key_filter::KeyFilter;
 
 /// A client that asks for so much without listening to the answers is let go.
 const MAX_UNSENT: usize = 1 << 20;
@@ -16,16 +19,16 @@ pub(crate) type PeerId = u64;
 
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
-    pub(crate) role: Option<Role>,
+    pub(crate) role: Option<ClientRole>,
     /// What it types.
-    pub(crate) hands: Hands,
+    pub(crate) key_filter: KeyFilter,
     stream: UnixStream,
-    frames: Frames,
+    frames: FrameDecoder,
     unsent: Vec<u8>,
     /// The end of the tape as this client was last told.
-    told: u64,
+    notified_end: u64,
     /// What it was told since it last said that it heard.
-    unheard: Ahead,
+    unacked: NotifyWindow,
 }
 
 impl Peer {
@@ -34,17 +37,17 @@ impl Peer {
         Ok(Self {
             id,
             role: None,
-            hands: Hands::default(),
+            key_filter: KeyFilter::default(),
             stream,
-            frames: Frames::default(),
+            frames: FrameDecoder::default(),
             unsent: Vec::new(),
-            told: 0,
-            unheard: HEARD,
+            notified_end: 0,
+            unacked: EMPTY_WINDOW,
         })
     }
 
     /// Says on what is unsaid, and hears. One that takes nothing any more may have said something before it went.
-    pub(crate) fn hear(&mut self) -> io::Result<Vec<ToKeeper>> {
+    pub(crate) fn flush_and_receive(&mut self) -> io::Result<Vec<ToKeeper>> {
         let _ = self.flush();
         self.receive()
     }
@@ -98,7 +101,7 @@ impl Peer {
     }
 
     /// Whether it asks for more than it reads: it is let go then.
-    pub(crate) fn is_overdue(&self) -> bool {
+    pub(crate) fn is_over_limit(&self) -> bool {
         MAX_UNSENT < self.unsent.len()
     }
 
@@ -108,21 +111,22 @@ impl Peer {
 
     /// Tells where the tape ends, unless there is much that the client has not answered to: one wake-up is on its way
     /// at most, however fast the program prints, and a few of a program that prints little.
-    pub(crate) fn tell(&mut self, end: u64) {
-        let Ahead { bytes, frames } = self.unheard;
-        let is_ahead = AHEAD.bytes <= bytes || AHEAD.frames <= frames;
-        if self.role.is_none() || is_ahead || end <= self.told {
+    pub(crate) fn notify_end(&mut self, end: u64) {
+        let NotifyWindow { bytes, frames } = self.unacked;
+        let is_ahead = NOTIFY_WINDOW.bytes <= bytes || NOTIFY_WINDOW.frames <= frames;
+        if self.role.is_none() || is_ahead || end <= self.notified_end {
             return;
         }
-        self.unheard = Ahead { bytes: bytes + (end - self.told), frames: frames + 1 };
-        self.told = end;
-        self.send(&FromKeeper::Wrote(end));
+        self.unacked =
+            NotifyWindow { bytes: bytes + (end - self.notified_end), frames: frames + 1 };
+        self.notified_end = end;
+        self.send(&FromKeeper::TapeEnd(end));
     }
 
     /// The client has heard; it may be told again.
-    pub(crate) fn heard(&mut self, end: u64) {
-        self.unheard = HEARD;
-        self.tell(end);
+    pub(crate) fn acked(&mut self, end: u64) {
+        self.unacked = EMPTY_WINDOW;
+        self.notify_end(end);
     }
 }
 
@@ -140,14 +144,14 @@ mod tests {
     fn told(step: u64) -> Vec<u64> {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut peer = Peer::new(0, ours).unwrap();
-        peer.role = Some(Role::Server);
-        (1..100).for_each(|n| peer.tell(n * step));
+        peer.role = Some(ClientRole::Server);
+        (1..100).for_each(|n| peer.notify_end(n * step));
         peer.flush().unwrap();
-        let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
+        let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 4096]);
         let got = theirs.read(&mut bytes).unwrap();
         frames.push(&bytes[..got]);
         let said = std::iter::from_fn(|| frames.take().unwrap());
-        said.map(|said| if let FromKeeper::Wrote(end) = said { end } else { panic!("{said:?}") })
+        said.map(|said| if let FromKeeper::TapeEnd(end) = said { end } else { panic!("{said:?}") })
             .collect()
     }
 
@@ -157,23 +161,23 @@ mod tests {
         let mut peer = Peer::new(0, ours).unwrap();
         // More than is read at once.
         let mut said = Vec::new();
-        (0..1000).for_each(|n| ToKeeper::Took(n).encode(&mut said));
+        (0..1000).for_each(|n| ToKeeper::Ack(n).encode(&mut said));
         std::io::Write::write_all(&mut theirs, &said).unwrap();
         drop(theirs);
-        peer.send(&FromKeeper::Wrote(1));
+        peer.send(&FromKeeper::TapeEnd(1));
         assert!(peer.flush().is_err(), "it is gone");
         let mut heard = Vec::new();
-        while let Ok(messages) = peer.hear() {
+        while let Ok(messages) = peer.flush_and_receive() {
             heard.extend(messages);
         }
-        assert_eq!(heard, (0..1000).map(ToKeeper::Took).collect::<Vec<_>>());
+        assert_eq!(heard, (0..1000).map(ToKeeper::Ack).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_client_is_told_ahead_of_little_and_once_of_much() {
-        assert_eq!(told(1), (1..=u64::from(AHEAD.frames)).collect::<Vec<_>>());
-        assert_eq!(told(AHEAD.bytes / 2), [AHEAD.bytes / 2, AHEAD.bytes]);
-        assert_eq!(told(AHEAD.bytes), [AHEAD.bytes]);
+        assert_eq!(told(1), (1..=u64::from(NOTIFY_WINDOW.frames)).collect::<Vec<_>>());
+        assert_eq!(told(NOTIFY_WINDOW.bytes / 2), [NOTIFY_WINDOW.bytes / 2, NOTIFY_WINDOW.bytes]);
+        assert_eq!(told(NOTIFY_WINDOW.bytes), [NOTIFY_WINDOW.bytes]);
         assert_eq!(told(1 << 20), [1 << 20]);
     }
 
@@ -181,25 +185,25 @@ mod tests {
     fn who_heard_is_told_what_is_new() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut peer = Peer::new(0, ours).unwrap();
-        peer.role = Some(Role::Server);
-        let much = AHEAD.bytes;
-        peer.tell(much);
-        peer.tell(much + 1);
-        peer.heard(much + 1);
+        peer.role = Some(ClientRole::Server);
+        let much = NOTIFY_WINDOW.bytes;
+        peer.notify_end(much);
+        peer.notify_end(much + 1);
+        peer.acked(much + 1);
         peer.flush().unwrap();
-        let (mut frames, mut bytes) = (Frames::default(), [0; 4096]);
+        let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 4096]);
         let got = theirs.read(&mut bytes).unwrap();
         frames.push(&bytes[..got]);
         let said: Vec<FromKeeper> = std::iter::from_fn(|| frames.take().unwrap()).collect();
-        assert_eq!(said, [FromKeeper::Wrote(much), FromKeeper::Wrote(much + 1)]);
+        assert_eq!(said, [FromKeeper::TapeEnd(much), FromKeeper::TapeEnd(much + 1)]);
     }
 
     #[test]
     fn who_asks_for_much_and_reads_nothing_is_overdue() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let mut peer = Peer::new(0, ours).unwrap();
-        while !peer.is_overdue() {
-            (0..1000).for_each(|n| peer.send(&FromKeeper::Wrote(n)));
+        while !peer.is_over_limit() {
+            (0..1000).for_each(|n| peer.send(&FromKeeper::TapeEnd(n)));
             peer.flush().unwrap();
         }
     }

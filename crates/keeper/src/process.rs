@@ -1,8 +1,8 @@
 //! Processes as `/proc` shows them: one of them, its descendants, and how to end them for certain.
 //!
 //! A look at `/proc` is not one moment: a program that forks and exits every millisecond can be missed by it. So nothing
-//! here takes one empty look for the end. [`strike`] stops what it finds until nothing new is found, and the caller
-//! repeats it until the kernel itself says that nothing is left ([`Tree::is_over`], or `ECHILD` for a subreaper).
+//! here takes one empty look for the end. [`kill_all`] stops what it finds until nothing new is found, and the caller
+//! repeats it until the kernel itself says that nothing is left ([`ProcessTree::is_over`], or `ECHILD` for a subreaper).
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,7 +11,7 @@ use std::io;
 use paned_model::Time;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// How often [`strike`] looks for processes that were started meanwhile.
+/// How often [`kill_all`] looks for processes that were started meanwhile.
 const ROUNDS: usize = 32;
 
 /// A process. Its number together with its start time is unique; its number alone may be another's by now.
@@ -110,14 +110,14 @@ impl Process {
 
 /// All descendants of a process as one look found them, zombies included.
 #[derive(Debug)]
-pub struct Tree {
+pub struct ProcessTree {
     /// The descendants, parents before their children.
     pub processes: Vec<Process>,
     /// Whether the kernel said at one moment that the process has no children, and so no descendants.
     has_no_children: bool,
 }
 
-impl Tree {
+impl ProcessTree {
     /// Looks at the descendants of a process. It costs as much as there are of them, where the kernel lists children.
     #[must_use]
     pub fn of(root: i32) -> Self {
@@ -190,7 +190,7 @@ fn children(pid: i32) -> io::Result<Vec<i32>> {
 
 /// Kills what is found, again and again: stops it first until nothing new is found, so that nothing of it forks while the
 /// rest is killed.
-pub fn strike(find: impl Fn() -> Vec<Process>) {
+pub fn kill_all(find: impl Fn() -> Vec<Process>) {
     let mut known = HashSet::new();
     let mut found = Vec::new();
     for _ in 0..ROUNDS {
@@ -229,16 +229,16 @@ mod tests {
     fn both_ways_find_the_same_descendants() {
         let script = "sleep 1000 & a=$!; sh -c 'sleep 1000 & echo $! $$; wait' | { read b; echo $a $b; cat; } ";
         let (mut shell, pids) = family(script);
-        let sorted = |tree: Tree| {
+        let sorted = |tree: ProcessTree| {
             let mut pids: Vec<i32> = tree.living().iter().map(|process| process.pid).collect();
             pids.sort_unstable();
             pids
         };
         let root = number(&shell);
-        let (walked, searched) = (sorted(Tree::of(root)), sorted(Tree::search(root)));
+        let (walked, searched) = (sorted(ProcessTree::of(root)), sorted(ProcessTree::search(root)));
         assert_eq!(walked, searched);
         assert!(pids.iter().all(|pid| walked.contains(pid)), "{pids:?} in {walked:?}");
-        strike(|| Tree::of(root).living());
+        kill_all(|| ProcessTree::of(root).living());
         shell.kill().unwrap();
         shell.wait().unwrap();
     }
@@ -247,18 +247,18 @@ mod tests {
     fn a_tree_is_over_when_two_looks_find_the_same_zombies() {
         let (mut shell, _) = family("sleep 1000 & echo $!; kill -STOP $$");
         let root = number(&shell);
-        let mut before = Tree::of(root);
-        assert!(!before.is_over(&Tree::of(root)), "it sleeps");
+        let mut before = ProcessTree::of(root);
+        assert!(!before.is_over(&ProcessTree::of(root)), "it sleeps");
         // The shell is stopped, so nobody reaps it.
         loop {
-            strike(|| Tree::of(root).living());
-            let now = Tree::of(root);
+            kill_all(|| ProcessTree::of(root).living());
+            let now = ProcessTree::of(root);
             if now.is_over(&before) {
                 break;
             }
             before = now;
         }
-        assert_eq!(Tree::of(root).living(), []);
+        assert_eq!(ProcessTree::of(root).living(), []);
         shell.kill().unwrap();
         shell.wait().unwrap();
     }
@@ -269,7 +269,7 @@ mod tests {
         let process = Process::find(pids[0]).unwrap();
         Process { start: process.start + 1, ..process.clone() }.signal(Signal::KILL);
         assert_eq!(Process::find(pids[0]).map(|found| found.is_zombie), Some(false));
-        strike(|| Tree::of(number(&shell)).living());
+        kill_all(|| ProcessTree::of(number(&shell)).living());
         shell.wait().unwrap();
     }
 }

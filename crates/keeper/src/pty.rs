@@ -77,7 +77,7 @@ pub(crate) fn has_unread(master: &OwnedFd) -> bool {
 
 /// A program to start.
 #[derive(Clone, Copy, Debug)]
-pub struct Program<'a> {
+pub struct PtyProgram<'a> {
     /// Its file.
     pub file: &'a str,
     /// Its arguments, its own name first.
@@ -93,7 +93,7 @@ pub struct Program<'a> {
 ///
 /// # Errors
 /// When the program cannot be run; the error is the one of `exec`.
-pub fn start(pty: &Pty, program: Program<'_>) -> io::Result<u32> {
+pub fn start(pty: &Pty, program: PtyProgram<'_>) -> io::Result<u32> {
     let nul = |_: NulError| io::Error::new(io::ErrorKind::InvalidInput, "a NUL byte in a text");
     let file = CString::new(program.file).map_err(nul)?;
     let argv = program.argv.iter().map(|text| CString::new(text.as_str()));

@@ -6,24 +6,27 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use crate::birth;
-use crate::own::Own;
-use crate::tape::Writer;
+use crate::owned_file::OwnedFile;
+use crate::spawn;
+use crate::tape::TapeWriter;
 
 /// Where a pane's tape and its keeper's socket are.
-pub(crate) struct Files {
+pub(crate) struct PaneFiles {
     tape: PathBuf,
     socket: PathBuf,
 }
 
-impl Files {
+impl PaneFiles {
     pub(crate) fn new(tape: &str, socket: &str) -> Self {
         Self { tape: tape.into(), socket: socket.into() }
     }
 
     /// Makes anew what is gone; answers the socket to listen at if that was. A file that is there is left alone: by now it
     /// may be another pane's.
-    pub(crate) fn restore(&self, tape: &mut Writer) -> io::Result<Option<(UnixListener, Own)>> {
+    pub(crate) fn restore(
+        &self,
+        tape: &mut TapeWriter,
+    ) -> io::Result<Option<(UnixListener, OwnedFile)>> {
         if is_gone(&self.tape) {
             make_folder(&self.tape)?;
             tape.move_to(&self.tape)?;
@@ -32,7 +35,7 @@ impl Files {
             return Ok(None);
         }
         make_folder(&self.socket)?;
-        birth::listen(&self.socket).map(Some)
+        spawn::listen(&self.socket).map(Some)
     }
 }
 
@@ -52,7 +55,7 @@ mod tests {
     use paned_model::Time;
 
     use super::*;
-    use crate::tape::{MIN_CAPACITY, Reader};
+    use crate::tape::{MIN_CAPACITY, TapeReader};
 
     #[test]
     fn deleted_files_are_made_anew_and_the_tape_goes_on() {
@@ -60,8 +63,8 @@ mod tests {
         let pane = folder.path().join("panes/a");
         let (tape, socket) = (pane.join("tape"), pane.join("keeper.sock"));
         fs::create_dir_all(&pane).unwrap();
-        let files = Files::new(&tape.to_string_lossy(), &socket.to_string_lossy());
-        let mut writer = Writer::create(&tape, MIN_CAPACITY, Time(1)).unwrap();
+        let files = PaneFiles::new(&tape.to_string_lossy(), &socket.to_string_lossy());
+        let mut writer = TapeWriter::create(&tape, MIN_CAPACITY, Time(1)).unwrap();
         writer.append(b"before\n", Time(2)).unwrap();
         let first = files.restore(&mut writer).unwrap().expect("there was no socket");
         assert!(files.restore(&mut writer).unwrap().is_none(), "all is there");
@@ -69,11 +72,11 @@ mod tests {
         let second = files.restore(&mut writer).unwrap().expect("the socket is gone");
         writer.append(b"after\n", Time(3)).unwrap();
         UnixStream::connect(&socket).unwrap();
-        let reader = Reader::open(&tape).unwrap();
+        let reader = TapeReader::open(&tape).unwrap();
         let mut bytes = [0; 100];
         let read = reader.read(0, &mut bytes).unwrap().unwrap();
         assert_eq!(&bytes[..read], b"before\nafter\n");
-        assert_eq!((reader.lines(), reader.damage(), reader.is_kept()), (2, None, true));
+        assert_eq!((reader.lines(), reader.damage(), reader.has_live_keeper()), (2, None, true));
         drop((first, second));
     }
 }

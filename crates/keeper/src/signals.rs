@@ -18,7 +18,7 @@ pub(crate) fn watch() -> io::Result<(OwnedFd, OwnedFd)> {
     }
     PIPE.store(write.as_raw_fd(), Ordering::SeqCst);
     for signal in [libc::SIGCHLD, libc::SIGTERM] {
-        let handler: extern "C" fn(libc::c_int) = note;
+        let handler: extern "C" fn(libc::c_int) = on_signal;
         set(signal, handler as libc::sighandler_t);
     }
     Ok((read, write))
@@ -37,11 +37,11 @@ pub(crate) fn ignore_children() {
 }
 
 fn set(signal: libc::c_int, action: libc::sighandler_t) {
-    // SAFETY: the action is SIG_IGN or `note`, which only does what a handler may do.
+    // SAFETY: the action is SIG_IGN or `on_signal`, which only does what a handler may do.
     unsafe { libc::signal(signal, action) };
 }
 
-extern "C" fn note(signal: libc::c_int) {
+extern "C" fn on_signal(signal: libc::c_int) {
     let byte = u8::try_from(signal).unwrap_or(0);
     // SAFETY: `write` is safe in a handler, on a descriptor that stays open as long as the process. A
     // full pipe already says what this byte would. `errno` is put back for the code that was interrupted.

@@ -4,32 +4,32 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{Code, Grant, GrantId, Refusal, Scope, Time};
-use paned_policy::rate::{Bucket, Rate};
+use paned_policy::rate::{Rate, TokenBucket};
 use serde_json::json;
 
 /// How many times the rate may be used at once after a rest.
 const BURST: u64 = 5;
 /// An event costs one unit for each started piece of this size.
-const UNIT: usize = 4096;
+const UNIT_BYTES: usize = 4096;
 /// How many grants are remembered before those are dropped that rest.
-const MANY: usize = 256;
+const PRUNE_AT: usize = 256;
 
 /// What the grants use at present.
 #[derive(Default)]
 pub(crate) struct Budgets {
-    events: Mutex<HashMap<GrantId, Bucket>>,
-    streams: Arc<Mutex<Streams>>,
+    events: Mutex<HashMap<GrantId, TokenBucket>>,
+    streams: Arc<Mutex<OpenStreams>>,
 }
 
 #[derive(Default)]
-struct Streams {
-    of: HashMap<GrantId, usize>,
-    all: usize,
+struct OpenStreams {
+    per_grant: HashMap<GrantId, usize>,
+    total: usize,
 }
 
 /// A stream or a socket of a limited grant, counted until it is dropped.
 pub struct StreamSlot {
-    streams: Arc<Mutex<Streams>>,
+    streams: Arc<Mutex<OpenStreams>>,
     grant: Option<GrantId>,
 }
 
@@ -50,17 +50,17 @@ impl Budgets {
         }
         let rate = Rate { per_second, burst: per_second * BURST };
         let mut events = lock(&self.events);
-        if MANY <= events.len() {
+        if PRUNE_AT <= events.len() {
             events.retain(|_, bucket| !bucket.is_full(rate, now));
         }
-        let bucket = events.entry(grant.id.clone()).or_insert_with(|| Bucket::new(rate, now));
-        let units = 1 + bytes() / UNIT;
+        let bucket = events.entry(grant.id.clone()).or_insert_with(|| TokenBucket::new(rate, now));
+        let units = 1 + bytes() / UNIT_BYTES;
         bucket.take(units as u64, rate, now).map_err(|wait| {
             let sentence = format!(
-                "this grant records more than {per_second} events a second (one of more than {UNIT} bytes counts as \
+                "this grant records more than {per_second} events a second (one of more than {UNIT_BYTES} bytes counts as \
                  several); go on in {wait} ms, or raise `limits.events_per_second`"
             );
-            Refusal::new(Code::Limit, sentence).with(json!({ "retryAfterMs": wait }))
+            Refusal::new(Code::Limit, sentence).with_details(json!({ "retryAfterMs": wait }))
         })
     }
 
@@ -79,21 +79,21 @@ impl Budgets {
             return Ok(StreamSlot { streams, grant: None });
         }
         let mut table = lock(&self.streams);
-        let of = table.of.get(&grant.id).copied().unwrap_or(0);
+        let of = table.per_grant.get(&grant.id).copied().unwrap_or(0);
         let refuse = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
         if each <= of {
             return refuse(format!(
                 "this grant has {of} streams and sockets open already; close one, or raise `limits.streams_per_grant`"
             ));
         }
-        if all <= table.all {
+        if all <= table.total {
             return refuse(format!(
                 "{} streams and sockets are open already, and the rest is for the owner; close one",
-                table.all
+                table.total
             ));
         }
-        table.all += 1;
-        table.of.insert(grant.id.clone(), of + 1);
+        table.total += 1;
+        table.per_grant.insert(grant.id.clone(), of + 1);
         Ok(StreamSlot { streams, grant: Some(grant.id.clone()) })
     }
 }
@@ -102,11 +102,11 @@ impl Drop for StreamSlot {
     fn drop(&mut self) {
         let Some(grant) = &self.grant else { return };
         let mut table = lock(&self.streams);
-        table.all -= 1;
-        if let Some(of) = table.of.get_mut(grant) {
+        table.total -= 1;
+        if let Some(of) = table.per_grant.get_mut(grant) {
             *of -= 1;
             if *of == 0 {
-                table.of.remove(grant);
+                table.per_grant.remove(grant);
             }
         }
     }
@@ -151,7 +151,7 @@ mod tests {
             (refusal.code, refusal.details),
             (Code::Limit, Some(json!({ "retryAfterMs": 500 })))
         );
-        assert_eq!((0..20).filter(|_| take("b", Scope::Input, 4 * UNIT).is_ok()).count(), 2);
+        assert_eq!((0..20).filter(|_| take("b", Scope::Input, 4 * UNIT_BYTES).is_ok()).count(), 2);
         assert_eq!((0..20).filter(|_| take("c", Scope::Admin, 9).is_ok()).count(), 20);
     }
 

@@ -11,19 +11,19 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::hooks::Start;
-use crate::journal::{self, Draft, Ticket};
-use crate::registry::{Context, Definition, Kind, Run};
-use crate::shown::{shown, without_tokens};
+use crate::hooks::HookCall;
+use crate::journal::{self, CommitTicket, EventDraft};
+use crate::redact::{redact, redact_tokens};
+use crate::registry::{ActionContext, ActionDefinition, ActionKind, PreparedAction};
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
 
 /// What an action answered, as JSON.
-pub type Answer = Box<RawValue>;
+pub type ActionAnswer = Box<RawValue>;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct ActionEvent<'a> {
     action_name: &'a str,
     params: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,9 +34,9 @@ struct Told<'a> {
 
 /// What is needed to tell of an action.
 #[derive(Clone, Copy)]
-struct Teller {
+struct ActionLog {
     action: &'static str,
-    kind: Kind,
+    kind: ActionKind,
     secrets: &'static [&'static str],
 }
 
@@ -51,51 +51,52 @@ impl Kernel {
         name: &str,
         params: &[u8],
         caller: &Caller,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ActionAnswer, Refusal> {
         let definition = self.registry().get(name)?;
-        self.check_alive(caller)?;
+        self.check_authorized(caller)?;
         permit::scope(&caller.grant, definition.scope).map_err(forbidden)?;
-        self.check_kept(definition)?;
+        self.check_state_folder(definition)?;
         let undo = Undo::default();
-        let context = Context { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
-        let run = (definition.run)(context, params)?;
-        self.permit(&run.touches, caller)?;
+        let context =
+            ActionContext { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
+        let run = (definition.prepare)(context, params)?;
+        self.permit(&run.access, caller)?;
         if caller.pane.is_some() {
             // Boxed to keep the future small: few callers speak from a pane.
-            Box::pin(self.permit_typing(&run.touches, caller)).await?;
+            Box::pin(self.permit_typing(&run.access, caller)).await?;
         }
         self.check_journal(definition)?;
-        if self.is_untold(definition) {
-            return self.while_let_in(caller, definition.kind, run.start).await?;
+        if self.is_silent(definition) {
+            return self.until_revoked(caller, definition.kind, run.future).await?;
         }
-        self.charge(definition, params, caller)?;
-        let shown = shown(params, definition.secrets);
-        let Definition { name: action, kind, secrets, .. } = *definition;
-        let teller = Teller { action, kind, secrets };
-        let told = Box::pin(self.clone().run_told(teller, shown.clone(), run));
+        self.charge_quota(definition, params, caller)?;
+        let shown = redact(params, definition.secrets);
+        let ActionDefinition { name: action, kind, secrets, .. } = *definition;
+        let teller = ActionLog { action, kind, secrets };
+        let told = Box::pin(self.clone().run_logged(teller, shown.clone(), run));
         match definition.kind {
-            Kind::Question | Kind::Input => {
-                self.while_let_in(caller, definition.kind, told).await?.0
+            ActionKind::Question | ActionKind::Input => {
+                self.until_revoked(caller, definition.kind, told).await?.0
             }
-            Kind::Event | Kind::Change => {
+            ActionKind::Event | ActionKind::Change => {
                 // Whoever asked may go away or be shut out in the middle: a change that was begun is finished and told.
-                let errand = self.errands().run(told);
+                let errand = self.background().run(told);
                 let (outcome, ticket) =
-                    self.while_let_in(caller, definition.kind, errand).await??;
+                    self.until_revoked(caller, definition.kind, errand).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                self.unwritten(teller, &shown, outcome, &undo, (ticket, error)).await
+                self.on_write_failure(teller, &shown, outcome, &undo, (ticket, error)).await
             }
         }
     }
 
     /// Counts what a change writes to the journal, its two events above all. What ends something is always done.
-    fn charge(
+    fn charge_quota(
         &self,
-        definition: &Definition,
+        definition: &ActionDefinition,
         params: &[u8],
         caller: &Caller,
     ) -> Result<(), Refusal> {
-        if definition.kind != Kind::Change || definition.scope == Scope::Kill {
+        if definition.kind != ActionKind::Change || definition.scope == Scope::Kill {
             return Ok(());
         }
         let rate = self.limits().events_per_second;
@@ -103,19 +104,19 @@ impl Kernel {
     }
 
     /// Refuses a change that would be kept nowhere. What lives can still be ended, and the server, too.
-    fn check_kept(&self, definition: &Definition) -> Result<(), Refusal> {
-        let is_change = matches!(definition.kind, Kind::Change | Kind::Event);
+    fn check_state_folder(&self, definition: &ActionDefinition) -> Result<(), Refusal> {
+        let is_change = matches!(definition.kind, ActionKind::Change | ActionKind::Event);
         let ends = definition.scope == Scope::Kill || definition.name.starts_with("server:");
-        match &self.inner.folder {
+        match &self.inner.state_folder {
             Some(folder) if is_change && !ends => folder.check(),
             Some(_) | None => Ok(()),
         }
     }
 
     /// Refuses what would change something while the journal cannot be written.
-    fn check_journal(&self, definition: &Definition) -> Result<(), Refusal> {
-        let is_change = matches!(definition.kind, Kind::Event | Kind::Change);
-        match self.journal().trouble() {
+    fn check_journal(&self, definition: &ActionDefinition) -> Result<(), Refusal> {
+        let is_change = matches!(definition.kind, ActionKind::Event | ActionKind::Change);
+        match self.journal().write_error() {
             Some(error) if is_change && definition.needs_journal => Err(unavailable(&error)),
             Some(_) | None => Ok(()),
         }
@@ -123,14 +124,14 @@ impl Kernel {
 
     /// The answer to a change that was under way when the journal could not be written: it is undone and refused where
     /// it can be undone; what cannot be undone has happened, and its answer says that it is in memory only.
-    async fn unwritten(
+    async fn on_write_failure(
         &self,
-        teller: Teller,
+        teller: ActionLog,
         params: &RawValue,
-        outcome: Result<Answer, Refusal>,
+        outcome: Result<ActionAnswer, Refusal>,
         undo: &Undo,
-        (ticket, error): (Ticket, journal::Error),
-    ) -> Result<Answer, Refusal> {
+        (ticket, error): (CommitTicket, journal::Error),
+    ) -> Result<ActionAnswer, Refusal> {
         let answer = outcome?;
         let mut tickets = undo.tickets();
         if tickets.is_empty() {
@@ -145,20 +146,20 @@ impl Kernel {
         }
         undo.restore();
         let refusal = unavailable(&error);
-        self.tell(teller.action, "action:error", params, Err(&refusal));
+        self.log_event(teller.action, "action:error", params, Err(&refusal));
         Err(refusal)
     }
 
     /// What comes of something a caller asked for, unless they are let in no more before that: some questions wait for
     /// a day, and what they find by then is not for everybody who could ask. What is typed or recorded is done soon, and
     /// to be told so is to be told nothing, so nobody looks after them: thousands of those may be under way.
-    async fn while_let_in<T>(
+    async fn until_revoked<T>(
         &self,
         caller: &Caller,
-        kind: Kind,
+        kind: ActionKind,
         asked: impl Future<Output = T>,
     ) -> Result<T, Refusal> {
-        if matches!(kind, Kind::Input | Kind::Event) {
+        if matches!(kind, ActionKind::Input | ActionKind::Event) {
             return Ok(asked.await);
         }
         let mut asked = pin!(asked);
@@ -170,44 +171,44 @@ impl Kernel {
         tokio::select! {
             biased;
             // Apart, because its place is large and nearly always empty.
-            () = Box::pin(self.shut_out(caller)) => Err(too_late(kind)),
+            () = Box::pin(self.wait_revoked(caller)) => Err(revoked(kind)),
             outcome = asked => Ok(outcome),
         }
     }
 
     /// Runs it between the two events that tell of it. What it answers is in the journal with the ticket.
-    async fn run_told(
+    async fn run_logged(
         self,
-        teller: Teller,
+        teller: ActionLog,
         shown: Box<RawValue>,
-        run: Run,
-    ) -> (Result<Answer, Refusal>, Ticket) {
-        self.tell(teller.action, "action:start", &shown, Ok(None));
+        run: PreparedAction,
+    ) -> (Result<ActionAnswer, Refusal>, CommitTicket) {
+        self.log_event(teller.action, "action:start", &shown, Ok(None));
         let asked = match self.hooks().is_empty() {
             true => Ok(()),
             // Apart, because its place is large and nearly always empty.
             false => Box::pin(self.ask_hooks(teller.action, &shown)).await,
         };
         let outcome = match asked {
-            Ok(()) => run.start.await,
+            Ok(()) => run.future.await,
             Err(refusal) => Err(refusal),
         };
-        let ticket = self.conclude(teller, &shown, &outcome);
+        let ticket = self.log_outcome(teller, &shown, &outcome);
         (outcome, ticket)
     }
 
     /// A question or a keystroke that nobody listens for is only answered: it is no fact, and a thousand of
     /// them a second would drown the journal. An event that is recorded needs no two others beside it.
-    fn is_untold(&self, definition: &Definition) -> bool {
+    fn is_silent(&self, definition: &ActionDefinition) -> bool {
         let heard = || ["action:start", "action:success", "action:error"];
-        definition.kind != Kind::Change
+        definition.kind != ActionKind::Change
             && self.hooks().is_empty()
             && !heard().iter().any(|event| self.journal().wants(event))
     }
 
     async fn ask_hooks(&self, action: &'static str, params: &RawValue) -> Result<(), Refusal> {
-        let start = Start { action, params: Arc::from(params.to_owned()) };
-        let (verdict, failed) = self.hooks().ask(&start, self.limits().hook).await;
+        let start = HookCall { action, params: Arc::from(params.to_owned()) };
+        let (verdict, failed) = self.hooks().ask(&start, self.limits().hook_timeout).await;
         for failed in failed {
             tracing::warn!(source = failed.source, error = failed.error, "a hook failed");
             self.emit(
@@ -221,49 +222,49 @@ impl Kernel {
     }
 
     /// Tells how it went.
-    fn conclude(
+    fn log_outcome(
         &self,
-        Teller { action, kind, secrets }: Teller,
+        ActionLog { action, kind, secrets }: ActionLog,
         params: &RawValue,
-        outcome: &Result<Answer, Refusal>,
-    ) -> Ticket {
+        outcome: &Result<ActionAnswer, Refusal>,
+    ) -> CommitTicket {
         match outcome {
             // What was asked for is for the caller alone: most of it is what a terminal shows.
-            Ok(_) if kind == Kind::Question => {
-                self.tell(action, "action:success", params, Ok(None))
+            Ok(_) if kind == ActionKind::Question => {
+                self.log_event(action, "action:success", params, Ok(None))
             }
             Ok(answer) if secrets.is_empty() => {
-                self.tell(action, "action:success", params, Ok(Some(answer)))
+                self.log_event(action, "action:success", params, Ok(Some(answer)))
             }
             Ok(answer) => {
-                let answer = shown(answer.get().as_bytes(), secrets);
-                self.tell(action, "action:success", params, Ok(Some(&answer)))
+                let answer = redact(answer.get().as_bytes(), secrets);
+                self.log_event(action, "action:success", params, Ok(Some(&answer)))
             }
-            Err(refusal) => self.tell(action, "action:error", params, Err(refusal)),
+            Err(refusal) => self.log_event(action, "action:error", params, Err(refusal)),
         }
     }
 
-    fn tell(
+    fn log_event(
         &self,
         action_name: &str,
         event: &str,
         params: &RawValue,
         outcome: Result<Option<&RawValue>, &Refusal>,
-    ) -> Ticket {
+    ) -> CommitTicket {
         let (result, error_info) = match outcome {
             Ok(result) => (result, None),
             Err(refusal) => (None, Some(refusal)),
         };
-        let told = Told { action_name, params, result, error_info };
+        let told = ActionEvent { action_name, params, result, error_info };
         let room = 96 + params.get().len() + result.map_or(0, |result| result.get().len());
-        self.journal().record(vec![draft_in(room, event, &told)], Vec::new())
+        self.journal().record(vec![draft_with_capacity(room, event, &told)], Vec::new())
     }
 
     /// Records an event and waits until it is in the journal; takes it back when it cannot be written.
     ///
     /// # Errors
     /// When the journal cannot be written.
-    pub(crate) async fn record_now(
+    pub(crate) async fn record_committed(
         &self,
         name: &str,
         payload: &impl Serialize,
@@ -283,7 +284,7 @@ fn unavailable(error: &journal::Error) -> Refusal {
 }
 
 /// The answer to what has happened and is not in the journal yet.
-fn with_note(answer: &RawValue, error: &journal::Error) -> Answer {
+fn with_note(answer: &RawValue, error: &journal::Error) -> ActionAnswer {
     let note = format!("{error}; this is held in memory and written when that is possible again");
     let Ok(Value::Object(mut fields)) = serde_json::from_str(answer.get()) else {
         return answer.to_owned();
@@ -293,25 +294,25 @@ fn with_note(answer: &RawValue, error: &journal::Error) -> Answer {
 }
 
 /// An event of this name with this payload.
-pub(crate) fn draft(name: &str, payload: &impl Serialize) -> Draft {
-    draft_in(128, name, payload)
+pub(crate) fn draft(name: &str, payload: &impl Serialize) -> EventDraft {
+    draft_with_capacity(128, name, payload)
 }
 
 /// The same, for a payload of which it is known about how long it is: to grow on the way costs more than to write it.
-fn draft_in(room: usize, name: &str, payload: &impl Serialize) -> Draft {
+fn draft_with_capacity(room: usize, name: &str, payload: &impl Serialize) -> EventDraft {
     let mut json = Vec::with_capacity(room);
     let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
     let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
-    Draft { name: name.to_owned(), payload: without_tokens(payload) }
+    EventDraft { name: name.to_owned(), payload: redact_tokens(payload) }
 }
 
 /// The refusal of somebody whose grant ended before there was an answer.
-fn too_late(kind: Kind) -> Refusal {
+fn revoked(kind: ActionKind) -> Refusal {
     let sentence = match kind {
-        Kind::Question | Kind::Input => {
+        ActionKind::Question | ActionKind::Input => {
             "the grant that this was asked with is over, so it is not answered"
         }
-        Kind::Event | Kind::Change => {
+        ActionKind::Event | ActionKind::Change => {
             "the grant that this was asked with is over: what was begun is finished, but not answered"
         }
     };

@@ -6,10 +6,10 @@
 use std::io;
 
 use paned_model::{Offset, PaneId, Refusal, Size};
-use paned_substrate::{Drawn, Output};
-use paned_term::Signals;
+use paned_substrate::{Output, ReplayedScreen};
+use paned_term::OutputScanner;
 
-use crate::panes::lens::{Known, settled};
+use crate::panes::live_screen::{ScreenHints, visible_screen};
 use crate::panes::unreadable;
 use crate::{Caller, Kernel};
 
@@ -23,7 +23,7 @@ const NEAR: u64 = 4 << 10;
 
 /// A pane's screen as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dump {
+pub struct ScreenDump {
     /// The escape bytes that make a fresh terminal of this size show what the pane shows.
     pub bytes: Vec<u8>,
     /// What the pane prints after this offset goes on from there.
@@ -37,27 +37,27 @@ impl Kernel {
     ///
     /// # Errors
     /// When there is no such pane, or the caller may not see it.
-    pub async fn dump(&self, pane: &PaneId, caller: &Caller) -> Result<Dump, Refusal> {
-        let pane = self.readable(pane, caller)?;
+    pub async fn dump(&self, pane: &PaneId, caller: &Caller) -> Result<ScreenDump, Refusal> {
+        let pane = self.readable_pane(pane, caller)?;
         let output = pane.readable()?;
-        let dump = pane.focus(output.clone(), output.end(), Dump::of);
+        let dump = pane.with_screen(output.clone(), output.end(), ScreenDump::of);
         let dump = dump.await.map_err(unreadable)?;
-        settle(dump, output.as_ref()).map_err(unreadable)
+        align_offset(dump, output.as_ref()).map_err(unreadable)
     }
 }
 
-impl Dump {
-    fn of(seen: &mut Drawn, known: &Known) -> Self {
-        let bytes = settled(seen, known).dump();
-        let drawn = seen.at().saturating_sub(seen.screen().undrawn() as u64);
+impl ScreenDump {
+    fn of(seen: &mut ReplayedScreen, known: &ScreenHints) -> Self {
+        let bytes = visible_screen(seen, known).dump();
+        let drawn = seen.at().saturating_sub(seen.screen().pending_bytes() as u64);
         Self { bytes, offset: Offset(drawn), size: seen.size() }
     }
 }
 
 /// Moves the offset out of the sequence it lies in; the rest of one too long to be told again is swallowed.
-fn settle(mut dump: Dump, output: &dyn Output) -> io::Result<Dump> {
+fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenDump> {
     let sequence = last_sequence(output, dump.offset.0)?;
-    let mut signals = Signals::new();
+    let mut signals = OutputScanner::new();
     signals.feed(&sequence, |_| {});
     dump.offset.0 -= signals.pending() as u64;
     if sequence.get(1).is_some_and(|kind| STRINGS.contains(kind)) {

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 /// A grant with the hash of its secret, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stored {
+pub(crate) struct StoredGrant {
     pub(crate) grant: Grant,
     hash: String,
 }
@@ -55,32 +55,32 @@ impl fmt::Debug for Token {
 pub(crate) fn random_name(length: usize) -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bytes = vec![0; length];
-    fill(&mut bytes);
+    fill_random(&mut bytes);
     bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
 }
 
-fn fill(bytes: &mut [u8]) {
+fn fill_random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the system gives random bytes");
 }
 
-impl Stored {
+impl StoredGrant {
     /// A new secret for a grant.
     pub(crate) fn new(grant: Grant) -> (Self, Token) {
         let mut secret = [0; 32];
-        fill(&mut secret);
+        fill_random(&mut secret);
         let secret = BASE64_URL_SAFE_NO_PAD.encode(secret);
         let token = Token(format!("paned_{}_{secret}", grant.id));
-        (Self::of(grant, &secret), token)
+        (Self::with_secret(grant, &secret), token)
     }
 
-    fn of(grant: Grant, secret: &str) -> Self {
+    fn with_secret(grant: Grant, secret: &str) -> Self {
         Self { grant, hash: BASE64_URL_SAFE_NO_PAD.encode(hash(secret)) }
     }
 
     /// The grant that a token which was kept in a file must be for, if it has the form of one.
-    pub(crate) fn of_token(text: &str, grant: impl FnOnce(GrantId) -> Grant) -> Option<Self> {
+    pub(crate) fn from_token(text: &str, grant: impl FnOnce(GrantId) -> Grant) -> Option<Self> {
         let (id, secret) = Token::parts(text)?;
-        Some(Self::of(grant(id), secret))
+        Some(Self::with_secret(grant(id), secret))
     }
 }
 
@@ -94,36 +94,36 @@ pub(crate) fn secret_hash(secret: &str) -> [u8; 32] {
 }
 
 /// A grant that holds, with the hash of its secret.
-struct Held {
+struct GrantEntry {
     grant: Arc<Grant>,
     hash: Vec<u8>,
 }
 
 /// Every grant that holds.
 pub(crate) struct Grants {
-    grants: Mutex<HashMap<GrantId, Held>>,
+    grants: Mutex<HashMap<GrantId, GrantEntry>>,
     /// Rises with every change, so that open streams look again.
     changed: watch::Sender<u64>,
     /// The key of grants that are not there.
-    no_key: [u8; 32],
+    dummy_key: [u8; 32],
 }
 
 impl Grants {
     pub(crate) fn new() -> Self {
-        let mut no_key = [0; 32];
-        fill(&mut no_key);
-        Self { grants: Mutex::default(), changed: watch::Sender::new(0), no_key }
+        let mut dummy_key = [0; 32];
+        fill_random(&mut dummy_key);
+        Self { grants: Mutex::default(), changed: watch::Sender::new(0), dummy_key }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, Held>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, GrantEntry>> {
         self.grants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn insert(&self, stored: Stored) {
-        let Stored { grant, hash } = stored;
+    pub(crate) fn insert(&self, stored: StoredGrant) {
+        let StoredGrant { grant, hash } = stored;
         // One that is damaged opens to nobody: no hash is that short.
         let hash = BASE64_URL_SAFE_NO_PAD.decode(hash).unwrap_or_default();
-        self.lock().insert(grant.id.clone(), Held { grant: Arc::new(grant), hash });
+        self.lock().insert(grant.id.clone(), GrantEntry { grant: Arc::new(grant), hash });
     }
 
     /// Forgets a grant; open streams that live on it are woken.
@@ -133,7 +133,7 @@ impl Grants {
         removed
     }
 
-    pub(crate) fn holds(&self, id: &GrantId) -> bool {
+    pub(crate) fn contains(&self, id: &GrantId) -> bool {
         self.lock().contains_key(id)
     }
 
@@ -156,7 +156,7 @@ impl Grants {
     pub(crate) fn key(&self, id: &GrantId) -> [u8; 32] {
         let grants = self.lock();
         let hash = grants.get(id).and_then(|held| held.hash.as_slice().try_into().ok());
-        hash.unwrap_or(self.no_key)
+        hash.unwrap_or(self.dummy_key)
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn only_the_whole_token_opens() {
         let grants = Grants::new();
-        let (stored, token) = Stored::new(grant("abc"));
+        let (stored, token) = StoredGrant::new(grant("abc"));
         grants.insert(stored);
         let text = token.reveal();
         assert!(grants.find(text).is_some());
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_secret_is_in_no_stored_or_printed_form() {
-        let (stored, token) = Stored::new(grant("abc"));
+        let (stored, token) = StoredGrant::new(grant("abc"));
         // It may hold a `_` itself.
         let secret = token.reveal().splitn(3, '_').nth(2).unwrap().to_owned();
         assert!(!format!("{stored:?} {token:?}").contains(&secret));
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn a_token_from_a_file_makes_the_same_grant_again() {
-        let (stored, token) = Stored::new(grant("abc"));
-        let again = Stored::of_token(token.reveal(), |id| Grant { id, ..grant("x") });
+        let (stored, token) = StoredGrant::new(grant("abc"));
+        let again = StoredGrant::from_token(token.reveal(), |id| Grant { id, ..grant("x") });
         assert_eq!(again, Some(stored));
     }
 }

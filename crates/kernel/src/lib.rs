@@ -4,101 +4,101 @@
 //! [`Kernel::view`]. Faces, extensions and tests are equal callers.
 #![forbid(unsafe_code)]
 
+mod access;
 mod actions;
 mod agents;
-mod at_once;
+mod background;
 mod budgets;
+mod cached_json;
 mod caller;
+mod client;
 mod dispatch;
-mod doors;
 mod dump;
-mod errands;
-mod folder;
 mod grants;
 mod hooks;
 pub mod journal;
-mod mistake;
 mod panes;
-mod presence;
+mod param_errors;
 pub mod proof;
-mod ready;
+mod read_api;
+mod redact;
 mod registry;
+mod self_wake;
 mod setup;
-mod shown;
-mod stage;
 mod start;
-mod touches;
+mod state_folder;
+mod tmux_view;
 mod undo;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{Grant, PaneId, Refusal, Time};
-use paned_substrate::Ground;
+use paned_substrate::Backend;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-pub use at_once::AtOnce;
+pub use access::AccessRequest;
 pub use caller::Caller;
-pub use dispatch::Answer;
-pub use doors::{Feed, Piece, Printed};
-pub use dump::Dump;
+pub use client::ConnectedClient;
+pub use dispatch::ActionAnswer;
+pub use dump::ScreenDump;
 pub use grants::Token;
-pub use hooks::{Hook, Start, Verdict};
-use journal::{Journal, Ticket};
-pub use paned_substrate::Socket;
-pub use paned_term::View;
-pub use presence::Presence;
-pub use registry::{Action, Context, Definition, Kind, Registry};
-pub use setup::{Address, Limits, Setup, Stage};
-pub use start::{Error, Started};
-pub use touches::Touches;
+pub use hooks::{ActionHook, HookCall, HookVerdict};
+use journal::{CommitTicket, Journal};
+pub use paned_substrate::UnixSocket;
+pub use paned_term::ScreenView;
+pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
+pub use registry::{Action, ActionContext, ActionDefinition, ActionKind, Registry};
+pub use self_wake::SelfWake;
+pub use setup::{AdvertisedAddress, KernelLimits, KernelSetup, TmuxViewSetup};
+pub use start::{Error, StartSummary};
 
 use agents::Agents;
+use background::BackgroundTasks;
 use budgets::Budgets;
 pub use budgets::StreamSlot;
-use errands::Errands;
 use grants::Grants;
-use hooks::Hooks;
-use stage::Stages;
+use hooks::ActionHooks;
+use tmux_view::TmuxViews;
 
 /// How long changes under way have to end by themselves when the house is stopped.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A cheap handle to the house.
 #[derive(Clone)]
 pub struct Kernel {
-    inner: Arc<Inner>,
+    inner: Arc<KernelInner>,
 }
 
-struct Inner {
-    setup: Setup,
+struct KernelInner {
+    setup: KernelSetup,
     /// Where everything is kept, unless that is nowhere.
-    folder: Option<folder::Folder>,
+    state_folder: Option<state_folder::StateFolderIdentity>,
     started_at: Time,
     /// What whoever owns all of this may do: everything.
     owner: Arc<Grant>,
     journal: Journal,
     /// What was wrong with the journal when it was opened.
-    recovered: Option<String>,
-    ground: Arc<dyn Ground>,
+    journal_damage: Option<String>,
+    backend: Arc<dyn Backend>,
     registry: Registry,
-    panes: panes::Table,
-    patterns: panes::Patterns,
+    panes: panes::PaneTable,
+    patterns: panes::PatternCache,
     grants: Grants,
-    hooks: Hooks,
-    errands: Errands,
-    stages: Stages,
+    hooks: ActionHooks,
+    background: BackgroundTasks,
+    tmux_views: TmuxViews,
     agents: Agents,
     budgets: Budgets,
-    wish: watch::Sender<Option<Wish>>,
+    command: watch::Sender<Option<ServerCommand>>,
 }
 
 /// What somebody wants of the server as a whole. Whoever built the house fulfils it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ServerCommand {
     /// Stop serving. Panes live on.
     Stop,
     /// Go on as the program that is now in our file's place.
@@ -114,31 +114,31 @@ impl Kernel {
 
     /// How the house was set up.
     #[must_use]
-    pub fn setup(&self) -> &Setup {
+    pub fn setup(&self) -> &KernelSetup {
         &self.inner.setup
     }
 
     /// Has somebody asked before actions run.
-    pub fn add_hook(&self, hook: Arc<dyn Hook>) {
+    pub fn add_hook(&self, hook: Arc<dyn ActionHook>) {
         self.inner.hooks.add(hook);
     }
 
     /// Waits until somebody wants something of the server as a whole.
-    pub async fn wished(&self) -> Wish {
-        let mut wishes = self.inner.wish.subscribe();
+    pub async fn next_command(&self) -> ServerCommand {
+        let mut wishes = self.inner.command.subscribe();
         loop {
             if let Some(wish) = *wishes.borrow_and_update() {
                 return wish;
             }
             if wishes.changed().await.is_err() {
-                return Wish::Stop;
+                return ServerCommand::Stop;
             }
         }
     }
 
     /// Finishes what is under way, says goodbye and closes the journal. Panes live on.
     pub async fn stop(&self) {
-        if timeout(FAREWELL, self.inner.errands.finish()).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, self.inner.background.finish()).await.is_err() {
             tracing::warn!("changes still under way were cut short");
         }
         self.emit("server:shutdown", &serde_json::json!({}));
@@ -147,8 +147,8 @@ impl Kernel {
         }
     }
 
-    pub(crate) fn wish(&self, wish: Wish) {
-        self.inner.wish.send_replace(Some(wish));
+    pub(crate) fn send_command(&self, wish: ServerCommand) {
+        self.inner.command.send_replace(Some(wish));
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -168,15 +168,15 @@ impl Kernel {
     }
 
     /// What was wrong with the journal when it was opened.
-    pub(crate) fn recovered(&self) -> Option<&str> {
-        self.inner.recovered.as_deref()
+    pub(crate) fn journal_damage(&self) -> Option<&str> {
+        self.inner.journal_damage.as_deref()
     }
 
-    pub(crate) fn panes(&self) -> &panes::Table {
+    pub(crate) fn panes(&self) -> &panes::PaneTable {
         &self.inner.panes
     }
 
-    pub(crate) fn patterns(&self) -> &panes::Patterns {
+    pub(crate) fn patterns(&self) -> &panes::PatternCache {
         &self.inner.patterns
     }
 
@@ -184,16 +184,16 @@ impl Kernel {
         &self.inner.grants
     }
 
-    pub(crate) fn hooks(&self) -> &Hooks {
+    pub(crate) fn hooks(&self) -> &ActionHooks {
         &self.inner.hooks
     }
 
-    pub(crate) fn errands(&self) -> &Errands {
-        &self.inner.errands
+    pub(crate) fn background(&self) -> &BackgroundTasks {
+        &self.inner.background
     }
 
-    pub(crate) fn stages(&self) -> &Stages {
-        &self.inner.stages
+    pub(crate) fn tmux_views(&self) -> &TmuxViews {
+        &self.inner.tmux_views
     }
 
     pub(crate) fn agents(&self) -> &Agents {
@@ -209,27 +209,28 @@ impl Kernel {
     /// # Errors
     /// When the caller's grant has too many.
     pub fn stream(&self, caller: &Caller) -> Result<StreamSlot, Refusal> {
-        let Limits { streams, streams_in_all, .. } = *self.limits();
+        let KernelLimits { streams_per_grant: streams, streams_total: streams_in_all, .. } =
+            *self.limits();
         self.budgets().stream(&caller.grant, streams, streams_in_all)
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &KernelLimits {
         &self.inner.setup.limits
     }
 
-    pub(crate) fn ground(&self) -> &dyn Ground {
-        self.inner.ground.as_ref()
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        self.inner.backend.as_ref()
     }
 
     /// Records an event. Never waits.
-    pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> Ticket {
+    pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> CommitTicket {
         self.journal().record(vec![dispatch::draft(name, payload)], Vec::new())
     }
 
     /// The payload of an event about the pane that has this name now, with its instance.
-    pub(crate) fn about(&self, pane: &PaneId, mut payload: Value) -> Value {
+    pub(crate) fn event_payload(&self, pane: &PaneId, mut payload: Value) -> Value {
         match self.panes().get(pane) {
-            Ok(pane) => pane.about(payload),
+            Ok(pane) => pane.event_payload(payload),
             Err(_) => {
                 payload["paneId"] = serde_json::json!(pane);
                 payload
@@ -242,7 +243,7 @@ impl Kernel {
         self.record(name, payload);
     }
 
-    pub(crate) fn check_alive(&self, caller: &Caller) -> Result<(), Refusal> {
-        if self.is_let_in(caller) { Ok(()) } else { Err(doors::unauthorized()) }
+    pub(crate) fn check_authorized(&self, caller: &Caller) -> Result<(), Refusal> {
+        if self.is_authorized(caller) { Ok(()) } else { Err(read_api::unauthorized()) }
     }
 }

@@ -47,7 +47,7 @@ impl Challenge {
 
     /// Whether this is the answer of a server that knows the token and listens at this address.
     #[must_use]
-    pub fn is_met(&self, proof: &str, address: &str) -> bool {
+    pub fn verify(&self, proof: &str, address: &str) -> bool {
         let expected = encode(&self.key, address, &self.nonce);
         bool::from(expected.as_bytes().ct_eq(proof.as_bytes()))
     }
@@ -104,11 +104,11 @@ mod tests {
         let (grant, nonce) = challenge.header().split_once('.').map(own).unwrap();
         assert_eq!(grant, "g1");
         let proof = encode(&secret_hash("secret"), "127.0.0.1:1", &nonce);
-        assert!(challenge.is_met(&proof, "127.0.0.1:1"));
-        assert!(!challenge.is_met(&proof, "127.0.0.1:2"));
-        assert!(!challenge.is_met(&encode(&[0; 32], "127.0.0.1:1", &nonce), "127.0.0.1:1"));
-        assert!(!challenge.is_met("", "127.0.0.1:1"));
-        assert!(!Challenge::new("paned_g1_secret").unwrap().is_met(&proof, "127.0.0.1:1"));
+        assert!(challenge.verify(&proof, "127.0.0.1:1"));
+        assert!(!challenge.verify(&proof, "127.0.0.1:2"));
+        assert!(!challenge.verify(&encode(&[0; 32], "127.0.0.1:1", &nonce), "127.0.0.1:1"));
+        assert!(!challenge.verify("", "127.0.0.1:1"));
+        assert!(!Challenge::new("paned_g1_secret").unwrap().verify(&proof, "127.0.0.1:1"));
         assert!(Challenge::new("something else").is_none());
     }
 

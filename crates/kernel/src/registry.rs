@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use paned_model::{Refusal, Scope};
-use paned_substrate::Boxed;
+use paned_substrate::BoxedFuture;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::touches::Touches;
+use crate::access::AccessRequest;
 use crate::undo::Undo;
-use crate::{Caller, Kernel, mistake};
+use crate::{Caller, Kernel, param_errors};
 
 /// Whether an action changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ActionKind {
     /// It only answers. Told as an event only while somebody listens.
     Question,
     /// It types. Bytes are no facts: told as an event only while somebody listens.
@@ -39,7 +39,7 @@ pub trait Action: 'static {
     /// What a caller needs.
     const SCOPE: Scope;
     /// Whether it changes anything.
-    const KIND: Kind;
+    const KIND: ActionKind;
     /// Whether it is refused while the journal cannot be written. What only ends or frees something is not: then its
     /// records wait in memory, and its answer says so.
     const NEEDS_JOURNAL: bool = true;
@@ -51,18 +51,18 @@ pub trait Action: 'static {
     type Answer: Serialize + JsonSchema + Send;
 
     /// What a call with these parameters touches. There is no default: an action that does not say it does not compile.
-    fn touches(params: &Self::Params) -> Touches;
+    fn access(params: &Self::Params) -> AccessRequest;
 
     /// Does it.
     fn run(
-        context: Context,
+        context: ActionContext,
         params: Self::Params,
     ) -> impl Future<Output = Result<Self::Answer, Refusal>> + Send;
 }
 
 /// What an action works with.
 #[derive(Clone)]
-pub struct Context {
+pub struct ActionContext {
     /// The house.
     pub kernel: Kernel,
     /// Who asks.
@@ -72,7 +72,7 @@ pub struct Context {
 }
 
 /// One action as the faces see it.
-pub struct Definition {
+pub struct ActionDefinition {
     /// `noun:verb`.
     pub name: &'static str,
     /// One sentence.
@@ -80,21 +80,21 @@ pub struct Definition {
     /// What a caller needs.
     pub scope: Scope,
     /// Whether it changes anything.
-    pub kind: Kind,
+    pub kind: ActionKind,
     pub(crate) needs_journal: bool,
     pub(crate) secrets: &'static [&'static str],
     params: fn(&mut SchemaGenerator) -> Value,
     answer: fn(&mut SchemaGenerator) -> Value,
-    pub(crate) run: fn(Context, &[u8]) -> Result<Run, Refusal>,
+    pub(crate) prepare: fn(ActionContext, &[u8]) -> Result<PreparedAction, Refusal>,
 }
 
 /// An action that knows its parameters and may be permitted and started.
-pub(crate) struct Run {
-    pub(crate) touches: Touches,
-    pub(crate) start: Boxed<'static, Result<Box<RawValue>, Refusal>>,
+pub(crate) struct PreparedAction {
+    pub(crate) access: AccessRequest,
+    pub(crate) future: BoxedFuture<'static, Result<Box<RawValue>, Refusal>>,
 }
 
-impl Definition {
+impl ActionDefinition {
     fn of<A: Action>() -> Self {
         Self {
             name: A::NAME,
@@ -105,7 +105,7 @@ impl Definition {
             secrets: A::SECRETS,
             params: schema::<A::Params>,
             answer: schema::<A::Answer>,
-            run: prepare::<A>,
+            prepare: prepare::<A>,
         }
     }
 
@@ -140,14 +140,14 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     schema
 }
 
-fn prepare<A: Action>(context: Context, params: &[u8]) -> Result<Run, Refusal> {
+fn prepare<A: Action>(context: ActionContext, params: &[u8]) -> Result<PreparedAction, Refusal> {
     let params: A::Params = parse(params)?;
-    let touches = A::touches(&params);
+    let touches = A::access(&params);
     let start = Box::pin(async move {
         let answer = A::run(context, params).await?;
         serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
     });
-    Ok(Run { touches, start })
+    Ok(PreparedAction { access: touches, future: start })
 }
 
 /// Reads parameters. Nothing at all is the same as no parameters.
@@ -164,10 +164,10 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let place = error.path().to_string();
         let refusal = Refusal::invalid(match place.as_str() {
-            "." | "?" => mistake::sentence(error.inner()),
-            place => format!("`{place}`: {}", mistake::sentence(error.inner())),
+            "." | "?" => param_errors::sentence(error.inner()),
+            place => format!("`{place}`: {}", param_errors::sentence(error.inner())),
         });
-        refusal.with(serde_json::json!({ "path": place }))
+        refusal.with_details(serde_json::json!({ "path": place }))
     })?;
     json.end().map_err(|error| Refusal::invalid(error.to_string()))?;
     Ok(parsed)
@@ -175,7 +175,7 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
 
 /// Every action by its name.
 pub struct Registry {
-    actions: BTreeMap<&'static str, Definition>,
+    actions: BTreeMap<&'static str, ActionDefinition>,
 }
 
 impl Registry {
@@ -184,13 +184,13 @@ impl Registry {
     }
 
     pub(crate) fn with<A: Action>(mut self) -> Self {
-        let earlier = self.actions.insert(A::NAME, Definition::of::<A>());
+        let earlier = self.actions.insert(A::NAME, ActionDefinition::of::<A>());
         debug_assert!(earlier.is_none(), "two actions are called {}", A::NAME);
         self
     }
 
     /// All of them, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Definition> {
+    pub fn iter(&self) -> impl Iterator<Item = &ActionDefinition> {
         self.actions.values()
     }
 
@@ -198,7 +198,7 @@ impl Registry {
     ///
     /// # Errors
     /// When there is none of this name.
-    pub fn get(&self, name: &str) -> Result<&Definition, Refusal> {
+    pub fn get(&self, name: &str) -> Result<&ActionDefinition, Refusal> {
         self.actions.get(name).ok_or_else(|| {
             let name = name.escape_debug();
             Refusal::not_found(format!(

@@ -6,26 +6,26 @@ use std::time::Duration;
 use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
-use paned_substrate::foreign::Foreign;
+use paned_substrate::adopted::AdoptedPanes;
 use paned_substrate::tmux::Place;
 
 /// How the house is set up.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct KernelSetup {
     /// The version of paned.
     pub version: &'static str,
     /// Where it can be reached.
-    pub address: Address,
+    pub address: AdvertisedAddress,
     /// The environment that panes start from.
     pub env: Vec<(String, String)>,
     /// The owner's token, kept in a file for programs of the same user.
     pub token_file: Option<PathBuf>,
     /// What it refuses to go beyond.
-    pub limits: Limits,
+    pub limits: KernelLimits,
     /// Where panes are shown in tmux, if anywhere.
-    pub stage: Option<Stage>,
+    pub tmux_view: Option<TmuxViewSetup>,
     /// The way to panes of other people's tmux, if there is one.
-    pub foreign: Option<Foreign>,
+    pub adopted_tmux: Option<AdoptedPanes>,
     /// The user's own agent profiles, if there are any.
     pub profiles: Option<PathBuf>,
     /// Where git worktrees of agents are made, if anywhere.
@@ -36,28 +36,28 @@ pub struct Setup {
 
 /// Where and how panes are shown in tmux.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct TmuxViewSetup {
     /// Our own tmux server.
-    pub place: Place,
+    pub server: Place,
     /// What a tmux pane runs to show a pane, whose name comes last.
     pub attach: Vec<String>,
     /// How windows are divided.
-    pub limits: layout::Limits,
+    pub limits: layout::LayoutLimits,
     /// How many panes may wait for room on one tmux server.
-    pub waiting: usize,
+    pub max_waiting: usize,
     /// How long each of them waits at most.
-    pub patience: Duration,
+    pub wait_timeout: Duration,
     /// Which commands need to be seen, before the rules that everybody has.
     pub rules: Vec<UserRule>,
     /// The command that shows a sub-agent, with `{id}`, `{url}` and `{parent}` to be filled in.
-    pub subagent: Vec<String>,
+    pub subagent_command: Vec<String>,
     /// Where layouts are kept, a file each.
     pub layouts: PathBuf,
 }
 
 /// Where the server can be reached.
 #[derive(Clone, Debug, Default)]
-pub struct Address {
+pub struct AdvertisedAddress {
     /// Over TCP.
     pub url: Option<String>,
     /// The port of that.
@@ -68,42 +68,42 @@ pub struct Address {
 
 /// What is refused beyond this.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct KernelLimits {
     /// Panes at once, ended ones included.
     pub panes: usize,
     /// Agents at once; idle ones make room.
     pub agents: usize,
     /// Bytes of output kept for each pane.
-    pub tape: u64,
+    pub tape_bytes: u64,
     /// Bytes of meta of one pane, as JSON; as many of its tags.
     pub meta: usize,
     /// Events that a grant records in a second, but for the owner's.
     pub events_per_second: u64,
     /// Streams and sockets that a grant has open at once, but for the owner's.
-    pub streams: usize,
+    pub streams_per_grant: usize,
     /// Those of all such grants together.
-    pub streams_in_all: usize,
+    pub streams_total: usize,
     /// Bytes typed in one call.
-    pub input: usize,
+    pub input_bytes: usize,
     /// How long a program may take to end when asked.
-    pub grace: Duration,
+    pub kill_grace: Duration,
     /// How long a hook may think.
-    pub hook: Duration,
+    pub hook_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for KernelLimits {
     fn default() -> Self {
         Self {
             panes: 1000,
             agents: 50,
-            tape: 16 << 20,
+            tape_bytes: 16 << 20,
             meta: 64 << 10,
             events_per_second: 200,
-            streams: 64,
-            streams_in_all: 512,
-            input: 1 << 20,
-            grace: Duration::from_secs(3),
-            hook: Duration::from_secs(5),
+            streams_per_grant: 64,
+            streams_total: 512,
+            input_bytes: 1 << 20,
+            kill_grace: Duration::from_secs(3),
+            hook_timeout: Duration::from_secs(5),
         }
     }
 }

@@ -8,25 +8,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
-use paned_substrate::Ground;
+use paned_substrate::Backend;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::agents::{self, Agents, LETTER, Letter};
+use crate::agents::{self, Agents, MESSAGE, OutboxMessage};
+use crate::background::BackgroundTasks;
 use crate::budgets::Budgets;
 use crate::dispatch::draft;
-use crate::errands::Errands;
-use crate::folder::Folder;
-use crate::grants::{Grants, Stored, random_name};
-use crate::hooks::Hooks;
-use crate::journal::{self, Change, Journal, Opened, Record, Recovery, Ticket};
-use crate::panes::{self, Patterns, Table, adopt};
-use crate::stage::{self, Stages};
-use crate::{Inner, Kernel, Setup, actions};
+use crate::grants::{Grants, StoredGrant, random_name};
+use crate::hooks::ActionHooks;
+use crate::journal::{
+    self, CommitTicket, Journal, JournalRecord, JournalRecovery, OpenedJournal, RecordChange,
+};
+use crate::panes::{self, PaneTable, PatternCache, recover};
+use crate::state_folder::StateFolderIdentity;
+use crate::tmux_view::{self, TmuxViews};
+use crate::{Kernel, KernelInner, KernelSetup, actions};
 
 /// The kind of a grant's record in the journal.
-pub(crate) const GRANT: &str = "grant";
+pub(crate) const GRANT_KIND: &str = "grant";
 
 /// Why the house could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +38,7 @@ pub enum Error {
     Journal(#[from] journal::Error),
     /// The panes cannot be looked for.
     #[error(transparent)]
-    Ground(#[from] paned_substrate::Error),
+    Backend(#[from] paned_substrate::Error),
     /// The owner's token cannot be kept.
     #[error("cannot keep the token in {}: {source}", path.display())]
     Token {
@@ -49,9 +51,9 @@ pub enum Error {
 
 /// What was found when the house was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Started {
+pub struct StartSummary {
     /// Panes that live.
-    pub living: usize,
+    pub live: usize,
     /// Panes in all.
     pub panes: usize,
 }
@@ -63,49 +65,56 @@ impl Kernel {
     /// # Errors
     /// When the panes cannot be looked for or the token cannot be kept.
     pub async fn start(
-        setup: Setup,
+        setup: KernelSetup,
         journal: Journal,
-        opened: Opened,
-        ground: Arc<dyn Ground>,
-    ) -> Result<(Self, Started), Error> {
+        opened: OpenedJournal,
+        ground: Arc<dyn Backend>,
+    ) -> Result<(Self, StartSummary), Error> {
         let started_at = (setup.now)();
-        let folder = setup.token_file.as_deref().and_then(Folder::of);
+        let folder = setup.token_file.as_deref().and_then(StateFolderIdentity::of);
         let state_folder = setup.token_file.as_deref().and_then(Path::parent);
         let agents = Agents::new(setup.profiles.clone(), state_folder);
-        let inner = Inner {
+        let inner = KernelInner {
             setup,
-            folder,
+            state_folder: folder,
             started_at,
-            owner: Arc::new(of_owner(started_at)),
+            owner: Arc::new(owner_grant(started_at)),
             journal,
-            recovered: opened.recovery.as_ref().map(sentence),
-            ground,
+            journal_damage: opened.recovery.as_ref().map(sentence),
+            backend: ground,
             registry: actions::registry(),
-            panes: Table::default(),
-            patterns: Patterns::default(),
+            panes: PaneTable::default(),
+            patterns: PatternCache::default(),
             grants: Grants::new(),
-            hooks: Hooks::default(),
-            errands: Errands::default(),
-            stages: Stages::default(),
+            hooks: ActionHooks::default(),
+            background: BackgroundTasks::default(),
+            tmux_views: TmuxViews::default(),
             agents,
             budgets: Budgets::default(),
-            wish: watch::Sender::new(None),
+            command: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };
-        kernel.report(&opened);
-        of_kind::<Stored>(&opened.records, GRANT).for_each(|stored| kernel.grants().insert(stored));
-        kernel.keep_token()?;
-        let remembered = of_kind(&opened.records, panes::record::KIND).collect();
-        kernel.agents().post().restore(of_kind::<Letter>(&opened.records, LETTER));
-        let found = kernel.ground().adopt().await?;
-        let living = adopt::all(&kernel, found, remembered);
+        kernel.report_recovery(&opened);
+        records_of_kind::<StoredGrant>(&opened.records, GRANT_KIND)
+            .for_each(|stored| kernel.grants().insert(stored));
+        kernel.ensure_owner_token()?;
+        let remembered = records_of_kind(&opened.records, panes::record::KIND).collect();
+        kernel
+            .agents()
+            .outbox()
+            .restore(records_of_kind::<OutboxMessage>(&opened.records, MESSAGE));
+        let found = kernel.backend().recover().await?;
+        let living = recover::recover_all(&kernel, found, remembered);
         // Ahead of the first pane, which need not wait for it then.
         let warm = kernel.clone();
         tokio::task::spawn_blocking(move || drop(warm.agents().profiles()));
         // What should have followed an end, and did not because the server was gone.
         kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
-        kernel.agents().post().resume(&kernel);
-        kernel.stages().resume(&kernel, of_kind::<stage::Kept>(&opened.records, stage::SESSION));
+        kernel.agents().outbox().resume(&kernel);
+        kernel.tmux_views().resume(
+            &kernel,
+            records_of_kind::<tmux_view::ViewSessionRecord>(&opened.records, tmux_view::SESSION),
+        );
         // What was found out at the start is safe before the server is announced, unless the disk is full: then it
         // serves questions, and changes are refused until there is room.
         let started =
@@ -116,15 +125,16 @@ impl Kernel {
             }
             committed => committed?,
         }
-        let started = Started { living, panes: kernel.panes().list().len() };
+        let started = StartSummary { live: living, panes: kernel.panes().list().len() };
         Ok((kernel, started))
     }
 
-    fn report(&self, opened: &Opened) {
+    fn report_recovery(&self, opened: &OpenedJournal) {
         let Some(recovery) = &opened.recovery else {
             return;
         };
-        let aside: Vec<_> = recovery.aside.iter().map(|path| path.display().to_string()).collect();
+        let aside: Vec<_> =
+            recovery.damaged_files.iter().map(|path| path.display().to_string()).collect();
         tracing::warn!(
             cause = recovery.cause,
             kept = recovery.kept,
@@ -137,28 +147,28 @@ impl Kernel {
     }
 
     /// Why nothing can be kept at present, if that is so.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        let folder = self.inner.folder.as_ref().and_then(|folder| folder.check().err());
-        let journal = || self.journal().trouble().map(|error| error.to_string());
+    pub(crate) fn storage_problem(&self) -> Option<String> {
+        let folder = self.inner.state_folder.as_ref().and_then(|folder| folder.check().err());
+        let journal = || self.journal().write_error().map(|error| error.to_string());
         folder.map(|refusal| refusal.sentence).or_else(journal)
     }
 
     /// The owner's token: read from its file, or made and written there.
-    fn keep_token(&self) -> Result<(), Error> {
+    fn ensure_owner_token(&self) -> Result<(), Error> {
         let Some(path) = &self.setup().token_file else {
             return Ok(());
         };
-        let owner = |id| Grant { id, ..of_owner(self.now()) };
+        let owner = |id| Grant { id, ..owner_grant(self.now()) };
         let kept = fs::read_to_string(path).ok();
-        let kept = kept.and_then(|text| Stored::of_token(text.trim(), owner));
+        let kept = kept.and_then(|text| StoredGrant::from_token(text.trim(), owner));
         match kept {
-            Some(stored) if self.grants().holds(&stored.grant.id) => Ok(()),
+            Some(stored) if self.grants().contains(&stored.grant.id) => Ok(()),
             Some(stored) => {
-                self.admit(stored);
+                self.store_grant(stored);
                 Ok(())
             }
             None => {
-                let (stored, token) = Stored::new(owner(GrantId(random_name(10))));
+                let (stored, token) = StoredGrant::new(owner(GrantId(random_name(10))));
                 let written = write_private(path, token.reveal());
                 match written {
                     Err(error) if error.kind() == io::ErrorKind::StorageFull => {
@@ -170,30 +180,31 @@ impl Kernel {
                         written.map_err(|source| Error::Token { path: path.clone(), source })?
                     }
                 }
-                self.admit(stored);
+                self.store_grant(stored);
                 Ok(())
             }
         }
     }
 
     /// Lets somebody in, durably.
-    pub(crate) fn admit(&self, stored: Stored) -> Ticket {
+    pub(crate) fn store_grant(&self, stored: StoredGrant) -> CommitTicket {
         let key = stored.grant.id.to_string();
         let value = serde_json::to_string(&stored).expect("our own types always become JSON");
-        let ticket =
-            self.journal().record(Vec::new(), vec![Change::Put { kind: GRANT, key, value }]);
+        let ticket = self
+            .journal()
+            .record(Vec::new(), vec![RecordChange::Put { kind: GRANT_KIND, key, value }]);
         self.grants().insert(stored);
         ticket
     }
 
     /// Takes the owner's token file away when its grant was revoked, so that the next start makes another.
-    pub(crate) fn forget_token(&self, id: &GrantId) {
+    pub(crate) fn remove_token_file(&self, id: &GrantId) {
         let Some(path) = &self.setup().token_file else {
             return;
         };
         let kept = fs::read_to_string(path).ok();
-        let owner = |id| Grant { id, ..of_owner(self.now()) };
-        let kept = kept.and_then(|text| Stored::of_token(text.trim(), owner));
+        let owner = |id| Grant { id, ..owner_grant(self.now()) };
+        let kept = kept.and_then(|text| StoredGrant::from_token(text.trim(), owner));
         if kept.is_some_and(|kept| kept.grant.id == *id) {
             let _ = fs::remove_file(path);
         }
@@ -201,13 +212,13 @@ impl Kernel {
 }
 
 /// What `server:status` says of a journal that was damaged.
-fn sentence(recovery: &Recovery) -> String {
-    let Recovery { cause, kept, .. } = recovery;
+fn sentence(recovery: &JournalRecovery) -> String {
+    let JournalRecovery { cause, kept, .. } = recovery;
     format!("when the server started, {cause}; {kept} events could be read and were kept")
 }
 
 /// A grant for everything.
-pub(crate) fn of_owner(now: Time) -> Grant {
+pub(crate) fn owner_grant(now: Time) -> Grant {
     Grant {
         id: GrantId("owner".into()),
         label: "owner".into(),
@@ -219,8 +230,8 @@ pub(crate) fn of_owner(now: Time) -> Grant {
     }
 }
 
-fn of_kind<'a, T: DeserializeOwned>(
-    records: &'a [Record],
+fn records_of_kind<'a, T: DeserializeOwned>(
+    records: &'a [JournalRecord],
     kind: &'a str,
 ) -> impl Iterator<Item = T> + 'a {
     records.iter().filter(move |record| record.kind == kind).filter_map(|record| {

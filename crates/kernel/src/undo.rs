@@ -4,24 +4,24 @@
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::journal::Ticket;
+use crate::journal::CommitTicket;
 
 type Restore = Box<dyn FnOnce() + Send>;
 
 /// The steps that undo one run of an action. Empty for actions whose effects cannot be undone.
 #[derive(Clone, Default)]
 pub(crate) struct Undo {
-    steps: Arc<Mutex<Vec<(Ticket, Restore)>>>,
+    steps: Arc<Mutex<Vec<(CommitTicket, Restore)>>>,
 }
 
 impl Undo {
     /// If what was recorded with this ticket cannot be written, it is taken back and then this is called.
-    pub(crate) fn add(&self, ticket: Ticket, restore: impl FnOnce() + Send + 'static) {
+    pub(crate) fn add(&self, ticket: CommitTicket, restore: impl FnOnce() + Send + 'static) {
         self.lock().push((ticket, Box::new(restore)));
     }
 
     /// What has to be taken back first.
-    pub(crate) fn tickets(&self) -> Vec<Ticket> {
+    pub(crate) fn tickets(&self) -> Vec<CommitTicket> {
         self.lock().iter().map(|(ticket, _)| *ticket).collect()
     }
 
@@ -31,7 +31,7 @@ impl Undo {
         steps.into_iter().rev().for_each(|(_, restore)| restore());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Ticket, Restore)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(CommitTicket, Restore)>> {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -46,7 +46,7 @@ impl AgentState {
 
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Ready => "ready",
@@ -68,7 +68,7 @@ impl AgentState {
 
 impl fmt::Display for AgentState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
@@ -95,7 +95,7 @@ pub enum BlockKind {
 impl BlockKind {
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Permission => "permission",
             Self::Plan => "plan",
@@ -109,7 +109,7 @@ impl BlockKind {
 
 impl fmt::Display for BlockKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
@@ -148,7 +148,7 @@ pub struct DialogOption {
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum StateSource {
     /// The program's own hook, or a report in its name.
     Hook,
     /// The title of its window.
@@ -165,10 +165,10 @@ pub enum Source {
     Quiet,
 }
 
-impl Source {
+impl StateSource {
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hook => "hook",
             Self::Title => "title",
@@ -201,7 +201,7 @@ pub struct AgentInfo {
     /// Since when.
     pub since: Time,
     /// Where the word came from.
-    pub source: Source,
+    pub source: StateSource,
     /// How sure that is, 0 to 1.
     #[serde(serialize_with = "hundredths")]
     pub confidence: f32,
@@ -248,7 +248,7 @@ pub enum Delivery {
 impl Delivery {
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submitted => "submitted",
             Self::Queued => "queued",

@@ -58,7 +58,7 @@ impl Code {
     ];
 
     /// The table: the word, the HTTP status, the CLI's exit code.
-    const fn row(self) -> (&'static str, u16, u8) {
+    const fn table_row(self) -> (&'static str, u16, u8) {
         match self {
             Self::Internal => ("internal", 500, 1),
             Self::Invalid => ("invalid", 400, 2),
@@ -78,26 +78,26 @@ impl Code {
 
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
-        self.row().0
+    pub const fn as_str(self) -> &'static str {
+        self.table_row().0
     }
 
     /// The HTTP status.
     #[must_use]
     pub const fn http(self) -> u16 {
-        self.row().1
+        self.table_row().1
     }
 
     /// The exit code of the command line.
     #[must_use]
     pub const fn exit(self) -> u8 {
-        self.row().2
+        self.table_row().2
     }
 }
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -122,7 +122,7 @@ impl Refusal {
 
     /// The same refusal with details.
     #[must_use]
-    pub fn with(mut self, details: Value) -> Self {
+    pub fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_code_has_its_own_word_and_exit_code_and_an_error_status() {
-        let words: HashSet<_> = Code::ALL.iter().map(|code| code.word()).collect();
+        let words: HashSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         let exits: HashSet<_> = Code::ALL.iter().map(|code| code.exit()).collect();
         assert_eq!((words.len(), exits.len()), (Code::ALL.len(), Code::ALL.len()));
         assert!(Code::ALL.iter().all(|code| 400 <= code.http() && 0 < code.exit()));
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_word_is_what_json_says() {
         for code in Code::ALL {
-            assert_eq!(serde_json::to_value(code).unwrap(), code.word());
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }
     }
 

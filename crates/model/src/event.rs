@@ -24,10 +24,10 @@ pub struct Event {
 
 /// Which events a reader wants: a comma list of exact names, `prefix:*`, or `*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Include(Vec<Pattern>);
+pub struct EventFilter(Vec<EventPattern>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Pattern {
+enum EventPattern {
     All,
     Prefix(String),
     Exact(String),
@@ -35,13 +35,13 @@ enum Pattern {
 
 /// Why a text is no include list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadInclude(String);
+pub struct BadEventFilter(String);
 
-impl Include {
+impl EventFilter {
     /// Everything.
     #[must_use]
     pub fn all() -> Self {
-        Self(vec![Pattern::All])
+        Self(vec![EventPattern::All])
     }
 
     /// Whether it can match nothing at all.
@@ -54,33 +54,33 @@ impl Include {
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.0.iter().any(|pattern| match pattern {
-            Pattern::All => true,
-            Pattern::Prefix(prefix) => name.starts_with(prefix.as_str()),
-            Pattern::Exact(exact) => name == exact,
+            EventPattern::All => true,
+            EventPattern::Prefix(prefix) => name.starts_with(prefix.as_str()),
+            EventPattern::Exact(exact) => name == exact,
         })
     }
 }
 
-impl FromStr for Include {
-    type Err = BadInclude;
+impl FromStr for EventFilter {
+    type Err = BadEventFilter;
 
     /// Blank entries are skipped, so an empty text wants nothing.
-    fn from_str(text: &str) -> Result<Self, BadInclude> {
+    fn from_str(text: &str) -> Result<Self, BadEventFilter> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(pattern).collect::<Result<_, _>>().map(Self)
     }
 }
 
-fn pattern(entry: &str) -> Result<Pattern, BadInclude> {
+fn pattern(entry: &str) -> Result<EventPattern, BadEventFilter> {
     match entry.strip_suffix('*') {
-        Some("") => Ok(Pattern::All),
-        Some(prefix) if !prefix.contains('*') => Ok(Pattern::Prefix(prefix.to_owned())),
-        None if !entry.contains('*') => Ok(Pattern::Exact(entry.to_owned())),
-        Some(_) | None => Err(BadInclude(entry.to_owned())),
+        Some("") => Ok(EventPattern::All),
+        Some(prefix) if !prefix.contains('*') => Ok(EventPattern::Prefix(prefix.to_owned())),
+        None if !entry.contains('*') => Ok(EventPattern::Exact(entry.to_owned())),
+        Some(_) | None => Err(BadEventFilter(entry.to_owned())),
     }
 }
 
-impl fmt::Display for BadInclude {
+impl fmt::Display for BadEventFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -90,7 +90,7 @@ impl fmt::Display for BadInclude {
     }
 }
 
-impl std::error::Error for BadInclude {}
+impl std::error::Error for BadEventFilter {}
 
 #[cfg(test)]
 mod tests {
@@ -99,7 +99,7 @@ mod tests {
     /// The names of this list that the include picks.
     #[track_caller]
     fn check(include: &str, picked: &[&str]) {
-        let include: Include = include.parse().unwrap();
+        let include: EventFilter = include.parse().unwrap();
         let names = ["action:start", "action:success", "pane:created", "gap"];
         let got: Vec<_> = names.into_iter().filter(|name| include.matches(name)).collect();
         assert_eq!(got, picked);
@@ -116,13 +116,13 @@ mod tests {
     #[test]
     fn nothing_asked_for_is_nothing_given() {
         check("", &[]);
-        assert!("".parse::<Include>().unwrap().is_empty());
+        assert!("".parse::<EventFilter>().unwrap().is_empty());
     }
 
     #[test]
     fn a_star_elsewhere_is_refused() {
         for text in ["*:created", "pa*ne:*", "pane:**"] {
-            assert!(text.parse::<Include>().is_err(), "{text}");
+            assert!(text.parse::<EventFilter>().is_err(), "{text}");
         }
     }
 }

@@ -4,13 +4,13 @@
 //! carry bytes or one number are binary; the others are JSON objects, whose unknown fields are skipped. An
 //! unknown kind is skipped whole. So an old keeper serves a new server, and the other way round.
 
-mod wire;
+mod codec;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Exit, PaneId, Size, Time};
 
-pub use wire::{BadFrame, Frames, Message};
+pub use codec::{BadFrame, FrameDecoder, FrameMessage};
 
 /// The protocol's version. Raised only when a frame changes its meaning, never for an addition.
 pub const VERSION: u32 = 1;
@@ -18,19 +18,19 @@ pub const VERSION: u32 = 1;
 /// The longest frame either side accepts.
 pub const MAX_FRAME: usize = 4 << 20;
 
-/// How far a keeper tells ahead of a client: so many bytes in so many frames of [`FromKeeper::Wrote`], then it waits for
-/// [`ToKeeper::Took`]. A client says so at the latest when it has heard half of either.
-pub const AHEAD: Ahead = Ahead { bytes: 4 << 10, frames: 64 };
+/// How far a keeper tells ahead of a client: so many bytes in so many frames of [`FromKeeper::TapeEnd`], then it waits for
+/// [`ToKeeper::Ack`]. A client says so at the latest when it has heard half of either.
+pub const NOTIFY_WINDOW: NotifyWindow = NotifyWindow { bytes: 4 << 10, frames: 64 };
 
 /// So many frames a keeper tells ahead that does not say how many: see [`Welcome::frames`].
-pub const FRAMES: u32 = 8;
+pub const DEFAULT_WINDOW_FRAMES: u32 = 8;
 
 /// Nothing that was not heard.
-pub const HEARD: Ahead = Ahead { bytes: 0, frames: 0 };
+pub const EMPTY_WINDOW: NotifyWindow = NotifyWindow { bytes: 0, frames: 0 };
 
-/// See [`AHEAD`].
+/// See [`NOTIFY_WINDOW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ahead {
+pub struct NotifyWindow {
     /// How many bytes.
     pub bytes: u64,
     /// How many frames.
@@ -40,7 +40,7 @@ pub struct Ahead {
 /// Everything a keeper needs to bring one pane to life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Birth {
+pub struct SpawnRequest {
     /// The pane's name.
     pub id: PaneId,
     /// The tape file to make.
@@ -72,7 +72,7 @@ pub struct Birth {
 /// Everything a scribe needs to write down what a pane of somebody's tmux prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Adopt {
+pub struct RecordRequest {
     /// The tape file to make.
     pub tape: String,
     /// The pane's process.
@@ -86,7 +86,7 @@ pub struct Adopt {
 /// Who is at the other end of a keeper's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Role {
+pub enum ClientRole {
     /// The server: while it is there, bytes it has not taken are not overwritten.
     Server,
     /// Somebody who looks on.
@@ -102,33 +102,33 @@ pub enum ToKeeper {
     /// Who I am. First frame of every connection.
     Hello(Hello),
     /// Bring this pane to life. Only on the connection a keeper is born with.
-    Birth(Box<Birth>),
+    Spawn(Box<SpawnRequest>),
     /// Write down what somebody else's pane prints. Only to a scribe, first; what was typed to it before this is
     /// what the pane had printed until then.
-    Adopt(Box<Adopt>),
+    Record(Box<RecordRequest>),
     /// Type these bytes.
     Input(RequestId, Vec<u8>),
-    /// Type these bytes if this still holds; else [`Refused::Moved`]. They do not count as typed by a person. A
+    /// Type these bytes if this still holds; else [`RefusalReason::Stale`]. They do not count as typed by a person. A
     /// keeper that knows it says so by [`Welcome::typed`]; an older one skips it.
-    Guarded(RequestId, Guard, Vec<u8>),
+    GuardedInput(RequestId, InputGuard, Vec<u8>),
     /// Set the terminal's size.
     Resize(Resize),
     /// End the program and all that it started.
     Kill(Kill),
     /// I have looked at everything before this offset.
-    Took(u64),
-    /// This holder of the size, one of mine, lets it go. Not answered; [`FromKeeper::Held`] tells.
+    Ack(u64),
+    /// This holder of the size, one of mine, lets it go. Not answered; [`FromKeeper::SizeHolder`] tells.
     Release(Release),
     /// I must not miss anything: the program waits rather than that bytes are overwritten which I have not
-    /// [`ToKeeper::Took`]. Not answered. This and what follows a keeper knows that says [`Welcome::served`].
+    /// [`ToKeeper::Ack`]. Not answered. This and what follows a keeper knows that says [`Welcome::served`].
     Follow(Follow),
     /// Type these one after the other, each by itself, with nobody's typing in between: all or none.
-    Parts(RequestId, Vec<Vec<u8>>),
+    InputParts(RequestId, Vec<Vec<u8>>),
     /// Have the program get this signal.
     Signal(Signal),
     /// Somebody types into another pane: for so many milliseconds, a program that prints without end gets breaks. Not
     /// answered.
-    Breaks(u64),
+    Throttle(u64),
 }
 
 /// What a keeper says to a client.
@@ -137,30 +137,30 @@ pub enum FromKeeper {
     /// Who I am; the answer to [`ToKeeper::Hello`], and to a [`ToKeeper::Birth`] that went well.
     Welcome(Welcome),
     /// The pane could not be brought to life.
-    Stillborn(Stillborn),
-    /// The tape now ends here. Told again only after [`ToKeeper::Took`], or by a keeper that tells [`AHEAD`].
-    Wrote(u64),
+    SpawnFailed(SpawnFailure),
+    /// The tape now ends here. Told again only after [`ToKeeper::Ack`], or by a keeper that tells [`NOTIFY_WINDOW`].
+    TapeEnd(u64),
     /// The program has ended, and the tape holds its last byte.
-    Exited(Ending),
+    Exited(ExitRecord),
     /// Somebody else has set the terminal's size.
     Resized(Size),
     /// Who holds the terminal's size now.
-    Held(Held),
+    SizeHolder(SizeHolder),
     /// The answer to a request.
-    Done(Done),
+    Response(KeeperResponse),
     /// Somebody has typed; so often now, in all.
     Typed(u64),
     /// What somebody else has typed, as keys; a star stands for each run of text.
-    Pressed(Vec<u8>),
+    KeysPressed(Vec<u8>),
     /// Whether a server is there, which answers what the program asks its terminal. Told to those who look on.
-    Served(bool),
+    ServerPresent(bool),
 }
 
 /// What must still hold when bytes are written: that nothing has happened since somebody looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Guard {
+pub struct InputGuard {
     /// The tape still ends here: nothing was printed. Nothing typed before may wait to be read either, or it is
-    /// [`Refused::Unread`].
+    /// [`RefusalReason::Unread`].
     pub end: Option<u64>,
     /// So often something was typed without a guard, by anybody.
     pub typed: Option<u64>,
@@ -173,7 +173,7 @@ pub struct Hello {
     /// [`VERSION`] of the client.
     pub version: u32,
     /// Who it is.
-    pub role: Role,
+    pub role: ClientRole,
 }
 
 /// See [`ToKeeper::Resize`].
@@ -200,10 +200,10 @@ pub struct Release {
     pub holder: String,
 }
 
-/// See [`FromKeeper::Held`].
+/// See [`FromKeeper::SizeHolder`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Held {
+pub struct SizeHolder {
     /// As it named itself; nobody, if it is free.
     pub holder: Option<String>,
     /// Whether the size was set by force for nobody to hold. Whoever waits for it goes on waiting, or it would not last.
@@ -259,10 +259,10 @@ pub struct Welcome {
     /// Whether a server is there; a keeper that does not say so knows no followers, parts and signals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<bool>,
-    /// Whether it tells of a little that was printed without waiting for [`ToKeeper::Took`]: see [`AHEAD`].
+    /// Whether it tells of a little that was printed without waiting for [`ToKeeper::Ack`]: see [`NOTIFY_WINDOW`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ahead: bool,
-    /// How many frames of that; [`FRAMES`] if it does not say.
+    /// How many frames of that; [`DEFAULT_WINDOW_FRAMES`] if it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<u32>,
     /// How many writes behind a guard with a condition it has done, for any client.
@@ -273,7 +273,7 @@ pub struct Welcome {
 /// See [`FromKeeper::Stillborn`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stillborn {
+pub struct SpawnFailure {
     /// What went wrong, as a clause.
     pub reason: String,
     /// Whether the request was at fault rather than the machine.
@@ -286,7 +286,7 @@ pub struct Stillborn {
 /// How a pane's program ended. Written on the tape and told to every client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ending {
+pub struct ExitRecord {
     /// The program's own code or signal, where anybody knows it.
     pub exit: Option<Exit>,
     /// Whether we ended it and every process of it is gone.
@@ -300,12 +300,12 @@ pub struct Ending {
 /// See [`FromKeeper::Done`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Done {
+pub struct KeeperResponse {
     /// The request that is answered.
     pub id: RequestId,
     /// Why it was not done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<Refused>,
+    pub refused: Option<RefusalReason>,
     /// Who outlived a kill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Survivor>,
@@ -318,15 +318,15 @@ pub struct Done {
     /// How often somebody has typed, this included; where something was to be typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed: Option<u64>,
-    /// The answer to [`ToKeeper::Guarded`]: see [`Welcome::guarded`], this write included.
+    /// The answer to [`ToKeeper::GuardedInput`]: see [`Welcome::guarded`], this write included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<u64>,
 }
 
-impl Done {
+impl KeeperResponse {
     /// It was done, and there is nothing to add.
     #[must_use]
-    pub fn well(id: RequestId) -> Self {
+    pub fn ok(id: RequestId) -> Self {
         Self {
             id,
             refused: None,
@@ -342,7 +342,7 @@ impl Done {
 /// Why a keeper did not do as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Refused {
+pub enum RefusalReason {
     /// The program has ended.
     Gone,
     /// The program does not read, and the queue for it is full.
@@ -352,13 +352,13 @@ pub enum Refused {
     /// The kernel said no.
     Failed,
     /// What was to hold when it was done holds no longer. Only where there was a guard.
-    Moved,
+    Stale,
     /// The program has not read yet what was typed before. Only where there was a guard on the tape's end.
     Unread,
     /// The keeper did not answer in time, and may still do it. No keeper says so: the client's side of a connection does.
-    Late,
+    TimedOut,
     /// The same, but it was never sent, and is not done any more.
-    TakenBack,
+    Cancelled,
 }
 
 /// A process that outlived a kill.

@@ -36,7 +36,7 @@ impl Scope {
 
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Input => "input",
@@ -50,7 +50,7 @@ impl Scope {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -58,8 +58,8 @@ impl FromStr for Scope {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|scope| scope.word() == text).ok_or_else(|| {
-            let words = Self::ALL.map(Self::word).join(", ");
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or_else(|| {
+            let words = Self::ALL.map(Self::as_str).join(", ");
             format!("`{}` is no scope; the scopes are {words}", text.escape_debug())
         })
     }

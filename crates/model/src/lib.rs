@@ -12,12 +12,12 @@ pub mod id;
 pub mod pane;
 pub mod time;
 
-pub use agent::{AgentInfo, AgentState, BlockKind, Delivery, Dialog, DialogOption, Source};
+pub use agent::{AgentInfo, AgentState, BlockKind, Delivery, Dialog, DialogOption, StateSource};
 pub use code::{Code, Refusal, machine_limit};
-pub use event::{Event, Include};
+pub use event::{Event, EventFilter};
 pub use grant::{Grant, GrantId, PaneSet, Scope};
 pub use id::{EventId, Instance, Offset, PaneId, PaneRef};
 pub use pane::{
-    Adopted, Exit, Guarantee, Meta, PaneInfo, PaneView, Size, Status, Substrate, ViewState,
+    BackendKind, Exit, Guarantee, Meta, PaneInfo, PaneStatus, PaneView, Size, TmuxOrigin, ViewState,
 };
 pub use time::Time;

@@ -71,7 +71,7 @@ impl FromStr for Size {
 /// Where a pane is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum PaneStatus {
     /// The program is being started.
     Starting,
     /// The program runs.
@@ -84,7 +84,7 @@ pub enum Status {
     Lost,
 }
 
-impl Status {
+impl PaneStatus {
     /// Whether the program may still be there.
     #[must_use]
     pub fn is_live(self) -> bool {
@@ -93,7 +93,7 @@ impl Status {
 
     /// The word, as it stands in JSON.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Running => "running",
@@ -104,16 +104,16 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for PaneStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
 /// What a pane lives on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Substrate {
+pub enum BackendKind {
     /// A native pty behind a keeper.
     #[default]
     Pty,
@@ -141,7 +141,7 @@ pub struct PaneView {
 /// A pane of somebody's tmux that was adopted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Adopted {
+pub struct TmuxOrigin {
     /// The socket of the tmux server that it is on.
     pub socket: String,
     /// What it is called there, as in `%3`.
@@ -282,7 +282,7 @@ pub struct PaneInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_held_by: Option<String>,
     /// Where it is in its life.
-    pub status: Status,
+    pub status: PaneStatus,
     /// Whether somebody is ending it right now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub killing: bool,
@@ -300,13 +300,13 @@ pub struct PaneInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Time>,
     /// What it lives on.
-    pub substrate: Substrate,
+    pub substrate: BackendKind,
     /// Where it is to be seen in tmux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<PaneView>,
     /// Whose it is, when it was not started by us.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adopted: Option<Adopted>,
+    pub adopted: Option<TmuxOrigin>,
     /// How far this record can be trusted.
     pub guarantee: Guarantee,
     /// Free data.

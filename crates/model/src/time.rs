@@ -24,7 +24,7 @@ impl Time {
     }
 
     /// As it is written, for every moment that a calendar has. Lists and events are full of moments, so this is by hand.
-    fn usual(self) -> Option<[u8; 24]> {
+    fn to_rfc3339(self) -> Option<[u8; 24]> {
         if LAST < self.0 {
             return None;
         }
@@ -76,7 +76,7 @@ impl fmt::Display for Time {
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self.usual() {
+        match self.to_rfc3339() {
             Some(text) => to.serialize_str(std::str::from_utf8(&text).unwrap_or_default()),
             None => to.collect_str(self),
         }
@@ -128,10 +128,10 @@ mod tests {
         // The last day is not a whole one.
         for day in (0..LAST / DAY).step_by(11) {
             let time = Time(day * DAY + day % DAY);
-            let usual = time.usual().unwrap();
+            let usual = time.to_rfc3339().unwrap();
             assert_eq!(std::str::from_utf8(&usual).unwrap(), time.to_string());
         }
-        assert_eq!(Time(LAST + 1).usual(), None);
-        assert_eq!(Time(u64::MAX).usual(), None);
+        assert_eq!(Time(LAST + 1).to_rfc3339(), None);
+        assert_eq!(Time(u64::MAX).to_rfc3339(), None);
     }
 }

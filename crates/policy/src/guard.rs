@@ -9,7 +9,7 @@ use std::fmt;
 
 /// The way by which a request came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum RequestTransport {
     /// Over TCP, at a port where we answer to these names.
     Tcp(Authorities),
     /// Over the unix socket, which no browser can reach.
@@ -22,7 +22,7 @@ pub struct Authorities(Vec<String>);
 
 /// What is judged of a request. Values are bytes, because that is all HTTP promises.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head<'a> {
+pub struct RequestHead<'a> {
     /// The authority within the request's target, where there is one (`GET http://name:1/path`).
     pub target: Option<&'a str>,
     /// Every `Host`.
@@ -39,7 +39,7 @@ pub struct Head<'a> {
 
 /// What a route takes as a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum AcceptedBody {
     /// JSON that says so, which no form of a page can send.
     Json,
     /// Whatever it says it is, for clients that always said something else. A browser must say then that
@@ -49,7 +49,7 @@ pub enum Takes {
 
 /// What is known of what a request brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Brought {
+pub struct BodyCheck {
     /// Whether it brings nothing, or JSON that says so.
     is_json: bool,
     /// Whether no browser sent it, or one that says that the page is ours.
@@ -58,7 +58,7 @@ pub struct Brought {
 
 /// Why a request may not come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum RequestRefusal {
     /// It is meant for somebody else, or does not say for whom.
     Misdirected,
     /// A page that is not ours sent it.
@@ -71,36 +71,36 @@ impl Authorities {
     /// The names of this machine to itself, at a port.
     #[must_use]
     pub fn loopback(port: u16) -> Self {
-        Self(Vec::new()).and("localhost", port).and("127.0.0.1", port).and("[::1]", port)
+        Self(Vec::new()).with("localhost", port).with("127.0.0.1", port).with("[::1]", port)
     }
 
     /// These and another one. Port 80 goes without saying, as browsers leave it out.
     #[must_use]
-    pub fn and(mut self, host: &str, port: u16) -> Self {
+    pub fn with(mut self, host: &str, port: u16) -> Self {
         let bare = (port == 80).then(|| host.to_owned());
         for name in [format!("{host}:{port}")].into_iter().chain(bare) {
-            if !self.hold(name.as_bytes()) {
+            if !self.contains(name.as_bytes()) {
                 self.0.push(name);
             }
         }
         self
     }
 
-    fn hold(&self, name: &[u8]) -> bool {
+    fn contains(&self, name: &[u8]) -> bool {
         self.0.iter().any(|ours| ours.as_bytes().eq_ignore_ascii_case(name))
     }
 
-    fn hold_origin(&self, origin: &[u8]) -> bool {
+    fn contains_origin(&self, origin: &[u8]) -> bool {
         let scheme = b"http://";
         let split = origin.split_at_checked(scheme.len());
-        split.is_some_and(|(start, name)| start.eq_ignore_ascii_case(scheme) && self.hold(name))
+        split.is_some_and(|(start, name)| start.eq_ignore_ascii_case(scheme) && self.contains(name))
     }
 }
 
-impl Brought {
+impl BodyCheck {
     /// What a request brings.
     #[must_use]
-    pub fn of(head: &Head<'_>) -> Self {
+    pub fn of(head: &RequestHead<'_>) -> Self {
         Self {
             is_json: !head.has_body || is_json(&head.types),
             is_own: head.sites.iter().all(|site| is_own(site)),
@@ -111,10 +111,10 @@ impl Brought {
     ///
     /// # Errors
     /// With the reason why not.
-    pub fn judge(self, takes: Takes) -> Result<(), Refused> {
+    pub fn judge(self, takes: AcceptedBody) -> Result<(), RequestRefusal> {
         match takes {
-            Takes::Json => check(self.is_json, Refused::UnsupportedType),
-            Takes::Anything => check(self.is_own, Refused::ForeignOrigin),
+            AcceptedBody::Json => check(self.is_json, RequestRefusal::UnsupportedType),
+            AcceptedBody::Anything => check(self.is_own, RequestRefusal::ForeignOrigin),
         }
     }
 }
@@ -123,33 +123,33 @@ impl Brought {
 ///
 /// # Errors
 /// With the first reason why not.
-pub fn judge(way: &Way, head: &Head<'_>) -> Result<(), Refused> {
-    check(head.sites.iter().all(|site| is_own(site)), Refused::ForeignOrigin)?;
+pub fn judge(way: &RequestTransport, head: &RequestHead<'_>) -> Result<(), RequestRefusal> {
+    check(head.sites.iter().all(|site| is_own(site)), RequestRefusal::ForeignOrigin)?;
     match way {
-        Way::Tcp(ours) => {
-            check(is_for(ours, head), Refused::Misdirected)?;
-            check(is_from(ours, head), Refused::ForeignOrigin)
+        RequestTransport::Tcp(ours) => {
+            check(is_for(ours, head), RequestRefusal::Misdirected)?;
+            check(is_from(ours, head), RequestRefusal::ForeignOrigin)
         }
         // A program of the user may call us as it likes there; only a browser says `Origin`.
-        Way::Unix => check(head.origins.is_empty(), Refused::ForeignOrigin),
+        RequestTransport::Unix => check(head.origins.is_empty(), RequestRefusal::ForeignOrigin),
     }
 }
 
-fn check(holds: bool, refused: Refused) -> Result<(), Refused> {
+fn check(holds: bool, refused: RequestRefusal) -> Result<(), RequestRefusal> {
     if holds { Ok(()) } else { Err(refused) }
 }
 
 /// Whether it says exactly once for whom it is, and that is us.
-fn is_for(ours: &Authorities, head: &Head<'_>) -> bool {
-    let targeted = head.target.is_none_or(|target| ours.hold(target.as_bytes()));
-    targeted && matches!(head.hosts[..], [host] if ours.hold(host))
+fn is_for(ours: &Authorities, head: &RequestHead<'_>) -> bool {
+    let targeted = head.target.is_none_or(|target| ours.contains(target.as_bytes()));
+    targeted && matches!(head.hosts[..], [host] if ours.contains(host))
 }
 
 /// Whether it comes from no page at all, or from one of ours. `null` is any page that hides its name.
-fn is_from(ours: &Authorities, head: &Head<'_>) -> bool {
+fn is_from(ours: &Authorities, head: &RequestHead<'_>) -> bool {
     match head.origins[..] {
         [] => true,
-        [origin] => ours.hold_origin(origin),
+        [origin] => ours.contains_origin(origin),
         [..] => false,
     }
 }
@@ -185,12 +185,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use Refused::{ForeignOrigin, Misdirected, UnsupportedType};
+    use RequestRefusal::{ForeignOrigin, Misdirected, UnsupportedType};
 
     const US: &[u8] = b"localhost:7263";
 
-    fn tcp() -> Way {
-        Way::Tcp(Authorities::loopback(7263))
+    fn tcp() -> RequestTransport {
+        RequestTransport::Tcp(Authorities::loopback(7263))
     }
 
     /// A list written as `a|b`; nothing is no value at all.
@@ -199,29 +199,35 @@ mod tests {
     }
 
     #[track_caller]
-    fn host(way: &Way, hosts: &str, verdict: Result<(), Refused>) {
-        let head = Head { hosts: list(hosts), ..Head::default() };
+    fn host(way: &RequestTransport, hosts: &str, verdict: Result<(), RequestRefusal>) {
+        let head = RequestHead { hosts: list(hosts), ..RequestHead::default() };
         assert_eq!(judge(way, &head), verdict, "{hosts:?}");
     }
 
     #[track_caller]
-    fn origin(way: &Way, origins: &str, verdict: Result<(), Refused>) {
-        let head = Head { hosts: vec![US], origins: list(origins), ..Head::default() };
+    fn origin(way: &RequestTransport, origins: &str, verdict: Result<(), RequestRefusal>) {
+        let head =
+            RequestHead { hosts: vec![US], origins: list(origins), ..RequestHead::default() };
         assert_eq!(judge(way, &head), verdict, "{origins:?}");
     }
 
     #[track_caller]
-    fn body(types: &str, verdict: Result<(), Refused>) {
-        let head = Head { hosts: vec![US], types: list(types), has_body: true, ..Head::default() };
-        assert_eq!(Brought::of(&head).judge(Takes::Json), verdict, "{types:?}");
-        assert_eq!(Brought::of(&head).judge(Takes::Anything), Ok(()), "{types:?}");
+    fn body(types: &str, verdict: Result<(), RequestRefusal>) {
+        let head = RequestHead {
+            hosts: vec![US],
+            types: list(types),
+            has_body: true,
+            ..RequestHead::default()
+        };
+        assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Json), verdict, "{types:?}");
+        assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Anything), Ok(()), "{types:?}");
     }
 
     #[track_caller]
-    fn site(sites: &str, verdict: Result<(), Refused>) {
-        let head = Head { hosts: vec![US], sites: list(sites), ..Head::default() };
-        assert_eq!(Brought::of(&head).judge(Takes::Anything), verdict, "{sites:?}");
-        assert_eq!(Brought::of(&head).judge(Takes::Json), Ok(()), "{sites:?}");
+    fn site(sites: &str, verdict: Result<(), RequestRefusal>) {
+        let head = RequestHead { hosts: vec![US], sites: list(sites), ..RequestHead::default() };
+        assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Anything), verdict, "{sites:?}");
+        assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Json), Ok(()), "{sites:?}");
     }
 
     #[test]
@@ -252,14 +258,15 @@ mod tests {
     #[test]
     fn a_target_that_names_somebody_else_is_misdirected_whatever_the_host_says() {
         for (target, verdict) in [("localhost:7263", Ok(())), ("evil.example", Err(Misdirected))] {
-            let head = Head { target: Some(target), hosts: vec![US], ..Head::default() };
+            let head =
+                RequestHead { target: Some(target), hosts: vec![US], ..RequestHead::default() };
             assert_eq!(judge(&tcp(), &head), verdict, "{target}");
         }
     }
 
     #[test]
     fn port_80_may_go_without_saying() {
-        let way = Way::Tcp(Authorities::loopback(80));
+        let way = RequestTransport::Tcp(Authorities::loopback(80));
         host(&way, "localhost", Ok(()));
         host(&way, "localhost:80", Ok(()));
         host(&way, "localhost:7263", Err(Misdirected));
@@ -281,11 +288,11 @@ mod tests {
     #[test]
     fn over_the_socket_any_host_is_fine_and_no_origin_is() {
         for hosts in ["", "paned", "localhost", "a|b"] {
-            host(&Way::Unix, hosts, Ok(()));
+            host(&RequestTransport::Unix, hosts, Ok(()));
         }
-        origin(&Way::Unix, "", Ok(()));
-        origin(&Way::Unix, "http://localhost:7263", Err(ForeignOrigin));
-        origin(&Way::Unix, "null", Err(ForeignOrigin));
+        origin(&RequestTransport::Unix, "", Ok(()));
+        origin(&RequestTransport::Unix, "http://localhost:7263", Err(ForeignOrigin));
+        origin(&RequestTransport::Unix, "null", Err(ForeignOrigin));
     }
 
     #[test]
@@ -306,8 +313,9 @@ mod tests {
 
     #[test]
     fn without_a_body_the_type_does_not_matter() {
-        let head = Head { hosts: vec![US], types: list("text/plain"), ..Head::default() };
-        assert_eq!(Brought::of(&head).judge(Takes::Json), Ok(()));
+        let head =
+            RequestHead { hosts: vec![US], types: list("text/plain"), ..RequestHead::default() };
+        assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Json), Ok(()));
     }
 
     #[test]
@@ -326,11 +334,11 @@ mod tests {
         fn a_host_passes_only_when_it_is_one_of_ours(name in "[a-zA-Z0-9.:@\\[\\]-]{0,20}", port in 1u16..) {
             let ours = [format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")];
             let bare = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
-            let way = Way::Tcp(Authorities::loopback(port));
+            let way = RequestTransport::Tcp(Authorities::loopback(port));
             for host in [name.clone(), format!("{name}:{port}"), format!("{name}localhost:{port}")] {
                 let lower = host.to_ascii_lowercase();
                 let expect = ours.contains(&lower) || port == 80 && bare.contains(&lower);
-                let head = Head { hosts: vec![host.as_bytes()], ..Head::default() };
+                let head = RequestHead { hosts: vec![host.as_bytes()], ..RequestHead::default() };
                 prop_assert_eq!(judge(&way, &head).is_ok(), expect);
             }
         }
@@ -338,10 +346,10 @@ mod tests {
         #[test]
         fn no_bytes_in_any_header_make_it_panic(a: Vec<u8>, b: Vec<u8>, c: Vec<u8>, has_body: bool) {
             let (hosts, origins, types, sites) = (vec![&a[..]], vec![&b[..]], vec![&c[..]], vec![&c[..]]);
-            let head = Head { target: None, hosts, origins, types, sites, has_body };
+            let head = RequestHead { target: None, hosts, origins, types, sites, has_body };
             prop_assert!(judge(&tcp(), &head).is_err());
-            let _ = judge(&Way::Unix, &head);
-            prop_assert_eq!(Brought::of(&head).judge(Takes::Json).is_ok(), !has_body);
+            let _ = judge(&RequestTransport::Unix, &head);
+            prop_assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Json).is_ok(), !has_body);
         }
     }
 }

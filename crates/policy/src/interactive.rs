@@ -1,16 +1,16 @@
 //! Whether a command needs a terminal that somebody looks at: an editor does, a compiler does not.
 //!
-//! Rules are data: the user's first, then the [`table`]. What only starts another command (`sudo`, `env`, `bash -c`) is
+//! Rules are data: the user's first, then the [`rule_table`]. What only starts another command (`sudo`, `env`, `bash -c`) is
 //! looked through. Nothing here runs or looks for a program, so a name is all that is known of it.
 
-mod table;
-mod words;
+mod rule_table;
+mod shell_words;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use table::{RULES, Rule, SHELLS, WRAPPERS, Wrapper};
+use rule_table::{InteractiveRule, RULES, SHELLS, WRAPPERS, Wrapper};
 
 /// How many commands may wrap one another.
 const DEEPEST: usize = 8;
@@ -18,7 +18,7 @@ const DEEPEST: usize = 8;
 /// Whether a command needs a terminal that somebody looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum InteractiveVerdict {
     /// It does.
     Interactive {
         /// The rule that says so, by the program it is about.
@@ -53,12 +53,12 @@ pub struct UserRule {
 
 /// Judges a command. The first of the user's rules that fits decides; without one, ours do.
 #[must_use]
-pub fn judge<S: AsRef<str>>(argv: &[S], rules: &[UserRule]) -> Verdict {
+pub fn judge<S: AsRef<str>>(argv: &[S], rules: &[UserRule]) -> InteractiveVerdict {
     let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
     command(&argv, rules, 0)
 }
 
-fn command(argv: &[&str], rules: &[UserRule], depth: usize) -> Verdict {
+fn command(argv: &[&str], rules: &[UserRule], depth: usize) -> InteractiveVerdict {
     let [path, args @ ..] = argv else { return plain("there is no command") };
     let name = path.rsplit('/').next().unwrap_or(path);
     if depth == DEEPEST {
@@ -88,8 +88,8 @@ fn shell_script<'a>(name: &str, args: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Judges what a shell is told: if one of its commands needs a terminal, it does.
-fn shell(script: &str, rules: &[UserRule], depth: usize) -> Verdict {
-    let Some(commands) = words::commands(script) else {
+fn shell(script: &str, rules: &[UserRule], depth: usize) -> InteractiveVerdict {
+    let Some(commands) = shell_words::commands(script) else {
         return unknown("the shell command has more than simple words in it");
     };
     let mut verdict = plain("no command of the shell's needs a terminal");
@@ -97,9 +97,9 @@ fn shell(script: &str, rules: &[UserRule], depth: usize) -> Verdict {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let words = after_assignments(&words);
         match command(words, rules, depth) {
-            found @ Verdict::Interactive { .. } => return found,
-            found @ Verdict::Unknown { .. } => verdict = found,
-            Verdict::Plain { .. } => {}
+            found @ InteractiveVerdict::Interactive { .. } => return found,
+            found @ InteractiveVerdict::Unknown { .. } => verdict = found,
+            InteractiveVerdict::Plain { .. } => {}
         }
     }
     verdict
@@ -112,8 +112,8 @@ fn wrapped(
     args: &[&str],
     rules: &[UserRule],
     depth: usize,
-) -> Verdict {
-    let mut scan = Scan::new(args, &Options::before(wrapper.values));
+) -> InteractiveVerdict {
+    let mut scan = ArgumentScan::new(args, &ArgumentSyntax::before(wrapper.values));
     if let Some(flag) = scan.first_of(wrapper.visible) {
         return interactive(name, format!("`{name} {flag}` opens a shell or an editor"));
     }
@@ -121,7 +121,7 @@ fn wrapped(
         if scan.operands.first() != Some(&sub) {
             return plain(format!("`{name}` starts a command only as `{name} {sub}`"));
         }
-        scan = Scan::new(scan.rest, &Options::before(wrapper.values));
+        scan = ArgumentScan::new(scan.rest, &ArgumentSyntax::before(wrapper.values));
     }
     let inner: Vec<&str> = scan.operands.iter().chain(scan.rest).copied().collect();
     let inner = after_assignments(&inner);
@@ -142,104 +142,109 @@ fn after_assignments<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     &words[words.iter().take_while(assigns).count()..]
 }
 
-fn by_table(name: &str, args: &[&str]) -> Verdict {
+fn by_table(name: &str, args: &[&str]) -> InteractiveVerdict {
     // `python3.12` is `python`.
     let bare = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
-    let names = |rule: &&Rule| rule.programs.iter().any(|it| *it == name || *it == bare);
+    let names = |rule: &&InteractiveRule| rule.programs.iter().any(|it| *it == name || *it == bare);
     let mut reason = format!("no rule is about `{name}`");
     for rule in RULES.iter().filter(names) {
         match rule.judge(args) {
-            Judged::Interactive => return interactive(name, rule.why),
-            Judged::Plain(why) => reason = format!("`{name}` {why}"),
-            Judged::Other => {}
+            RuleVerdict::Interactive => return interactive(name, rule.why),
+            RuleVerdict::Plain(why) => reason = format!("`{name}` {why}"),
+            RuleVerdict::Other => {}
         }
     }
     plain(reason)
 }
 
 /// What a rule says about arguments.
-enum Judged {
+enum RuleVerdict {
     Interactive,
     Plain(String),
     /// It is about another subcommand.
     Other,
 }
 
-impl Rule {
-    fn judge(&self, mut args: &[&str]) -> Judged {
+impl InteractiveRule {
+    fn judge(&self, mut args: &[&str]) -> RuleVerdict {
         if !self.subs.is_empty() {
-            let globals = Scan::new(args, &Options::before(self.globals));
+            let globals = ArgumentScan::new(args, &ArgumentSyntax::before(self.globals));
             if !globals.operands.first().is_some_and(|sub| self.subs.contains(sub)) {
-                return Judged::Other;
+                return RuleVerdict::Other;
             }
             args = globals.rest;
         }
-        let most = self.most.unwrap_or(usize::MAX);
-        let options = Options { words: self.words, values: self.values, ends: self.ends, most };
-        let scan = Scan::new(args, &options);
+        let most = self.max_operands.unwrap_or(usize::MAX);
+        let options = ArgumentSyntax {
+            words: self.words,
+            values: self.values,
+            end_options: self.end_options,
+            max_operands: most,
+        };
+        let scan = ArgumentScan::new(args, &options);
         if let Some(flag) = scan.first_of(&["--help", "--version"]) {
-            return Judged::Plain(format!("only tells about itself with `{flag}`"));
+            return RuleVerdict::Plain(format!("only tells about itself with `{flag}`"));
         }
         if scan.first_of(self.visible).is_some() {
-            return Judged::Interactive;
+            return RuleVerdict::Interactive;
         }
-        if let Some(flag) = scan.first_of(self.plain).or(scan.first_of(self.ends)) {
-            return Judged::Plain(format!("needs no terminal with `{flag}`"));
+        if let Some(flag) = scan.first_of(self.plain).or(scan.first_of(self.end_options)) {
+            return RuleVerdict::Plain(format!("needs no terminal with `{flag}`"));
         }
-        if self.most.is_some_and(|most| scan.operands.len() > most) {
-            return Judged::Plain("is told what to do".to_owned());
+        if self.max_operands.is_some_and(|most| scan.operands.len() > most) {
+            return RuleVerdict::Plain("is told what to do".to_owned());
         }
         if !self.needs.is_empty() && scan.first_of(self.needs).is_none() {
-            return Judged::Plain(format!(
+            return RuleVerdict::Plain(format!(
                 "needs a terminal only with `{}`",
                 self.needs.join("`, `")
             ));
         }
-        Judged::Interactive
+        RuleVerdict::Interactive
     }
 }
 
 /// How a program reads its arguments.
-struct Options<'a> {
+struct ArgumentSyntax<'a> {
     words: bool,
     values: &'a [&'a str],
-    ends: &'a [&'a str],
+    end_options: &'a [&'a str],
     /// How many operands there may be before the rest belongs to somebody else.
-    most: usize,
+    max_operands: usize,
 }
 
-impl<'a> Options<'a> {
+impl<'a> ArgumentSyntax<'a> {
     /// Those before the first operand.
     fn before(values: &'a [&'a str]) -> Self {
-        Self { words: false, values, ends: &[], most: 0 }
+        Self { words: false, values, end_options: &[], max_operands: 0 }
     }
 }
 
 /// Arguments taken apart, as far as a program reads them as its own.
-struct Scan<'a, 'b> {
+struct ArgumentScan<'a, 'b> {
     flags: Vec<String>,
     operands: Vec<&'b str>,
     /// What comes behind the last operand that was taken.
     rest: &'a [&'b str],
 }
 
-impl<'a, 'b> Scan<'a, 'b> {
+impl<'a, 'b> ArgumentScan<'a, 'b> {
     /// Reads on until one operand more than may be was seen, or an option that ends it.
-    fn new(args: &'a [&'b str], how: &Options<'_>) -> Self {
+    fn new(args: &'a [&'b str], how: &ArgumentSyntax<'_>) -> Self {
         let mut scan = Self { flags: Vec::new(), operands: Vec::new(), rest: args };
         let mut options = true;
         while let [arg, rest @ ..] = scan.rest {
             scan.rest = rest;
             if !options || !arg.starts_with('-') || *arg == "-" {
                 scan.operands.push(arg);
-                if scan.operands.len() > how.most {
+                if scan.operands.len() > how.max_operands {
                     break;
                 }
                 continue;
             }
             options = *arg != "--";
             let takes = scan.option(arg, how);
-            if scan.first_of(how.ends).is_some() {
+            if scan.first_of(how.end_options).is_some() {
                 break;
             }
             if takes {
@@ -250,12 +255,12 @@ impl<'a, 'b> Scan<'a, 'b> {
     }
 
     /// Takes one option or several letters; whether the next word belongs to it.
-    fn option(&mut self, arg: &str, how: &Options<'_>) -> bool {
+    fn option(&mut self, arg: &str, how: &ArgumentSyntax<'_>) -> bool {
         let (name, given) = arg.split_once('=').map_or((arg, false), |(name, _)| (name, true));
         let takes = how.values.contains(&name);
         self.flags.push(name.to_owned());
         // Programs with letters may have a word or two with one dash as well; those are named.
-        if how.words || takes || name.starts_with("--") || how.ends.contains(&name) {
+        if how.words || takes || name.starts_with("--") || how.end_options.contains(&name) {
             return takes && !given;
         }
         let letters: Vec<char> = arg.chars().skip(1).collect();
@@ -264,7 +269,7 @@ impl<'a, 'b> Scan<'a, 'b> {
             let last = at + 1 == letters.len();
             let takes = how.values.contains(&flag.as_str());
             let holds = how.values.contains(&format!("{flag}?").as_str());
-            let ends = how.ends.contains(&flag.as_str());
+            let ends = how.end_options.contains(&flag.as_str());
             self.flags.push(flag);
             if takes || holds || ends {
                 return takes && last;
@@ -284,7 +289,7 @@ impl UserRule {
         self.program == name && self.args.iter().all(|wanted| left.any(|arg| arg == wanted))
     }
 
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> InteractiveVerdict {
         let said = [&self.program].into_iter().chain(&self.args);
         let said = said.map(String::as_str).collect::<Vec<_>>().join(" ");
         let reason = format!("your rule about `{said}` says so");
@@ -292,19 +297,19 @@ impl UserRule {
     }
 }
 
-fn interactive(rule: &str, reason: impl Into<String>) -> Verdict {
-    Verdict::Interactive { rule: rule.to_owned(), reason: reason.into() }
+fn interactive(rule: &str, reason: impl Into<String>) -> InteractiveVerdict {
+    InteractiveVerdict::Interactive { rule: rule.to_owned(), reason: reason.into() }
 }
 
-fn plain(reason: impl Into<String>) -> Verdict {
-    Verdict::Plain { reason: reason.into() }
+fn plain(reason: impl Into<String>) -> InteractiveVerdict {
+    InteractiveVerdict::Plain { reason: reason.into() }
 }
 
-fn unknown(reason: impl Into<String>) -> Verdict {
-    Verdict::Unknown { reason: reason.into() }
+fn unknown(reason: impl Into<String>) -> InteractiveVerdict {
+    InteractiveVerdict::Unknown { reason: reason.into() }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for InteractiveVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interactive { rule, reason } => write!(f, "interactive ({rule}): {reason}"),

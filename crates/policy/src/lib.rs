@@ -5,11 +5,11 @@
 
 pub mod agent;
 pub mod delivery;
+pub mod evict;
 pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod permit;
 pub mod rate;
-pub mod retire;
 pub mod talk;
 pub mod transcript;

@@ -43,7 +43,7 @@ pub fn reaches(grant: &Grant, lineage: &[Instance]) -> bool {
 
 /// Whether the grant has ended by itself.
 #[must_use]
-pub fn is_over(grant: &Grant, now: Time) -> bool {
+pub fn is_expired(grant: &Grant, now: Time) -> bool {
     grant.expires_at.is_some_and(|at| at <= now)
 }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_grant_ends_at_its_moment() {
         let grant = grant(&[], None);
-        assert!(!is_over(&grant, Time(99)));
-        assert!(is_over(&grant, Time(100)));
+        assert!(!is_expired(&grant, Time(99)));
+        assert!(is_expired(&grant, Time(100)));
     }
 }

@@ -13,12 +13,12 @@ pub struct Rate {
 
 /// What is left of a rate, for one caller. Counted in thousandths of a unit.
 #[derive(Clone, Copy, Debug)]
-pub struct Bucket {
+pub struct TokenBucket {
     level: u64,
     at: Time,
 }
 
-impl Bucket {
+impl TokenBucket {
     /// A full one.
     #[must_use]
     pub fn new(rate: Rate, now: Time) -> Self {
@@ -59,7 +59,7 @@ mod tests {
     /// Takes at these milliseconds; `x` is refused.
     #[track_caller]
     fn check(times: &[u64], expect: &str) {
-        let mut bucket = Bucket::new(RATE, Time(0));
+        let mut bucket = TokenBucket::new(RATE, Time(0));
         let took = times.iter().map(|at| match bucket.take(1, RATE, Time(*at)) {
             Ok(()) => '.',
             Err(_) => 'x',
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_how_long_to_wait() {
-        let mut bucket = Bucket::new(RATE, Time(0));
+        let mut bucket = TokenBucket::new(RATE, Time(0));
         assert_eq!(bucket.take(3, RATE, Time(0)), Ok(()));
         assert_eq!(bucket.take(2, RATE, Time(50)), Err(150));
         assert_eq!(bucket.take(2, RATE, Time(200)), Ok(()));

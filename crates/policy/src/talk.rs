@@ -1,19 +1,19 @@
 //! What was said to an agent and by it, cut from the rows of its screen. Rows in, messages out.
 
-use crate::agent::profile::{Messages, Pattern};
+use crate::agent::profile::{MessageMarks, ProfilePattern};
 
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoken {
+pub struct ConversationMessage {
     /// By whom.
-    pub who: Who,
+    pub speaker: Speaker,
     /// What.
     pub text: String,
 }
 
 /// One of the two who talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Speaker {
     /// Whoever the agent works for.
     User,
     /// The agent.
@@ -22,26 +22,27 @@ pub enum Who {
 
 /// What was said, in the rows of a screen above its composer. What stands before the first prompt is the agent's.
 #[must_use]
-pub fn cut(rows: &[String], messages: &Messages) -> Vec<Spoken> {
+pub fn split_messages(rows: &[String], messages: &MessageMarks) -> Vec<ConversationMessage> {
     let is_noise = |row: &str| messages.noise.iter().any(|noise| noise.is_in(row));
-    let mut spoken: Vec<Spoken> = Vec::new();
-    let mut part = Part { who: Who::Agent, rows: Vec::new() };
+    let mut spoken: Vec<ConversationMessage> = Vec::new();
+    let mut part = MessageRows { speaker: Speaker::Agent, rows: Vec::new() };
     for row in rows.iter().map(|row| row.trim_end()).filter(|row| !is_noise(row)) {
-        let user = messages.user.as_ref().and_then(|user| mark(user, row));
-        let agent = messages.agent.as_ref().and_then(|agent| mark(agent, row));
+        let user = messages.user.as_ref().and_then(|user| blank_mark(user, row));
+        let agent = messages.agent.as_ref().and_then(|agent| blank_mark(agent, row));
         let (who, shown) = match (user, agent) {
-            (Some(user), _) => (Who::User, user),
-            (None, Some(agent)) => (Who::Agent, agent),
+            (Some(user), _) => (Speaker::User, user),
+            (None, Some(agent)) => (Speaker::Agent, agent),
             // The rest of a prompt stands under its beginning.
-            (None, None) if part.who == Who::User && part.goes_on(row, messages) => {
-                (Who::User, row.to_owned())
+            (None, None) if part.speaker == Speaker::User && part.continues(row, messages) => {
+                (Speaker::User, row.to_owned())
             }
-            (None, None) => (Who::Agent, row.to_owned()),
+            (None, None) => (Speaker::Agent, row.to_owned()),
         };
-        let is_next = who != part.who || messages.user.as_ref().is_some_and(|user| user.is_in(row));
+        let is_next =
+            who != part.speaker || messages.user.as_ref().is_some_and(|user| user.is_in(row));
         if is_next {
             spoken.extend(part.end());
-            part.who = who;
+            part.speaker = who;
         }
         part.rows.push(shown);
     }
@@ -50,7 +51,7 @@ pub fn cut(rows: &[String], messages: &Messages) -> Vec<Spoken> {
 }
 
 /// A row with blanks in place of the mark that it begins with, so that the margin stays even.
-fn mark(pattern: &Pattern, row: &str) -> Option<String> {
+fn blank_mark(pattern: &ProfilePattern, row: &str) -> Option<String> {
     let found = pattern.find(row)?;
     // A pattern may look at the first character of what is said.
     let end = row[..found.end].trim_end().len();
@@ -59,23 +60,23 @@ fn mark(pattern: &Pattern, row: &str) -> Option<String> {
     Some(format!("{}{}", " ".repeat(row[..end].chars().count()), &row[end..]))
 }
 
-struct Part {
-    who: Who,
+struct MessageRows {
+    speaker: Speaker,
     rows: Vec<String>,
 }
 
-impl Part {
+impl MessageRows {
     /// Whether a row belongs to the prompt before it. Where answers have a mark of their own, a blank row ends none.
-    fn goes_on(&self, row: &str, messages: &Messages) -> bool {
+    fn continues(&self, row: &str, messages: &MessageMarks) -> bool {
         let is_blank = row.trim().is_empty();
         let after_blank = self.rows.last().is_some_and(|last| last.trim().is_empty());
         let is_under = row.starts_with("  ") || is_blank;
         is_under && (messages.agent.is_some() || !after_blank)
     }
 
-    fn end(&mut self) -> Option<Spoken> {
+    fn end(&mut self) -> Option<ConversationMessage> {
         let text = without_margin(&std::mem::take(&mut self.rows));
-        (!text.is_empty()).then_some(Spoken { who: self.who, text })
+        (!text.is_empty()).then_some(ConversationMessage { speaker: self.speaker, text })
     }
 }
 
@@ -92,12 +93,12 @@ fn without_margin(rows: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Library;
+    use crate::agent::ProfileLibrary;
 
     /// What was said, a line each.
-    fn lines(talk: &[Spoken]) -> Vec<String> {
-        let line = |spoken: &Spoken| {
-            let who = if spoken.who == Who::User { "u" } else { "a" };
+    fn lines(talk: &[ConversationMessage]) -> Vec<String> {
+        let line = |spoken: &ConversationMessage| {
+            let who = if spoken.speaker == Speaker::User { "u" } else { "a" };
             format!("{who}: {}", spoken.text.replace('\n', "|"))
         };
         talk.iter().map(line).collect()
@@ -105,9 +106,9 @@ mod tests {
 
     #[track_caller]
     fn check_rows(profile: &str, rows: &[&str], expect: &[&str]) {
-        let library = Library::embedded();
+        let library = ProfileLibrary::embedded();
         let rows: Vec<String> = rows.iter().map(|row| (*row).to_owned()).collect();
-        let talk = cut(&rows, &library.get(profile).unwrap().messages);
+        let talk = split_messages(&rows, &library.get(profile).unwrap().messages);
         assert_eq!(lines(&talk), expect);
     }
 

@@ -5,17 +5,17 @@ use std::process::Command;
 
 use paned_model::Time;
 use paned_policy::layout::{
-    Decision, Direction, Kind, Limits, Ours, Owner, Owners, Request, State, Step, Window, decide,
-    settle,
+    Decision, LayoutDirection, LayoutKind, LayoutLimits, LayoutRequest, LayoutStep, LayoutWindow,
+    ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, decide, rebalance,
 };
 
 /// A tmux server of our own with one window, gone when dropped.
-struct Tmux {
+struct LayoutTestTmux {
     name: String,
     titled: bool,
 }
 
-impl Tmux {
+impl LayoutTestTmux {
     fn start(name: &str, titled: bool) -> Self {
         let name = format!("paned-{}-{name}", std::process::id());
         let tmux = Self { name, titled };
@@ -34,24 +34,24 @@ impl Tmux {
         String::from_utf8(done.stdout).unwrap().trim().to_owned()
     }
 
-    fn window(&self) -> Window {
+    fn window(&self) -> LayoutWindow {
         let format = "#{window_layout} #{pane_id} #{window_zoomed_flag}";
         let said = self.run(&["display", "-p", "-t", "w:", format]);
         let said: Vec<&str> = said.split(' ').collect();
-        let mut window = Window::parse(said[0], said[1].parse().ok()).unwrap();
+        let mut window = LayoutWindow::parse(said[0], said[1].parse().ok()).unwrap();
         (window.zoomed, window.titled) = (said[2] == "1", self.titled);
         window
     }
 
     /// Everything in one command line, as it is meant.
-    fn act(&self, steps: &[Step]) {
+    fn act(&self, steps: &[LayoutStep]) {
         let steps: Vec<_> = steps.iter().map(words).collect();
         let line = steps.join(&";".to_owned());
         self.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 
-impl Drop for Tmux {
+impl Drop for LayoutTestTmux {
     fn drop(&mut self) {
         // The server leaves its socket behind.
         let socket = self.run(&["display", "-p", "#{socket_path}"]);
@@ -60,38 +60,39 @@ impl Drop for Tmux {
     }
 }
 
-fn words(step: &Step) -> Vec<String> {
+fn words(step: &LayoutStep) -> Vec<String> {
     let split = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     match step {
-        Step::Split { target, direction, size } => {
-            let way = if *direction == Direction::Right { "-h" } else { "-v" };
+        LayoutStep::Split { target, direction, size } => {
+            let way = if *direction == LayoutDirection::Right { "-h" } else { "-v" };
             let size = size.map_or(String::new(), |size| format!(" -l {size}"));
             let mut words = split(format!("split-window -d {way} -t {target}{size}"));
             words.push("sleep 600".to_owned());
             words
         }
-        Step::Close(pane) => split(format!("kill-pane -t {pane}")),
-        Step::Swap(a, b) => split(format!("swap-pane -d -s {a} -t {b}")),
-        Step::Arrange(layout) => split(format!("select-layout -t w: {layout}")),
-        Step::Zoom(pane) => split(format!("resize-pane -Z -t {pane}")),
+        LayoutStep::Close(pane) => split(format!("kill-pane -t {pane}")),
+        LayoutStep::Swap(a, b) => split(format!("swap-pane -d -s {a} -t {b}")),
+        LayoutStep::Arrange(layout) => split(format!("select-layout -t w: {layout}")),
+        LayoutStep::Zoom(pane) => split(format!("resize-pane -Z -t {pane}")),
     }
 }
 
 /// A window in use: panes are asked for, close, are zoomed and resized, and strangers come in.
-struct Play {
-    tmux: Tmux,
-    owners: Owners,
-    limits: Limits,
+struct LayoutSimulation {
+    tmux: LayoutTestTmux,
+    owners: PaneOwners,
+    limits: LayoutLimits,
     seed: u64,
     /// How many plans were done.
     plans: usize,
 }
 
-impl Play {
-    fn start(layout: Kind, seed: u64, titled: bool) -> Self {
-        let tmux = Tmux::start(&format!("{layout}-{seed}"), titled);
-        let owners = tmux.window().panes().into_iter().map(|pane| (pane, Owner::Main)).collect();
-        let limits = Limits {
+impl LayoutSimulation {
+    fn start(layout: LayoutKind, seed: u64, titled: bool) -> Self {
+        let tmux = LayoutTestTmux::start(&format!("{layout}-{seed}"), titled);
+        let owners =
+            tmux.window().panes().into_iter().map(|pane| (pane, PaneOwner::Main)).collect();
+        let limits = LayoutLimits {
             layout,
             main_pane_size: 50,
             main_pane_min_width: 60,
@@ -101,7 +102,7 @@ impl Play {
         Self { tmux, owners, limits, seed, plans: 0 }
     }
 
-    fn roll(&mut self, sides: usize) -> usize {
+    fn random(&mut self, sides: usize) -> usize {
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
         self.seed ^= self.seed << 17;
@@ -111,8 +112,8 @@ impl Play {
     fn turn(&mut self, number: usize) {
         let window = self.tmux.window();
         let panes = window.panes();
-        let any = panes[self.roll(panes.len())];
-        match self.roll(12) {
+        let any = panes[self.random(panes.len())];
+        match self.random(12) {
             0..=5 => self.ask(&window, number),
             6 if self.owners.main(&window) != Some(any) && window.active != Some(any) => {
                 self.tmux.run(&["kill-pane", "-t", &any.to_string()]);
@@ -121,7 +122,7 @@ impl Play {
                 self.tmux.run(&["split-window", "-d", "-t", &any.to_string(), "sleep 600"]);
             }
             8 => {
-                let (cols, rows) = (100 + self.roll(200), 20 + self.roll(60));
+                let (cols, rows) = (100 + self.random(200), 20 + self.random(60));
                 let (cols, rows) = (cols.to_string(), rows.to_string());
                 self.tmux.run(&["resize-window", "-t", "w:", "-x", &cols, "-y", &rows]);
             }
@@ -132,9 +133,9 @@ impl Play {
         }
     }
 
-    fn ask(&mut self, window: &Window, number: usize) {
+    fn ask(&mut self, window: &LayoutWindow, number: usize) {
         let pane = format!("agent-{number}").parse().unwrap();
-        let request = Request { pane, replace_ok: true, wait_ok: true };
+        let request = LayoutRequest { pane, replace_ok: true, wait_ok: true };
         let decision = decide(window, &self.owners, &request, &self.limits);
         if let Decision::Defer { .. } | Decision::Skip { .. } = decision {
             return;
@@ -148,15 +149,16 @@ impl Play {
                 self.tmux.run(&["display", "-p", "-t", &new.to_string(), "#{pane_height}"]);
             assert!(height.parse::<u16>().unwrap() >= self.limits.min_height, "{decision:?}");
         }
-        let state = [State::Idle, State::Busy, State::Exited][self.roll(3)];
+        let state = [ManagedPaneState::Idle, ManagedPaneState::Busy, ManagedPaneState::Exited]
+            [self.random(3)];
         let since = Time(u64::try_from(number).unwrap());
-        let ours = Ours { pane: request.pane, state, persistent: false, since };
-        self.owners.set(new, Owner::Ours(ours));
+        let ours = ManagedPane { pane: request.pane, state, persistent: false, since };
+        self.owners.set(new, PaneOwner::Managed(ours));
         self.plans += 1;
     }
 
-    fn settle(&mut self, window: &Window) {
-        let steps = settle(window, &self.owners, &self.limits);
+    fn settle(&mut self, window: &LayoutWindow) {
+        let steps = rebalance(window, &self.owners, &self.limits);
         if let Some(last) = window.panes().last().filter(|_| !steps.is_empty()) {
             self.tmux.act(&steps);
             assert_eq!(window.apply(&steps, *last).unwrap(), self.tmux.window(), "{steps:?}");
@@ -168,11 +170,11 @@ impl Play {
 #[test]
 fn tmux_makes_of_a_plan_what_was_predicted() {
     let mut plans = 0;
-    let kinds = [Kind::Vertical, Kind::Horizontal, Kind::Grid];
+    let kinds = [LayoutKind::Vertical, LayoutKind::Horizontal, LayoutKind::Grid];
     for (seed, (kind, titled)) in
         (1..).zip(kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]))
     {
-        let mut play = Play::start(kind, seed * 7919, titled);
+        let mut play = LayoutSimulation::start(kind, seed * 7919, titled);
         (0..25).for_each(|number| play.turn(number));
         plans += play.plans;
     }

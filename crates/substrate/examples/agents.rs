@@ -11,17 +11,19 @@ use std::time::{Duration, Instant};
 
 use paned_model::Size;
 use paned_substrate::Substrate;
-use paned_substrate::native::Nursery;
-use paned_substrate::sessions::{Direction, Name, Native, Program, Target, Tmux};
+use paned_substrate::native::ForkServer;
+use paned_substrate::sessions::{
+    Name, NativeSubstrate, Program, SplitOrientation, Target, TmuxSubstrate,
+};
 use paned_substrate::tmux::Place;
 
-type Answer<T> = Result<T, Box<dyn Error>>;
+type ExampleResult<T> = Result<T, Box<dyn Error>>;
 
-fn main() -> Answer<()> {
+fn main() -> ExampleResult<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         // Before there are threads: keepers are forked from here.
-        ["nursery"] => Ok(paned_keeper::nursery::run(None)?),
+        ["nursery"] => Ok(paned_keeper::fork_server::run(None)?),
         [ground, folder] => run(ground, Path::new(folder)),
         [ground] => {
             let folder = tempfile::tempdir()?;
@@ -32,7 +34,7 @@ fn main() -> Answer<()> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn run(ground: &str, folder: &Path) -> Answer<()> {
+async fn run(ground: &str, folder: &Path) -> ExampleResult<()> {
     let substrate = choose(ground, folder)?;
     let size = Size { cols: 100, rows: 30 };
     let shell = Program::new(["sh"]);
@@ -47,7 +49,7 @@ async fn run(ground: &str, folder: &Path) -> Answer<()> {
     }
 
     let logs = Program::new(["sh", "-c", "echo watching; exec cat"]);
-    let pane = substrate.split(&Target::from(&one), Direction::Horizontal, &logs).await?;
+    let pane = substrate.split(&Target::from(&one), SplitOrientation::Horizontal, &logs).await?;
     wait_for(substrate.as_ref(), &Target::from(&pane.id), "watching").await?;
     println!("{one} has a second pane of {}", pane.size);
 
@@ -57,23 +59,23 @@ async fn run(ground: &str, folder: &Path) -> Answer<()> {
     }
     println!("{} sessions are left", substrate.list().await?.len());
     // Without this, tmux waits for the next session; natively nothing is left to wait.
-    Ok(Tmux::new(Place::own(folder)).end_server().await?)
+    Ok(TmuxSubstrate::new(Place::own(folder)).end_server().await?)
 }
 
-fn choose(ground: &str, folder: &Path) -> Answer<Box<dyn Substrate>> {
+fn choose(ground: &str, folder: &Path) -> ExampleResult<Box<dyn Substrate>> {
     match ground {
         "native" => {
             let (program, log) = (std::env::current_exe()?, folder.join("keepers.log"));
-            let nursery = Nursery::new(program, vec!["nursery".into()], log);
-            Ok(Box::new(Native::new(folder.to_owned(), nursery)))
+            let nursery = ForkServer::new(program, vec!["nursery".into()], log);
+            Ok(Box::new(NativeSubstrate::new(folder.to_owned(), nursery)))
         }
-        "tmux" => Ok(Box::new(Tmux::new(Place::own(folder)))),
+        "tmux" => Ok(Box::new(TmuxSubstrate::new(Place::own(folder)))),
         other => Err(format!("no ground is called {other}: native or tmux").into()),
     }
 }
 
 /// Waits until one of the last lines ends with this: before it may stand the shell's prompt.
-async fn wait_for(substrate: &dyn Substrate, target: &Target, line: &str) -> Answer<()> {
+async fn wait_for(substrate: &dyn Substrate, target: &Target, line: &str) -> ExampleResult<()> {
     let end = Instant::now() + Duration::from_secs(10);
     while Instant::now() < end {
         if substrate.capture(target, 50).await?.iter().any(|other| other.ends_with(line)) {

@@ -5,13 +5,14 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use paned_model::frame::{Ending, Guard, Refused, Survivor};
+use paned_model::frame::{ExitRecord, InputGuard, RefusalReason, Survivor};
 use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
-    Boxed, Carrier, Command, Error, Fact, Found, Gap, Ground, Later, Link, Mark, News, NotResized,
-    Order, Output, Resizing, Silent, SizeMark, Stamp, State, Traces, Typed,
+    Backend, BoxedFuture, Driver, Error, InputReport, LineMark, Output, OutputFlag, OutputGap,
+    OutputTime, PaneCommand, PaneEvent, PaneHandle, PendingRecovery, ProcessFingerprint,
+    RecoveredPane, RecoveredState, ResizeError, SizeMark, SizeRequest, SpawnSpec, UnresponsivePane,
 };
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
@@ -24,16 +25,16 @@ pub struct Fake {
 #[derive(Debug)]
 pub struct FakePane {
     /// How it was ordered.
-    pub order: Order,
-    inner: Mutex<Inner>,
+    pub spec: SpawnSpec,
+    state: Mutex<FakePaneState>,
     /// Ends what its keeper hears.
-    deafened: Notify,
+    disconnect: Notify,
     /// Something became of a keeper that did not answer.
-    spoke: Notify,
+    answered: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct FakePaneState {
     printed: Vec<u8>,
     /// From which offsets on it was printed when.
     times: Vec<(u64, Time)>,
@@ -41,23 +42,23 @@ struct Inner {
     first: u64,
     typed: Vec<u8>,
     /// How often somebody has typed.
-    hands: u64,
+    typed_count: u64,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
     /// How often it heard that.
-    takes: u64,
-    news: Arc<News>,
+    ack_count: u64,
+    output_flag: Arc<OutputFlag>,
     /// How often it was told to give its program breaks.
     breaks: u64,
     /// The sizes it was given after the first one, and where.
     sizes: Vec<(u64, Size)>,
     holder: Option<String>,
-    ending: Option<Ending>,
+    ending: Option<ExitRecord>,
     lost: bool,
     /// Whether its keeper answers nobody who comes.
-    silent: bool,
+    unresponsive: bool,
     survivors: Vec<Survivor>,
-    outbox: Option<mpsc::Sender<Fact>>,
+    outbox: Option<mpsc::Sender<PaneEvent>>,
 }
 
 impl Fake {
@@ -72,41 +73,51 @@ impl Fake {
         self.panes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self, order: Order) -> Result<Link, Error> {
+    fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
         if order.program.ends_with("/refused") {
             return Err(Error::Refused("cannot run it".into()));
         }
         let id = order.id.clone();
         let (deafened, spoke) = (Notify::new(), Notify::new());
-        let pane = Arc::new(FakePane { order, inner: Mutex::default(), deafened, spoke });
+        let pane = Arc::new(FakePane {
+            spec: order,
+            state: Mutex::default(),
+            disconnect: deafened,
+            answered: spoke,
+        });
         if self.lock().insert(id.clone(), pane.clone()).is_some() {
-            return Err(Error::Taken(id));
+            return Err(Error::NameTaken(id));
         }
         Ok(pane.link())
     }
 }
 
-impl Ground for Fake {
-    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
+impl Backend for Fake {
+    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
         Box::pin(async move { self.start(order) })
     }
 
-    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
-        let found = self.lock().values().map(FakePane::found).collect();
+    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
+        let found = self.lock().values().map(FakePane::recovered).collect();
         Box::pin(async move { Ok(found) })
     }
 
-    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
+    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState> {
         let pane = self.lock().get(&id).cloned();
-        Box::pin(async move { pane.map_or(State::Lost(None), |pane| pane.state()) })
+        Box::pin(async move { pane.map_or(RecoveredState::Lost(None), |pane| pane.state()) })
     }
 
-    fn end(&self, id: PaneId, _: Traces, _: Duration) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+    fn end(
+        &self,
+        id: PaneId,
+        _: ProcessFingerprint,
+        _: Duration,
+    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
         let pane = self.pane(id.as_str());
         Box::pin(async move { Ok(pane.map(|pane| pane.end_by_force()).unwrap_or_default()) })
     }
 
-    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
+    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
         self.lock().remove(&id);
         Box::pin(async { Ok(()) })
     }
@@ -117,7 +128,7 @@ impl FakePane {
     pub fn print(&self, bytes: &[u8]) {
         let mut inner = self.lock();
         inner.printed.extend_from_slice(bytes);
-        inner.tell(Fact::Wrote);
+        inner.emit(PaneEvent::Printed);
     }
 
     /// The program prints at a time of the test's choice; what has none is as old as the pane.
@@ -136,16 +147,21 @@ impl FakePane {
 
     /// The program ends by itself.
     pub fn exit(&self, exit: Exit) {
-        self.lock().end(Ending { exit: Some(exit), killed: false, timed_out: false, at: Time(7) });
+        self.lock().end(ExitRecord {
+            exit: Some(exit),
+            killed: false,
+            timed_out: false,
+            at: Time(7),
+        });
     }
 
     /// The keeper dies.
     pub fn lose(&self) {
         let mut inner = self.lock();
         inner.lost = true;
-        inner.tell(Fact::Lost);
+        inner.emit(PaneEvent::Lost);
         inner.outbox = None;
-        self.spoke.notify_one();
+        self.answered.notify_one();
     }
 
     /// Whoever is left is killed, the keeper too; answers who outlived that.
@@ -159,31 +175,31 @@ impl FakePane {
     }
 
     /// The keeper was not dead: who was told so was told wrong.
-    pub fn find(&self) {
+    pub fn revive_keeper(&self) {
         self.lock().lost = false;
     }
 
     /// The keeper lives, and lets its server go.
     pub fn part(&self) {
         let mut inner = self.lock();
-        inner.tell(Fact::Parted);
+        inner.emit(PaneEvent::Detached);
         inner.outbox = None;
     }
 
     /// The keeper lives, and answers nobody who comes from now on.
     pub fn hush(&self) {
-        self.lock().silent = true;
+        self.lock().unresponsive = true;
     }
 
     /// The keeper answers again, also those who have waited.
     pub fn speak(&self) {
-        self.lock().silent = false;
-        self.spoke.notify_one();
+        self.lock().unresponsive = false;
+        self.answered.notify_one();
     }
 
     /// The keeper hears nothing any more, and nobody has noticed yet.
-    pub fn deafen(&self) {
-        self.deafened.notify_one();
+    pub fn stop_listening(&self) {
+        self.disconnect.notify_one();
     }
 
     /// What was typed so far.
@@ -205,13 +221,13 @@ impl FakePane {
 
     /// How often the kernel has said so.
     #[must_use]
-    pub fn takes(&self) -> u64 {
-        self.lock().takes
+    pub fn ack_count(&self) -> u64 {
+        self.lock().ack_count
     }
 
     /// The keeper tells on without hearing what was taken.
-    pub fn tell_ahead(&self) {
-        self.lock().news.set_due(false);
+    pub fn notify_without_ack(&self) {
+        self.lock().output_flag.set_ack_due(false);
     }
 
     /// How often the kernel has asked for breaks of a program that prints much.
@@ -225,110 +241,115 @@ impl FakePane {
         self.lock().survivors = survivors;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, FakePaneState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn found(self: &Arc<Self>) -> Found {
-        let (id, record) = (self.order.id.clone(), self.order.record.clone());
-        Found { id, record, state: self.state() }
+    fn recovered(self: &Arc<Self>) -> RecoveredPane {
+        let (id, record) = (self.spec.id.clone(), self.spec.record.clone());
+        RecoveredPane { id, record, state: self.state() }
     }
 
-    fn state(self: &Arc<Self>) -> State {
+    fn state(self: &Arc<Self>) -> RecoveredState {
         let (ending, lost, silent) = {
             let inner = self.lock();
-            (inner.ending, inner.lost, inner.silent)
+            (inner.ending, inner.lost, inner.unresponsive)
         };
         match ending {
-            Some(ending) => State::Ended(self.clone(), ending),
-            None if lost => State::Lost(Some(self.clone())),
-            None if silent => State::Silent(self.silent()),
-            None => State::Alive(self.link()),
+            Some(ending) => RecoveredState::Ended(self.clone(), ending),
+            None if lost => RecoveredState::Lost(Some(self.clone())),
+            None if silent => RecoveredState::Unresponsive(self.unresponsive()),
+            None => RecoveredState::Alive(self.link()),
         }
     }
 
-    fn silent(self: &Arc<Self>) -> Silent {
+    fn unresponsive(self: &Arc<Self>) -> UnresponsivePane {
         let pane = self.clone();
-        let later = Later::new(async move {
-            pane.spoke.notified().await;
+        let later = PendingRecovery::new(async move {
+            pane.answered.notified().await;
             pane.state()
         });
         let output: Arc<dyn Output> = self.clone();
-        Silent { pid: Some(4242), keeper: Some(4241), output: Some(output), later }
+        UnresponsivePane {
+            pid: Some(4242),
+            keeper: Some(4241),
+            output: Some(output),
+            pending: later,
+        }
     }
 
-    fn link(self: &Arc<Self>) -> Link {
+    fn link(self: &Arc<Self>) -> PaneHandle {
         let (commands, mut inbox) = mpsc::channel(64);
         let (outbox, facts) = mpsc::channel(64);
-        let (counter, typed) = watch::channel(Some(self.lock().hands));
+        let (counter, typed) = watch::channel(Some(self.lock().typed_count));
         (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
         let pane = self.clone();
-        let carrier = Carrier::new(async move {
+        let carrier = Driver::new(async move {
             loop {
                 tokio::select! {
-                    Some(command) = inbox.recv() => pane.obey(command),
-                    () = pane.deafened.notified() => return,
+                    Some(command) = inbox.recv() => pane.handle_command(command),
+                    () = pane.disconnect.notified() => return,
                     else => return,
                 }
             }
         });
-        let news = Arc::new(News::new(true, None));
-        self.lock().news = news.clone();
-        Link {
+        let news = Arc::new(OutputFlag::new(true, None));
+        self.lock().output_flag = news.clone();
+        PaneHandle {
             pid: 4242,
             keeper: 4241,
             started: Time(1),
             output: self.clone(),
             commands,
-            facts,
+            events: facts,
             typed,
-            news,
-            carrier,
+            output_flag: news,
+            driver: carrier,
         }
     }
 
-    fn obey(&self, command: Command) {
+    fn handle_command(&self, command: PaneCommand) {
         let mut inner = self.lock();
-        let gone = if inner.ending.is_some() { Err(Refused::Gone) } else { Ok(()) };
+        let gone = if inner.ending.is_some() { Err(RefusalReason::Gone) } else { Ok(()) };
         match command {
-            Command::Took(offset) => {
+            PaneCommand::Ack(offset) => {
                 inner.taken = offset;
-                inner.takes += 1;
+                inner.ack_count += 1;
             }
-            Command::Input(bytes, reply) => {
+            PaneCommand::Input(bytes, reply) => {
                 inner.accept(&bytes.concat());
-                let _ = reply.send(gone.map(|()| Typed::default()));
+                let _ = reply.send(gone.map(|()| InputReport::default()));
             }
-            Command::Guarded(bytes, guard, reply) => {
-                let typed = Typed { refereed: true, ..Typed::default() };
-                let written = inner.accept_if(guard, &bytes);
+            PaneCommand::GuardedInput(bytes, guard, reply) => {
+                let typed = InputReport { guard_atomic: true, ..InputReport::default() };
+                let written = inner.accept_guarded(guard, &bytes);
                 let _ = reply.send(gone.and(written).map(|()| typed));
             }
-            Command::Resize(resizing, reply) => {
+            PaneCommand::Resize(resizing, reply) => {
                 let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
             }
-            Command::Release(holder) => {
+            PaneCommand::Release(holder) => {
                 if inner.holder.take_if(|held| *held == holder).is_some() {
-                    inner.tell(Fact::Held(None));
+                    inner.emit(PaneEvent::SizeHolder(None));
                 }
             }
-            Command::Kill(_, reply) => {
+            PaneCommand::Kill(_, reply) => {
                 let survivors = inner.survivors.clone();
                 if survivors.is_empty() {
                     let exit = Some(Exit::Signal(15));
-                    inner.end(Ending { exit, killed: true, timed_out: false, at: Time(8) });
+                    inner.end(ExitRecord { exit, killed: true, timed_out: false, at: Time(8) });
                 }
                 let _ = reply.send(survivors);
             }
-            Command::Breaks(_) => inner.breaks += 1,
+            PaneCommand::Throttle(_) => inner.breaks += 1,
             // Nobody else's pane: dropping the answer says so.
-            Command::LetGo(_) => {}
+            PaneCommand::Detach(_) => {}
         }
     }
 }
 
-impl Inner {
-    fn tell(&self, fact: Fact) {
+impl FakePaneState {
+    fn emit(&self, fact: PaneEvent) {
         if let Some(outbox) = &self.outbox {
             let _ = outbox.try_send(fact);
         }
@@ -336,38 +357,38 @@ impl Inner {
 
     fn accept(&mut self, bytes: &[u8]) {
         self.typed.extend(bytes);
-        self.hands += 1;
+        self.typed_count += 1;
         if let Some(counter) = &self.counter {
-            counter.send_replace(Some(self.hands));
+            counter.send_replace(Some(self.typed_count));
         }
     }
 
-    fn accept_if(&mut self, guard: Guard, bytes: &[u8]) -> Result<(), Refused> {
+    fn accept_guarded(&mut self, guard: InputGuard, bytes: &[u8]) -> Result<(), RefusalReason> {
         let stands = guard.end.is_none_or(|end| end == self.printed.len() as u64);
-        if !stands || guard.typed.is_some_and(|typed| typed != self.hands) {
-            return Err(Refused::Moved);
+        if !stands || guard.typed.is_some_and(|typed| typed != self.typed_count) {
+            return Err(RefusalReason::Stale);
         }
         self.typed.extend(bytes);
         Ok(())
     }
 
-    fn resize(&mut self, resizing: Resizing) -> Result<(), NotResized> {
-        let Resizing { size, holder, force } = resizing;
+    fn resize(&mut self, resizing: SizeRequest) -> Result<(), ResizeError> {
+        let SizeRequest { size, holder, force } = resizing;
         if self.holder.is_some() && self.holder != holder && !force {
-            return Err(NotResized { why: Refused::Held, holder: self.holder.clone() });
+            return Err(ResizeError { why: RefusalReason::Held, holder: self.holder.clone() });
         }
         self.sizes.push((self.printed.len() as u64, size));
         if self.holder != holder {
             self.holder.clone_from(&holder);
-            self.tell(Fact::Held(holder));
+            self.emit(PaneEvent::SizeHolder(holder));
         }
         Ok(())
     }
 
-    fn end(&mut self, ending: Ending) {
+    fn end(&mut self, ending: ExitRecord) {
         if self.ending.is_none() {
             self.ending = Some(ending);
-            self.tell(Fact::Exited(ending));
+            self.emit(PaneEvent::Exited(ending));
         }
     }
 }
@@ -390,24 +411,24 @@ impl Output for FakePane {
     }
 
     fn size(&self) -> Size {
-        self.lock().sizes.last().map_or(self.order.size, |(_, size)| *size)
+        self.lock().sizes.last().map_or(self.spec.size, |(_, size)| *size)
     }
 
     fn sizes(&self, after: u64) -> Vec<SizeMark> {
         let inner = self.lock();
-        let all = [(0, self.order.size)].into_iter().chain(inner.sizes.iter().copied());
+        let all = [(0, self.spec.size)].into_iter().chain(inner.sizes.iter().copied());
         let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
         marks.filter(|mark| after < mark.n).collect()
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&self) -> Option<ExitRecord> {
         self.lock().ending
     }
 
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         let inner = self.lock();
         if offset < inner.first {
-            return Ok(Err(Gap { first: inner.first }));
+            return Ok(Err(OutputGap { first: inner.first }));
         }
         let from = inner.printed.len().min(offset as usize);
         let rest = &inner.printed[from..];
@@ -416,15 +437,15 @@ impl Output for FakePane {
         Ok(Ok(wanted))
     }
 
-    fn mark(&self, _: u64) -> io::Result<Result<Mark, Gap>> {
-        Ok(Ok(Mark { offset: 0, lines: 0, time: Time(1) }))
+    fn line_mark(&self, _: u64) -> io::Result<Result<LineMark, OutputGap>> {
+        Ok(Ok(LineMark { offset: 0, lines: 0, time: Time(1) }))
     }
 
-    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
         let inner = self.lock();
         let later = inner.times.partition_point(|(from, _)| *from <= offset);
         let time = later.checked_sub(1).map_or(Time(1), |at| inner.times[at].1);
         let until = inner.times.get(later).map_or(u64::MAX, |(from, _)| *from);
-        Ok(Ok(Stamp { time, until }))
+        Ok(Ok(OutputTime { time, until }))
     }
 }

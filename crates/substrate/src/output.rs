@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 use std::io;
 
-use paned_keeper::tape::Reader;
-use paned_model::frame::Ending;
+use paned_keeper::tape::TapeReader;
+use paned_model::frame::ExitRecord;
 use paned_model::{Size, Time};
 
-pub use paned_keeper::tape::{Damage, Gap, SizeMark, Stamp, Summary};
+pub use paned_keeper::tape::{Damage, OutputGap, OutputTime, SizeMark, Summary};
 
-/// A pane's output. Reading never slows the pane; what was overwritten is told as a [`Gap`].
+/// A pane's output. Reading never slows the pane; what was overwritten is told as a [`OutputGap`].
 pub trait Output: Debug + Send + Sync {
     /// The first offset that is still kept.
     fn first(&self) -> u64;
@@ -38,34 +38,34 @@ pub trait Output: Debug + Send + Sync {
         Vec::new()
     }
     /// How the program ended, once it has.
-    fn ending(&self) -> Option<Ending>;
+    fn ending(&self) -> Option<ExitRecord>;
     /// Whether the keeper that writes it lives, where there is one to tell.
-    fn is_kept(&self) -> bool {
+    fn has_live_keeper(&self) -> bool {
         false
     }
     /// Reads from an offset: up to a buffer full, nothing at the end.
     ///
     /// # Errors
     /// When the disk refuses.
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>>;
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>>;
     /// The nearest place before an offset from which lines can be counted.
     ///
     /// # Errors
     /// When the disk refuses.
-    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>>;
+    fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>>;
     /// When the byte at an offset was printed; as the nearest mark says, where nothing better is known.
     ///
     /// # Errors
     /// When the disk refuses.
-    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
-        let mark = self.mark(offset)?;
-        Ok(mark.map(|mark| Stamp { time: mark.time, until: offset + 1 }))
+    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
+        let mark = self.line_mark(offset)?;
+        Ok(mark.map(|mark| OutputTime { time: mark.time, until: offset + 1 }))
     }
 }
 
 /// A place in a pane's output where it is known how many lines came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct LineMark {
     /// The place.
     pub offset: u64,
     /// Line ends before it.
@@ -74,7 +74,7 @@ pub struct Mark {
     pub time: Time,
 }
 
-impl Output for Reader {
+impl Output for TapeReader {
     fn first(&self) -> u64 {
         Self::first(self)
     }
@@ -107,24 +107,24 @@ impl Output for Reader {
         Self::sizes(self, after)
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&self) -> Option<ExitRecord> {
         Self::ending(self)
     }
 
-    fn is_kept(&self) -> bool {
-        Self::is_kept(self)
+    fn has_live_keeper(&self) -> bool {
+        Self::has_live_keeper(self)
     }
 
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         Self::read(self, offset, buffer)
     }
 
-    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
-        let mark = Self::mark(self, offset)?;
-        Ok(mark.map(|(offset, lines, time)| Mark { offset, lines, time }))
+    fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>> {
+        let mark = Self::line_mark(self, offset)?;
+        Ok(mark.map(|(offset, lines, time)| LineMark { offset, lines, time }))
     }
 
-    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
+    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
         Self::time(self, offset)
     }
 }

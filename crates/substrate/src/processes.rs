@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use paned_keeper::process::{Process, Tree};
+use paned_keeper::process::{Process, ProcessTree};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -28,7 +28,7 @@ const INTERPRETERS: [&str; 20] = [
 /// A program and its version, as far as that is known without running it: its file, that file's size and when it changed. For
 /// an interpreter that is the script; without one, the arguments belong to the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Program {
+pub struct ProgramIdentity {
     /// The file that is executed, links resolved.
     pub executable: String,
     /// What an interpreter runs: a script, or its arguments.
@@ -40,10 +40,10 @@ pub struct Program {
     pub modified: i64,
 }
 
-impl Program {
+impl ProgramIdentity {
     /// Whether it is the same program, of this or another version.
     #[must_use]
-    pub fn is_in_place_of(&self, other: &Self) -> bool {
+    pub fn is_same_program(&self, other: &Self) -> bool {
         self.executable == other.executable && self.runs == other.runs
     }
 
@@ -90,12 +90,12 @@ fn script(folder: &str, arguments: &[String]) -> Option<(Option<String>, String)
 pub struct Processes {
     root: Option<i32>,
     /// When they were last measured, and what they had used.
-    measured: Option<(Instant, Usage)>,
+    measured: Option<(Instant, CpuUsage)>,
 }
 
 /// How much of the processors some processes have had.
 #[derive(Clone, Copy, Default)]
-struct Usage {
+struct CpuUsage {
     /// Processor time, in ticks.
     ticks: u64,
     /// How long they were ready to run and had to wait, in nanoseconds.
@@ -117,14 +117,14 @@ impl Processes {
     }
 
     /// Whether they have used much of a processor since the last call; nothing when that was just now.
-    pub fn compute(&mut self, now: Instant) -> Option<bool> {
+    pub fn is_computing(&mut self, now: Instant) -> Option<bool> {
         if self.measured.is_some_and(|(at, _)| now < at + SPAN) {
             return None;
         }
         let all = self.all();
         let ticks = all.iter().filter_map(Process::cpu_ticks).sum();
         let waited = all.iter().filter_map(|process| queue_time(process.pid)).sum();
-        let (at, before) = self.measured.replace((now, Usage { ticks, waited }))?;
+        let (at, before) = self.measured.replace((now, CpuUsage { ticks, waited }))?;
         let span = now.duration_since(at);
         let used = seconds(ticks.saturating_sub(before.ticks));
         let waited = Duration::from_nanos(waited.saturating_sub(before.waited)).as_secs_f64();
@@ -135,20 +135,20 @@ impl Processes {
 
     /// Which program it is; nothing where that cannot be told.
     #[must_use]
-    pub fn program(&self) -> Option<Program> {
-        Program::of(&Process::find(self.root?)?)
+    pub fn program(&self) -> Option<ProgramIdentity> {
+        ProgramIdentity::of(&Process::find(self.root?)?)
     }
 
     /// Whether a process in the terminal's foreground waits for input and does nothing else: its only thread sleeps in a read
     /// of the terminal. Programs that wait for several things at once are not known to.
     #[must_use]
-    pub fn wait_for_input(&self) -> bool {
+    pub fn is_waiting_for_input(&self) -> bool {
         self.all().iter().any(|process| reads_terminal(process.pid).unwrap_or(false))
     }
 
     fn all(&self) -> Vec<Process> {
         let Some(root) = self.root else { return Vec::new() };
-        let mut all = Tree::of(root).living();
+        let mut all = ProcessTree::of(root).living();
         all.extend(Process::find(root));
         all
     }
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    fn program(argv: &[&str]) -> (std::process::Child, Program) {
+    fn program(argv: &[&str]) -> (std::process::Child, ProgramIdentity) {
         let mut command = std::process::Command::new(argv[0]);
         command.args(&argv[1..]).stdin(std::process::Stdio::piped());
         let child = command.spawn().unwrap();
@@ -261,7 +261,7 @@ mod tests {
         fs::write(&one, "read line; read more\n").unwrap();
         let (again, changed) = program(&["sh", &one]);
         assert_ne!(changed, found[0], "another version");
-        assert!(changed.is_in_place_of(&found[0]) && !changed.is_in_place_of(&found[2]));
+        assert!(changed.is_same_program(&found[0]) && !changed.is_same_program(&found[2]));
         for mut child in children.into_iter().chain([again]) {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -273,7 +273,7 @@ mod tests {
         let (mut child, _) = program(&["cat"]);
         let stat = || fs::read_to_string(format!("/proc/{}/stat", child.id())).ok();
         wait(|| stat().filter(|stat| stat.contains(") S ")));
-        assert!(!Processes::new(Some(child.id())).wait_for_input());
+        assert!(!Processes::new(Some(child.id())).is_waiting_for_input());
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -302,8 +302,8 @@ mod tests {
         let deadline = Instant::now() + Duration::from_secs(20);
         let mut computes = false;
         while !computes && Instant::now() < deadline {
-            computes |= of_busy.compute(Instant::now()) == Some(true);
-            assert_ne!(of_idle.compute(Instant::now()), Some(true));
+            computes |= of_busy.is_computing(Instant::now()) == Some(true);
+            assert_ne!(of_idle.is_computing(Instant::now()), Some(true));
             std::thread::yield_now();
         }
         assert!(computes);

@@ -17,38 +17,38 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 /// It tells each time that its other end has read something, so whoever watches it for room is woken by each of their own
 /// words. It is watched as the end of a pipe, therefore: for something to hear, and for room only while it is full.
 #[derive(Debug)]
-pub struct Socket {
+pub struct UnixSocket {
     stream: Receiver,
     /// Tells of room while the socket is full.
-    room: Option<Sender>,
+    writable: Option<Sender>,
 }
 
-impl Socket {
+impl UnixSocket {
     pub(crate) fn new(stream: StdStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let stream = Receiver::from_owned_fd_unchecked(OwnedFd::from(stream))?;
-        Ok(Self { stream, room: None })
+        Ok(Self { stream, writable: None })
     }
 
     /// The socket of a stream.
     ///
     /// # Errors
     /// When the system has no room to watch it.
-    pub fn over(stream: UnixStream) -> io::Result<Self> {
+    pub fn from_stream(stream: UnixStream) -> io::Result<Self> {
         Self::new(stream.into_std()?)
     }
 
     /// Sends what it takes without waiting.
     ///
     /// # Errors
-    /// [`ErrorKind::WouldBlock`] when it is full; [`Socket::poll_room`] waits then. Any other when nobody hears us.
+    /// [`ErrorKind::WouldBlock`] when it is full; [`UnixSocket::poll_writable`] waits then. Any other when nobody hears us.
     pub(crate) fn try_send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.attempt(|stream| send(stream, bytes, SendFlags::NOSIGNAL))
     }
 
     /// Waits for room, if it was full when something was last sent.
-    pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.room.as_ref().map_or(Poll::Ready(Ok(())), |room| room.poll_write_ready(cx))
+    pub(crate) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.writable.as_ref().map_or(Poll::Ready(Ok(())), |room| room.poll_write_ready(cx))
     }
 
     fn attempt(
@@ -58,12 +58,12 @@ impl Socket {
         loop {
             match send(&self.stream) {
                 Ok(sent) => {
-                    self.room = None;
+                    self.writable = None;
                     return Ok(sent);
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    self.watch_room()?;
+                    self.watch_writable()?;
                     return Err(ErrorKind::WouldBlock.into());
                 }
                 Err(error) => return Err(error.into()),
@@ -72,10 +72,10 @@ impl Socket {
     }
 
     /// Begins to watch for room: anew each time, because what was seen before is over.
-    fn watch_room(&mut self) -> io::Result<()> {
-        self.room = None;
+    fn watch_writable(&mut self) -> io::Result<()> {
+        self.writable = None;
         let stream = self.stream.as_fd().try_clone_to_owned()?;
-        self.room = Some(Sender::from_owned_fd_unchecked(stream)?);
+        self.writable = Some(Sender::from_owned_fd_unchecked(stream)?);
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl Socket {
         send: impl Fn(&Receiver) -> rustix::io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.poll_room(cx))?;
+            ready!(self.poll_writable(cx))?;
             match self.attempt(&send) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 sent => return Poll::Ready(sent),
@@ -94,7 +94,7 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Socket {
+impl AsyncRead for UnixSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -104,7 +104,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl AsyncWrite for UnixSocket {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -147,9 +147,9 @@ mod tests {
     const MUCH: usize = 4 << 20;
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn pair() -> (Socket, UnixStream) {
+    fn pair() -> (UnixSocket, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Socket::over(ours).unwrap(), theirs)
+        (UnixSocket::from_stream(ours).unwrap(), theirs)
     }
 
     #[tokio::test]

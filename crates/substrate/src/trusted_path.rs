@@ -50,7 +50,7 @@ pub enum Error {
 
 /// Whose folders are trusted beside our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owners {
+enum TrustedOwners {
     /// Root's.
     Root,
     /// Root's, and those of users that this user namespace does not know if root is one of them: in such a sandbox `/`
@@ -60,18 +60,18 @@ enum Owners {
 
 /// An open folder that passed the check.
 #[derive(Debug)]
-pub struct Folder {
+pub struct TrustedDir {
     fd: OwnedFd,
     path: PathBuf,
 }
 
-impl Folder {
+impl TrustedDir {
     /// Opens a folder if it is trusted.
     ///
     /// # Errors
     /// When it is not there, or another user could replace it.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        walk(path, Owners::Root, Missing::Refuse)
+        walk(path, TrustedOwners::Root, MissingDir::Refuse)
     }
 
     /// Opens a folder of our own that only its user can enter, and makes it and its parents where they are missing.
@@ -79,7 +79,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be made, or another user could enter or replace it.
     pub fn make_private(path: &Path) -> Result<Self, Error> {
-        let folder = walk(path, Owners::RootOrUnmapped, Missing::Make)?;
+        let folder = walk(path, TrustedOwners::RootOrUnmapped, MissingDir::Make)?;
         folder.check_private()?;
         Ok(folder)
     }
@@ -89,7 +89,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be made or closed, or another user could replace it.
     pub fn make_closed(path: &Path) -> Result<Self, Error> {
-        let folder = walk(path, Owners::RootOrUnmapped, Missing::Make)?;
+        let folder = walk(path, TrustedOwners::RootOrUnmapped, MissingDir::Make)?;
         let found = fstat(&folder.fd).map_err(|errno| failed(&folder.path, errno))?;
         let is_own = found.st_uid == rustix::process::geteuid().as_raw();
         if is_own && mode(&found) & 0o077 != 0 {
@@ -104,9 +104,9 @@ impl Folder {
     /// Opens a folder of our own that is there and that only its user can enter.
     ///
     /// # Errors
-    /// As [`Folder::make_private`].
+    /// As [`TrustedDir::make_private`].
     pub fn open_private(path: &Path) -> Result<Self, Error> {
-        let folder = walk(path, Owners::RootOrUnmapped, Missing::Refuse)?;
+        let folder = walk(path, TrustedOwners::RootOrUnmapped, MissingDir::Refuse)?;
         folder.check_private()?;
         Ok(folder)
     }
@@ -144,12 +144,12 @@ impl Folder {
 
 /// A socket of ours in a trusted folder.
 #[derive(Debug)]
-pub struct Socket {
-    folder: Folder,
+pub struct TrustedSocket {
+    folder: TrustedDir,
     name: OsString,
 }
 
-impl Socket {
+impl TrustedSocket {
     /// Finds a socket of ours whose path is trusted. Connects to nothing.
     ///
     /// # Errors
@@ -162,11 +162,11 @@ impl Socket {
             let no_socket = || Error::Untrusted(format!("{} is no socket", path.display()));
             let name = next.file_name().ok_or_else(no_socket)?.to_owned();
             let parent = next.parent().unwrap_or(Path::new("/"));
-            let folder = Folder::open(parent)?;
+            let folder = TrustedDir::open(parent)?;
             let full = folder.path.join(&name);
             let found = entry(&folder, &name)?;
             if FileType::from_raw_mode(found.st_mode) == FileType::Symlink {
-                check_owner(&full, &found, Owners::Root)?;
+                check_owner(&full, &found, TrustedOwners::Root)?;
                 next = folder.path.join(target(&folder, &name)?);
                 continue;
             }
@@ -184,7 +184,7 @@ impl Socket {
 
     /// The folder it is in.
     #[must_use]
-    pub fn folder(&self) -> &Folder {
+    pub fn folder(&self) -> &TrustedDir {
         &self.folder
     }
 
@@ -225,13 +225,13 @@ impl Socket {
 
 /// What to do where there is no such folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
+enum MissingDir {
     Refuse,
     Make,
 }
 
 /// Opens a folder, level by level from `/`.
-fn walk(path: &Path, owners: Owners, missing: Missing) -> Result<Folder, Error> {
+fn walk(path: &Path, owners: TrustedOwners, missing: MissingDir) -> Result<TrustedDir, Error> {
     let absolute = std::path::absolute(path).map_err(|error| unreadable(path, &error))?;
     let mut rest = names(&absolute);
     let mut levels = vec![root()?];
@@ -244,7 +244,7 @@ fn walk(path: &Path, owners: Owners, missing: Missing) -> Result<Folder, Error> 
         }
         let full = here.path.join(&name);
         let found = match entry(here, &name) {
-            Err(Error::Io { is_missing: true, .. }) if missing == Missing::Make => {
+            Err(Error::Io { is_missing: true, .. }) if missing == MissingDir::Make => {
                 make(here, &name)?;
                 entry(here, &name)?
             }
@@ -285,14 +285,14 @@ const LOOK: OFlags = OFlags::PATH;
 const LOOK: OFlags = OFlags::RDONLY;
 
 /// `/` is trusted: nothing on the machine is more so.
-fn root() -> Result<Folder, Error> {
+fn root() -> Result<TrustedDir, Error> {
     let path = PathBuf::from("/");
     let flags = LOOK | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = open(&path, flags, Mode::empty()).map_err(|errno| failed(&path, errno))?;
-    Ok(Folder { fd, path })
+    Ok(TrustedDir { fd, path })
 }
 
-fn enter(here: &Folder, name: &OsStr, owners: Owners) -> Result<Folder, Error> {
+fn enter(here: &TrustedDir, name: &OsStr, owners: TrustedOwners) -> Result<TrustedDir, Error> {
     let path = here.path.join(name);
     let flags = LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = match openat(&here.fd, name, flags, Mode::empty()) {
@@ -312,10 +312,10 @@ fn enter(here: &Folder, name: &OsStr, owners: Owners) -> Result<Folder, Error> {
              close it with `chmod go-w {shown}`, or choose another folder"
         )));
     }
-    Ok(Folder { fd, path })
+    Ok(TrustedDir { fd, path })
 }
 
-fn make(here: &Folder, name: &OsStr) -> Result<(), Error> {
+fn make(here: &TrustedDir, name: &OsStr) -> Result<(), Error> {
     let path = here.path.join(name);
     match mkdirat(&here.fd, name, Mode::RWXU) {
         // Another process of ours may have made it meanwhile; it is checked like any other.
@@ -324,21 +324,21 @@ fn make(here: &Folder, name: &OsStr) -> Result<(), Error> {
     }
 }
 
-fn entry(here: &Folder, name: &OsStr) -> Result<Stat, Error> {
+fn entry(here: &TrustedDir, name: &OsStr) -> Result<Stat, Error> {
     let found = statat(&here.fd, name, AtFlags::SYMLINK_NOFOLLOW);
     found.map_err(|errno| failed(&here.path.join(name), errno))
 }
 
-fn target(here: &Folder, name: &OsStr) -> Result<PathBuf, Error> {
+fn target(here: &TrustedDir, name: &OsStr) -> Result<PathBuf, Error> {
     let target = readlinkat(&here.fd, name, Vec::new());
     let target = target.map_err(|errno| failed(&here.path.join(name), errno))?;
     Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
 }
 
-fn check_owner(path: &Path, found: &Stat, owners: Owners) -> Result<(), Error> {
+fn check_owner(path: &Path, found: &Stat, owners: TrustedOwners) -> Result<(), Error> {
     let own = rustix::process::geteuid().as_raw();
     let is_unmapped =
-        || owners == Owners::RootOrUnmapped && Some(found.st_uid) == uid_of_the_unmapped();
+        || owners == TrustedOwners::RootOrUnmapped && Some(found.st_uid) == uid_of_the_unmapped();
     if found.st_uid == 0 || found.st_uid == own || is_unmapped() {
         return Ok(());
     }

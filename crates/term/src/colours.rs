@@ -2,7 +2,7 @@
 //!
 //! One table for what programs are told when they ask and for what pictures show.
 
-use crate::screen::picture::Rgb;
+use crate::screen::styled_screen::Rgb;
 
 /// Text that has no colour of its own.
 pub(crate) const FOREGROUND: Rgb = Rgb(0xd4, 0xd7, 0xdd);

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 
 /// What ends a bracketed paste, in seven bits and in eight.
-const ENDS: [&str; 2] = ["\x1b[201~", "\u{9b}201~"];
+const END_MARKERS: [&str; 2] = ["\x1b[201~", "\u{9b}201~"];
 
 /// The bytes of a paste, marked as one if the program asked for that.
 ///
@@ -14,7 +14,7 @@ const ENDS: [&str; 2] = ["\x1b[201~", "\u{9b}201~"];
 ///
 /// # Errors
 /// When the text holds the end marker or another control character than tab and line ends.
-pub fn paste(text: &str, bracketed: bool) -> Result<Vec<u8>, Refused> {
+pub fn paste(text: &str, bracketed: bool) -> Result<Vec<u8>, PasteError> {
     check(text)?;
     let text = text.replace("\r\n", "\r").replace('\n', "\r");
     Ok(if bracketed { format!("\x1b[200~{text}\x1b[201~") } else { text }.into_bytes())
@@ -22,14 +22,14 @@ pub fn paste(text: &str, bracketed: bool) -> Result<Vec<u8>, Refused> {
 
 /// Why a text cannot be pasted. Positions count characters from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum PasteError {
     /// It would end the paste in its middle, and the rest would be keys.
     EndMarker(usize),
     /// This character is a key or a command, not text.
     Control(char, usize),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for PasteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndMarker(at) => {
@@ -42,16 +42,17 @@ impl fmt::Display for Refused {
     }
 }
 
-impl Error for Refused {}
+impl Error for PasteError {}
 
-fn check(text: &str) -> Result<(), Refused> {
+fn check(text: &str) -> Result<(), PasteError> {
     let is_bad = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     let Some((at, c)) = text.char_indices().find(|&(_, c)| is_bad(c)) else {
         return Ok(());
     };
     let position = |byte: usize| text[..byte].chars().count() + 1;
-    let end = ENDS.iter().filter_map(|end| text.find(end)).min();
-    Err(end.map_or(Refused::Control(c, position(at)), |end| Refused::EndMarker(position(end))))
+    let end = END_MARKERS.iter().filter_map(|end| text.find(end)).min();
+    Err(end
+        .map_or(PasteError::Control(c, position(at)), |end| PasteError::EndMarker(position(end))))
 }
 
 #[cfg(test)]

@@ -10,70 +10,70 @@ pub const ESC: u8 = 0x1b;
 /// A control that asks by itself for what its owner has the terminal answer.
 pub const ENQ: u8 = 0x05;
 /// What the controls of eight bits begin with as UTF-8; some terminals know them so.
-const WIDE: u8 = 0xc2;
+const C1_LEAD: u8 = 0xc2;
 /// The longest sequence that is held until it is whole. The beginning of a longer one says what it is.
 const LONGEST: usize = 4096;
 /// A string for a terminal behind the one that is shown it: there each ESC is written twice.
-const PASSED_THROUGH: &[u8] = b"\x1bPtmux;";
+const TMUX_PASSTHROUGH: &[u8] = b"\x1bPtmux;";
 
 /// A piece of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum VtToken<'a> {
     /// Text, and controls of one byte.
     Text(&'a [u8]),
     /// [`ENQ`], wherever it stands.
     Enquiry,
     /// A sequence from its ESC to its end, or to where another has cut it off, without controls that terminals skip.
-    Whole(&'a [u8]),
+    Sequence(&'a [u8]),
     /// The beginning of a string that is too long to be held.
-    Beginning(&'a [u8]),
+    LongStart(&'a [u8]),
     /// What follows that.
-    Rest(u8),
+    LongByte(u8),
 }
 
 /// Cuts a stream. How it comes never matters.
 #[derive(Clone, Debug, Default)]
-pub struct Sequences {
-    state: State,
+pub struct SequenceSplitter {
+    state: SplitterState,
     /// The sequence whose end has not come, from its ESC on.
     held: Vec<u8>,
 }
 
 /// Where in the grammar the next byte stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum SplitterState {
     #[default]
     Text,
     /// After what may begin a control of eight bits.
-    Wide,
+    C1Lead,
     /// After ESC and any intermediate bytes.
     Escape,
     Csi,
-    String(Kind),
+    String(VtStringKind),
     /// After an ESC inside a string.
-    StringEscape(Kind),
+    StringEscape(VtStringKind),
     /// Inside a string that is too long to be held.
-    Long(Kind),
+    Long(VtStringKind),
 }
 
 /// The two kinds of strings, which differ in what ends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum VtStringKind {
     /// Ended by BEL or ST.
     Osc,
     /// DCS, SOS, PM and APC: ended by ST only.
     Other,
 }
 
-impl Sequences {
+impl SequenceSplitter {
     /// Cuts the next bytes; what is whole is found, in order.
-    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Part<'_>)) {
+    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(VtToken<'_>)) {
         let mut rest = bytes;
         while let Some((&byte, after)) = rest.split_first() {
-            if self.state == State::Text {
-                let text = memchr3(ESC, ENQ, WIDE, rest).unwrap_or(rest.len());
+            if self.state == SplitterState::Text {
+                let text = memchr3(ESC, ENQ, C1_LEAD, rest).unwrap_or(rest.len());
                 if 0 < text {
-                    found(Part::Text(&rest[..text]));
+                    found(VtToken::Text(&rest[..text]));
                 }
                 rest = &rest[text..];
                 if let Some((&byte, after)) = rest.split_first() {
@@ -84,120 +84,124 @@ impl Sequences {
             }
             rest = after;
             match byte {
-                ENQ => found(Part::Enquiry),
+                ENQ => found(VtToken::Enquiry),
                 _ => self.sequence(byte, &mut found),
             }
         }
     }
 
     /// A byte that ends text.
-    fn begin(&mut self, byte: u8, found: &mut impl FnMut(Part<'_>)) {
+    fn begin(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.state = match byte {
-            ESC => State::Escape,
-            WIDE => State::Wide,
-            _ => return found(Part::Enquiry),
+            ESC => SplitterState::Escape,
+            C1_LEAD => SplitterState::C1Lead,
+            _ => return found(VtToken::Enquiry),
         };
         self.held.push(byte);
     }
 
     /// The next byte of a sequence.
-    fn sequence(&mut self, byte: u8, found: &mut impl FnMut(Part<'_>)) {
+    fn sequence(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         match (self.state, byte) {
-            (State::StringEscape(_), b'\\') => self.end_with(byte, found),
-            (State::StringEscape(kind), ESC) if self.held.starts_with(PASSED_THROUGH) => {
-                self.state = State::String(kind);
+            (SplitterState::StringEscape(_), b'\\') => self.end_with(byte, found),
+            (SplitterState::StringEscape(kind), ESC) if self.held.starts_with(TMUX_PASSTHROUGH) => {
+                self.state = SplitterState::String(kind);
             }
-            (State::StringEscape(_), _) => {
+            (SplitterState::StringEscape(_), _) => {
                 self.held.pop();
                 self.end(found);
                 self.begin(ESC, found);
                 self.sequence(byte, found);
             }
-            (State::String(kind), ESC) => {
+            (SplitterState::String(kind), ESC) => {
                 self.held.push(byte);
-                self.state = State::StringEscape(kind);
+                self.state = SplitterState::StringEscape(kind);
             }
-            (State::Wide, _) => self.wide(byte, found),
-            (State::Long(_), ESC) => {
+            (SplitterState::C1Lead, _) => self.wide(byte, found),
+            (SplitterState::Long(_), ESC) => {
                 // Whether a `\` or another sequence follows, this one is over.
-                self.state = State::Text;
+                self.state = SplitterState::Text;
                 self.begin(ESC, found);
             }
-            (State::Long(kind), _) => {
-                found(Part::Rest(byte));
-                if matches!(byte, CAN | SUB) || kind == Kind::Osc && byte == BEL {
-                    self.state = State::Text;
+            (SplitterState::Long(kind), _) => {
+                found(VtToken::LongByte(byte));
+                if matches!(byte, CAN | SUB) || kind == VtStringKind::Osc && byte == BEL {
+                    self.state = SplitterState::Text;
                 }
             }
             (_, ESC) => {
                 self.end(found);
                 self.begin(ESC, found);
             }
-            (_, CAN | SUB) | (State::String(Kind::Osc), BEL) => self.end_with(byte, found),
-            // Terminals skip other controls inside a string, and so does whoever judges it: what is found is without them.
-            (State::String(_), 0..0x20) | (State::Escape | State::Csi | State::String(_), 0x7f) => {
+            (_, CAN | SUB) | (SplitterState::String(VtStringKind::Osc), BEL) => {
+                self.end_with(byte, found)
             }
-            (State::String(_), 0x80..=0x9f) if self.held.ends_with(&[WIDE]) => {
+            // Terminals skip other controls inside a string, and so does whoever judges it: what is found is without them.
+            (SplitterState::String(_), 0..0x20)
+            | (SplitterState::Escape | SplitterState::Csi | SplitterState::String(_), 0x7f) => {}
+            (SplitterState::String(_), 0x80..=0x9f) if self.held.ends_with(&[C1_LEAD]) => {
                 self.held.pop();
             }
             // Other controls do at once what they do in text, and the sequence goes on.
-            (State::Escape | State::Csi, 0..0x20) => found(Part::Text(&[byte])),
-            (State::Escape, _) => self.escape(byte, found),
-            (State::Csi, 0x40..=0x7e) => self.end_with(byte, found),
-            (State::Csi | State::String(_) | State::Text, _) => self.hold(byte, found),
+            (SplitterState::Escape | SplitterState::Csi, 0..0x20) => found(VtToken::Text(&[byte])),
+            (SplitterState::Escape, _) => self.escape(byte, found),
+            (SplitterState::Csi, 0x40..=0x7e) => self.end_with(byte, found),
+            (SplitterState::Csi | SplitterState::String(_) | SplitterState::Text, _) => {
+                self.hold(byte, found)
+            }
         }
     }
 
-    fn escape(&mut self, byte: u8, found: &mut impl FnMut(Part<'_>)) {
+    fn escape(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.held.push(byte);
         self.state = match (self.held.len(), byte) {
-            (2, b'[') => State::Csi,
-            (2, b']') => State::String(Kind::Osc),
-            (2, b'P' | b'X' | b'^' | b'_') => State::String(Kind::Other),
-            (..=LONGEST, 0x20..=0x2f) => State::Escape,
+            (2, b'[') => SplitterState::Csi,
+            (2, b']') => SplitterState::String(VtStringKind::Osc),
+            (2, b'P' | b'X' | b'^' | b'_') => SplitterState::String(VtStringKind::Other),
+            (..=LONGEST, 0x20..=0x2f) => SplitterState::Escape,
             _ => return self.end(found),
         };
     }
 
     /// What follows the first byte of a control of eight bits: nearly always it is a letter.
-    fn wide(&mut self, byte: u8, found: &mut impl FnMut(Part<'_>)) {
+    fn wide(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.held.clear();
-        self.state = State::Text;
+        self.state = SplitterState::Text;
         match byte {
             0x80..=0x9f => {
                 self.begin(ESC, found);
                 self.escape(byte - 0x40, found);
             }
-            ESC | WIDE => {
-                found(Part::Text(&[WIDE]));
+            ESC | C1_LEAD => {
+                found(VtToken::Text(&[C1_LEAD]));
                 self.begin(byte, found);
             }
-            _ => found(Part::Text(&[WIDE, byte])),
+            _ => found(VtToken::Text(&[C1_LEAD, byte])),
         }
     }
 
     /// One more byte of a sequence that goes on.
-    fn hold(&mut self, byte: u8, found: &mut impl FnMut(Part<'_>)) {
+    fn hold(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.held.push(byte);
         if self.held.len() < LONGEST {
             return;
         }
-        let State::String(kind) = self.state else { return self.end(found) };
-        found(Part::Beginning(&self.held));
+        let SplitterState::String(kind) = self.state else { return self.end(found) };
+        found(VtToken::LongStart(&self.held));
         self.held.clear();
-        self.state = State::Long(kind);
+        self.state = SplitterState::Long(kind);
     }
 
-    fn end_with(&mut self, byte: u8, found: &mut impl FnMut(Part<'_>)) {
+    fn end_with(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.held.push(byte);
         self.end(found);
     }
 
     /// A sequence is over: whole, or cut off.
-    fn end(&mut self, found: &mut impl FnMut(Part<'_>)) {
-        found(Part::Whole(&self.held));
+    fn end(&mut self, found: &mut impl FnMut(VtToken<'_>)) {
+        found(VtToken::Sequence(&self.held));
         self.held.clear();
-        self.state = State::Text;
+        self.state = SplitterState::Text;
     }
 }
 
@@ -209,7 +213,7 @@ pub struct Csi {
     /// What is missing is nothing.
     pub params: Vec<Option<u32>>,
     /// The byte between parameters and last byte or, where none is written, 0.
-    pub middle: u8,
+    pub intermediate: u8,
     /// The byte that ends it.
     pub last: u8,
 }
@@ -228,7 +232,7 @@ impl Csi {
         };
         let middle = body.iter().copied().find(|byte| (0x20..0x30).contains(byte)).unwrap_or(0);
         let params = body.split(|byte| *byte == b';').map(number).collect();
-        Some(Self { prefix, params, middle, last: *last })
+        Some(Self { prefix, params, intermediate: middle, last: *last })
     }
 
     /// A parameter; 0 where it is missing.
@@ -240,7 +244,7 @@ impl Csi {
     /// Whether it is this sequence, with one of these last bytes.
     #[must_use]
     pub fn is(&self, prefix: u8, middle: u8, last: &[u8]) -> bool {
-        (self.prefix, self.middle) == (prefix, middle) && last.contains(&self.last)
+        (self.prefix, self.intermediate) == (prefix, middle) && last.contains(&self.last)
     }
 }
 

@@ -9,7 +9,7 @@ mod recording;
 mod score;
 mod table;
 
-pub use recording::{Label, Recording, Truth, all};
+pub use recording::{ExpectedState, Label, Recording, all};
 pub use score::{Share, Tally};
 pub use table::{summary, table};
 
@@ -17,4 +17,4 @@ pub use table::{summary, table};
 pub const GRACE: u64 = 250;
 
 /// How long after a screen showed something the label was set, at most: whoever labels looks now and then.
-pub const LOOKED: u64 = 50;
+pub const LABEL_DELAY: u64 = 50;

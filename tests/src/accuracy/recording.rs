@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use paned_model::{AgentState, BlockKind};
-use paned_policy::agent::{ComposerSign, Library, Sample, replay, replay_knowing};
+use paned_policy::agent::{ComposerSign, ProfileLibrary, Sample, replay, replay_with_learned};
 use serde_json::Value;
 
 /// A recording with its truth.
@@ -28,12 +28,12 @@ pub struct Label {
     /// The earliest it can have been so.
     pub after: u64,
     /// What was true.
-    pub truth: Truth,
+    pub expected: ExpectedState,
 }
 
 /// What was true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Truth {
+pub enum ExpectedState {
     /// It came up.
     Starting,
     /// It waited for a prompt.
@@ -54,7 +54,7 @@ pub enum Truth {
     Exited,
 }
 
-impl Truth {
+impl ExpectedState {
     fn of(word: &str, is_repl: bool) -> Option<Self> {
         Some(match word {
             "starting" => Self::Starting,
@@ -107,7 +107,7 @@ impl Truth {
 impl Recording {
     /// What the engine says over it.
     #[must_use]
-    pub fn judge(&self, library: &Library) -> Vec<Sample> {
+    pub fn judge(&self, library: &ProfileLibrary) -> Vec<Sample> {
         let profile = library.get(&self.profile).unwrap();
         replay(profile, &self.cast, self.reports.as_deref()).unwrap()
     }
@@ -116,11 +116,11 @@ impl Recording {
     #[must_use]
     pub fn judge_knowing(
         &self,
-        library: &Library,
+        library: &ProfileLibrary,
         known: Vec<ComposerSign>,
     ) -> (Vec<Sample>, Vec<ComposerSign>) {
         let profile = library.get(&self.profile).unwrap();
-        replay_knowing(profile, &self.cast, self.reports.as_deref(), known).unwrap()
+        replay_with_learned(profile, &self.cast, self.reports.as_deref(), known).unwrap()
     }
 
     /// Judges it by another profile from now on, without what the program's hooks reported.
@@ -132,7 +132,7 @@ impl Recording {
     /// When it ends or is told to, in milliseconds.
     #[must_use]
     pub fn end(&self) -> u64 {
-        let ended = self.labels.iter().find(|label| label.truth == Truth::Exited);
+        let ended = self.labels.iter().find(|label| label.expected == ExpectedState::Exited);
         ended.or(self.labels.last()).map_or(0, |label| label.at)
     }
 }
@@ -183,6 +183,6 @@ fn label(state: &Value, is_repl: bool) -> Label {
         Some("plan" | "question" | "two questions") => "dialog",
         _ => state["state"].as_str().unwrap(),
     };
-    let truth = Truth::of(word, is_repl).unwrap();
-    Label { at, after, truth }
+    let truth = ExpectedState::of(word, is_repl).unwrap();
+    Label { at, after, expected: truth }
 }

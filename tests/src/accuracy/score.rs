@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use paned_model::{AgentState, BlockKind};
 use paned_policy::agent::Sample;
 
-use super::{GRACE, LOOKED, Label, Recording, Truth};
+use super::{ExpectedState, GRACE, LABEL_DELAY, Label, Recording};
 
 /// What was right, in milliseconds.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Tally {
     /// The same without the first moments after a label.
     pub false_ready_graced: u64,
     /// For each state.
-    pub states: BTreeMap<Truth, Share>,
+    pub states: BTreeMap<ExpectedState, Share>,
     /// From each label until the engine said so; none when it never did.
     pub delays: Vec<Option<u64>>,
 }
@@ -93,23 +93,27 @@ impl Tally {
         state: AgentState,
         kind: Option<BlockKind>,
     ) {
-        let Label { truth, at: began, .. } = labels[label];
+        let Label { expected: truth, at: began, .. } = labels[label];
         let is_right = truth.is(state, kind);
-        let before = label.checked_sub(1).map(|before| labels[before].truth);
+        let before = label.checked_sub(1).map(|before| labels[before].expected);
         let next = labels.get(label + 1);
         let late = at < began + GRACE && before.is_some_and(|before| before.is(state, kind));
         let early = next.is_some_and(|next| {
-            (next.after.saturating_sub(GRACE) <= at) && next.truth.is(state, kind)
+            (next.after.saturating_sub(GRACE) <= at) && next.expected.is(state, kind)
         });
         self.labelled += 1;
         self.strict += u64::from(is_right);
         self.graced += u64::from(is_right || late || early);
-        let working = matches!(truth, Truth::Busy | Truth::Permission | Truth::Dialog);
+        let working = matches!(
+            truth,
+            ExpectedState::Busy | ExpectedState::Permission | ExpectedState::Dialog
+        );
         if working && state == AgentState::Ready {
             self.false_ready += 1;
             // From the end of the reply on, the label only waits for somebody to look at the screen.
             let is_over = next.is_some_and(|next| {
-                next.after.min(next.at.saturating_sub(LOOKED)) <= at && next.truth.is(state, kind)
+                next.after.min(next.at.saturating_sub(LABEL_DELAY)) <= at
+                    && next.expected.is(state, kind)
             });
             self.false_ready_graced += u64::from(began + GRACE <= at && !is_over);
         }
@@ -161,18 +165,18 @@ fn millis(sample: &Sample) -> u64 {
 }
 
 /// Which truth the engine claimed; the true one where it would count as that.
-fn said(state: AgentState, kind: Option<BlockKind>, truth: Truth) -> Option<Truth> {
+fn said(state: AgentState, kind: Option<BlockKind>, truth: ExpectedState) -> Option<ExpectedState> {
     if truth.is(state, kind) {
         return Some(truth);
     }
     let all = [
-        Truth::Starting,
-        Truth::Ready,
-        Truth::Busy,
-        Truth::Permission,
-        Truth::Dialog,
-        Truth::Error,
-        Truth::Exited,
+        ExpectedState::Starting,
+        ExpectedState::Ready,
+        ExpectedState::Busy,
+        ExpectedState::Permission,
+        ExpectedState::Dialog,
+        ExpectedState::Error,
+        ExpectedState::Exited,
     ];
     all.into_iter().find(|truth| truth.is(state, kind))
 }
@@ -181,18 +185,18 @@ fn said(state: AgentState, kind: Option<BlockKind>, truth: Truth) -> Option<Trut
 fn delays(labels: &[Label], samples: &[Sample]) -> Vec<Option<u64>> {
     let mut delays = Vec::new();
     for (at, label) in labels.iter().enumerate().skip(1) {
-        let same = labels[at - 1].truth == label.truth;
-        if same || label.truth == Truth::Exited {
+        let same = labels[at - 1].expected == label.expected;
+        if same || label.expected == ExpectedState::Exited {
             continue;
         }
         let end = labels.get(at + 1).map_or(u64::MAX, |next| next.at);
         let before = samples.iter().rev().find(|sample| millis(sample) <= label.at);
-        if before.is_some_and(|sample| label.truth.is(sample.state, sample.kind)) {
+        if before.is_some_and(|sample| label.expected.is(sample.state, sample.kind)) {
             delays.push(Some(0));
             continue;
         }
         let later = samples.iter().filter(|sample| (label.at..end).contains(&millis(sample)));
-        let mut right = later.filter(|sample| label.truth.is(sample.state, sample.kind));
+        let mut right = later.filter(|sample| label.expected.is(sample.state, sample.kind));
         delays.push(right.next().map(|sample| millis(sample) - label.at));
     }
     delays

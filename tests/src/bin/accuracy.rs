@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use paned_e2e::accuracy::{Recording, Tally, all, summary, table};
-use paned_policy::agent::{Library, Sample};
+use paned_policy::agent::{ProfileLibrary, Sample};
 
 /// The profile for programs that no other describes.
 const GENERIC: &str = "generic";
@@ -60,8 +60,8 @@ fn judge_all(words: &[String], profile: Option<&str>) -> BTreeMap<String, Tally>
 }
 
 /// The profiles that are built in, and those in `profiles/` that are not yet.
-fn library() -> Library {
-    let embedded = Library::embedded();
+fn library() -> ProfileLibrary {
+    let embedded = ProfileLibrary::embedded();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profiles");
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let files = paths.filter_map(|path| {
@@ -69,7 +69,7 @@ fn library() -> Library {
         let name = path.file_name()?.to_str()?.to_owned();
         is_new.then(|| fs::read_to_string(&path).ok().map(|text| (name, text)))?
     });
-    let (library, mistakes) = Library::with(&files.collect::<Vec<_>>());
+    let (library, mistakes) = ProfileLibrary::with(&files.collect::<Vec<_>>());
     for mistake in mistakes {
         println!("{}:{}: {}", mistake.file, mistake.line, mistake.sentence);
     }
@@ -84,11 +84,11 @@ fn tell(name: &str, recording: &Recording, samples: &[Sample], tally: &Tally) {
         return;
     }
     let labels = recording.labels.iter();
-    let truth: Vec<String> = labels.map(|it| format!("{}@{}", it.truth.word(), it.at)).collect();
+    let truth: Vec<String> = labels.map(|it| format!("{}@{}", it.expected.word(), it.at)).collect();
     println!("  true: {}", truth.join(" "));
     let said = samples.iter().map(|it| {
         let kind = it.kind.map_or(String::new(), |kind| format!("({kind})"));
-        format!("{}{kind}@{:.0}:{}", it.state, it.t * 1000.0, it.source.word())
+        format!("{}{kind}@{:.0}:{}", it.state, it.t * 1000.0, it.source.as_str())
     });
     println!("  said: {}", said.collect::<Vec<_>>().join(" "));
 }

@@ -15,8 +15,8 @@
 use std::io::{self, Read};
 use std::process::{Command, ExitCode};
 
-use paned_e2e::{Cli, Model, Real};
-use paned_policy::agent::Library;
+use paned_e2e::{Cli, FakeModel, RealAgent};
+use paned_policy::agent::ProfileLibrary;
 use serde_json::json;
 
 fn main() -> ExitCode {
@@ -26,10 +26,10 @@ fn main() -> ExitCode {
         eprintln!("usage: play CLI [here], one of {}", names.join(", "));
         return ExitCode::from(2);
     };
-    let model = Model::start();
-    let real = Real::new(cli, &model);
+    let model = FakeModel::start();
+    let real = RealAgent::new(cli, &model);
     // A program that is being added has no profile yet.
-    let known = Library::embedded().get(cli.name()).is_some();
+    let known = ProfileLibrary::embedded().get(cli.name()).is_some();
     let profile = if known { cli.name() } else { "generic" };
     let body = json!({
         "profile": profile, "argv": real.argv(), "env": real.env(), "cwd": real.cwd(), "id": cli.name(),
@@ -40,14 +40,14 @@ fn main() -> ExitCode {
         println!("{body}");
         io::stdin().read_to_end(&mut Vec::new()).map(|_| ())
     };
-    for fact in model.facts() {
+    for fact in model.events() {
         println!("{fact:?}");
     }
     ExitCode::from(u8::from(ended.is_err()))
 }
 
 /// Runs the program in this terminal until it ends.
-fn run(real: &Real) -> io::Result<()> {
+fn run(real: &RealAgent) -> io::Result<()> {
     let term = std::env::var("TERM").unwrap_or_else(|_| "xterm-256color".to_owned());
     let mut command = Command::new(&real.argv()[0]);
     command.args(&real.argv()[1..]).current_dir(real.cwd()).env_clear().env("TERM", term);

@@ -9,18 +9,18 @@ use super::client::Outcome;
 use super::history::{History, TICK};
 use super::ledger::Invariant;
 use super::load::pick;
-use super::world::{World, pause};
+use super::run_state::{ChaosRun, pause};
 
 /// One thing that only one changer writes: an entry of a pane's meta, or its title.
 #[derive(Clone, Debug, Default)]
-struct Fact {
+struct WrittenValue {
     /// The value that must be there, unless a later one is.
     accepted: Option<u64>,
     /// Values of calls that were not answered, after that.
     open: Vec<u64>,
 }
 
-impl Fact {
+impl WrittenValue {
     fn allows(&self, found: Option<u64>) -> bool {
         found == self.accepted || found.is_some_and(|found| self.open.contains(&found))
     }
@@ -28,32 +28,32 @@ impl Fact {
 
 /// What one changer has changed.
 pub(super) struct Changer<'a> {
-    world: &'a World,
+    world: &'a ChaosRun,
     history: &'a History,
     number: u64,
     next: u64,
     /// By pane and by what of it.
-    facts: BTreeMap<(String, &'static str), Fact>,
+    values: BTreeMap<(String, &'static str), WrittenValue>,
     /// Grants by label, and whether the call was answered.
     grants: BTreeMap<String, bool>,
     refused_grants: BTreeSet<String>,
 }
 
 /// Changes things until the run is over; answers what must be there.
-pub(super) fn change<'a>(world: &'a World, history: &'a History, number: u64) -> Changer<'a> {
+pub(super) fn change<'a>(world: &'a ChaosRun, history: &'a History, number: u64) -> Changer<'a> {
     let mut changer = Changer {
         world,
         history,
         number,
         next: 0,
-        facts: BTreeMap::new(),
+        values: BTreeMap::new(),
         grants: BTreeMap::new(),
         refused_grants: BTreeSet::new(),
     };
-    let mut dice = world.dice(600 + number);
-    while world.goes_on() {
-        let kind = dice.roll(20);
-        let choice = dice.roll(1 << 20);
+    let mut dice = world.rng(600 + number);
+    while world.is_running() {
+        let kind = dice.below(20);
+        let choice = dice.below(1 << 20);
         changer.next += 1;
         match kind {
             0..=4 => changer.emit(),
@@ -103,10 +103,10 @@ impl Changer<'_> {
             return;
         }
         let outcome = self.world.call(name, &params);
-        let fact = self.facts.entry((pane.id.clone(), what)).or_default();
+        let fact = self.values.entry((pane.id.clone(), what)).or_default();
         match &outcome {
             Outcome::Accepted(_) => {
-                *fact = Fact { accepted: Some(n), open: Vec::new() };
+                *fact = WrittenValue { accepted: Some(n), open: Vec::new() };
                 self.world.ledger.figure("accepted changes");
             }
             Outcome::Refused(refusal) if refusal.code == Code::Timeout => fact.open.push(n),
@@ -148,8 +148,8 @@ impl Changer<'_> {
 
     /// Looks at one of the things that were changed.
     fn look_at_one(&mut self, choice: u64) {
-        let Some(at) = choice.checked_rem(self.facts.len() as u64) else { return };
-        let Some((pane, what)) = self.facts.keys().nth(usize::try_from(at).unwrap_or(0)).cloned()
+        let Some(at) = choice.checked_rem(self.values.len() as u64) else { return };
+        let Some((pane, what)) = self.values.keys().nth(usize::try_from(at).unwrap_or(0)).cloned()
         else {
             return;
         };
@@ -163,26 +163,26 @@ impl Changer<'_> {
             Outcome::Accepted(answer) => answer,
             // It was closed, which the watcher judges.
             Outcome::Refused(_) => {
-                self.facts.remove(&key);
+                self.values.remove(&key);
                 return;
             }
             Outcome::Unanswered(_) => return,
         };
-        let Some(fact) = self.facts.get_mut(&key) else { return };
+        let Some(fact) = self.values.get_mut(&key) else { return };
         let value = value_of(&found, what, self.number);
         let holds = fact.allows(value)
-            || self.world.ledger.get(pane).is_none_or(|entry| entry.deeds.damaged);
+            || self.world.ledger.get(pane).is_none_or(|entry| entry.operations.damaged);
         self.world.ledger.check(Invariant::Changes, holds, || {
             format!("{what} of {pane} is {value:?}, and must be one of {fact:?}: {found}")
         });
         if value.is_some() {
-            *fact = Fact { accepted: value, open: Vec::new() };
+            *fact = WrittenValue { accepted: value, open: Vec::new() };
         }
     }
 
     /// Looks at everything; for the end of a run.
     pub(super) fn look_at_all(&mut self) {
-        let keys: Vec<_> = self.facts.keys().cloned().collect();
+        let keys: Vec<_> = self.values.keys().cloned().collect();
         for (pane, what) in keys {
             self.look_at(&pane, what);
         }

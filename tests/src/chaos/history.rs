@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use super::ledger::{Invariant, lock};
-use super::world::{World, pause};
-use crate::{Events, Told};
+use super::run_state::{ChaosRun, pause};
+use crate::{Events, ReceivedEvent};
 
 /// The name of the events that the changers record.
 pub(super) const TICK: &str = "chaos:tick";
@@ -41,7 +41,7 @@ impl History {
     }
 
     /// Notes an event; an error when it was another before.
-    fn note(&self, told: &Told) -> Result<(), String> {
+    fn note(&self, told: &ReceivedEvent) -> Result<(), String> {
         let Some(id) = told.id else { return Err(format!("an event without an id: {told:?}")) };
         let mut hasher = DefaultHasher::new();
         (&told.name, lasting(told).to_string()).hash(&mut hasher);
@@ -64,7 +64,7 @@ impl History {
 }
 
 /// What an event says for ever. What a pane printed is taken out of its events when the pane is forgotten.
-fn lasting(told: &Told) -> Value {
+fn lasting(told: &ReceivedEvent) -> Value {
     let mut data = told.data.clone();
     let repeats = ["pane:notice", "pane:title", "agent:state"].contains(&told.name.as_str());
     if let Some(fields) = data.as_object_mut().filter(|_| repeats) {
@@ -74,11 +74,11 @@ fn lasting(told: &Told) -> Value {
 }
 
 /// Follows all events until the end of the run, over connections that are cut and opened again.
-pub(super) fn follow(world: &World, history: &History, reader: u64) {
-    let mut dice = world.dice(500 + reader);
+pub(super) fn follow(world: &ChaosRun, history: &History, reader: u64) {
+    let mut dice = world.rng(500 + reader);
     let mut last = 0;
     while !world.ledger.has_failed() {
-        let frames = 200 + dice.roll(8000);
+        let frames = 200 + dice.below(8000);
         match Events::try_open(&world.socket, "*", Some(last)) {
             Ok(mut events) => read(world, history, &mut events, &mut last, frames),
             Err(error) => world.ledger.log.line(&format!("no events: {error}")),
@@ -91,7 +91,7 @@ pub(super) fn follow(world: &World, history: &History, reader: u64) {
 }
 
 /// Reads so many events, or until the connection ends.
-fn read(world: &World, history: &History, events: &mut Events, last: &mut u64, frames: u64) {
+fn read(world: &ChaosRun, history: &History, events: &mut Events, last: &mut u64, frames: u64) {
     for _ in 0..frames {
         let Ok(told) = events.try_next() else { return };
         match history.note(&told) {
@@ -111,7 +111,7 @@ fn read(world: &World, history: &History, events: &mut Events, last: &mut u64, f
 }
 
 /// Records the last event; readers end when they have it.
-pub(super) fn finish(world: &World, history: &History) {
+pub(super) fn finish(world: &ChaosRun, history: &History) {
     let params = json!({ "name": END, "payload": {} });
     match world.call("event:emit", &params).accepted().and_then(|answer| answer["id"].as_u64()) {
         Some(id) => {
@@ -124,7 +124,7 @@ pub(super) fn finish(world: &World, history: &History) {
 }
 
 /// Reads the whole journal once more, and compares it with all that was seen and answered.
-pub(super) fn audit(world: &World, history: &History) {
+pub(super) fn audit(world: &ChaosRun, history: &History) {
     let mut events = match Events::try_open(&world.socket, "*", Some(0)) {
         Ok(events) => events,
         Err(error) => {
@@ -162,12 +162,12 @@ pub(super) fn audit(world: &World, history: &History) {
     }
 }
 
-fn tick(told: &Told) -> Option<(u64, u64)> {
+fn tick(told: &ReceivedEvent) -> Option<(u64, u64)> {
     let number = |name: &str| told.data.get(name).and_then(Value::as_u64);
     (told.name == TICK).then(|| Some((number("recorder")?, number("n")?))).flatten()
 }
 
-fn compare(world: &World, history: &History, ticks: &HashMap<(u64, u64), u64>) {
+fn compare(world: &ChaosRun, history: &History, ticks: &HashMap<(u64, u64), u64>) {
     for (tick, id) in lock(&history.accepted).iter() {
         let found = ticks.get(tick);
         let text = || format!("tick {tick:?} was answered as event {id}, and is {found:?}");

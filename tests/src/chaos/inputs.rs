@@ -19,7 +19,7 @@ enum State {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum InputAnswer {
     Accepted,
     Refused,
     Open,
@@ -85,13 +85,18 @@ impl Inputs {
     }
 
     /// The call of an input was answered. Answers an error when it was read although it was refused.
-    pub(super) fn answered(&mut self, writer: u64, n: u64, answer: Answer) -> Result<(), String> {
+    pub(super) fn answered(
+        &mut self,
+        writer: u64,
+        n: u64,
+        answer: InputAnswer,
+    ) -> Result<(), String> {
         let track = self.writers.entry(writer).or_default();
         let was_read = track.early.iter().position(|read| *read == n);
         let state = match answer {
-            Answer::Accepted => State::Accepted,
-            Answer::Refused => State::Refused,
-            Answer::Open => State::Open,
+            InputAnswer::Accepted => State::Accepted,
+            InputAnswer::Refused => State::Refused,
+            InputAnswer::Open => State::Open,
         };
         let Some(at) = was_read else {
             track.pending.insert(n, state);
@@ -172,7 +177,7 @@ mod tests {
     use super::*;
 
     /// Reads these inputs of writer 0, after calls that were answered like this.
-    fn check(answers: &[Answer], read: &[u64]) -> Result<(), String> {
+    fn check(answers: &[InputAnswer], read: &[u64]) -> Result<(), String> {
         let mut inputs = Inputs::default();
         for answer in answers {
             let n = inputs.ask(0).unwrap();
@@ -185,7 +190,7 @@ mod tests {
         inputs.missing().map_or(Ok(()), Err)
     }
 
-    use Answer::{Accepted, Open, Refused};
+    use InputAnswer::{Accepted, Open, Refused};
 
     #[test]
     fn an_accepted_input_is_read_once_and_in_order() {

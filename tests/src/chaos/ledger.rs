@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::inputs::Inputs;
 use super::log::Log;
-use super::nest;
 use super::program::Kind;
+use super::sandbox;
 
 /// What must hold, whatever is broken. Each is counted whenever it was looked at and held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Invariant {
 
 /// What was done to a pane. Set before it is done, so that it is known when the effect is seen.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Deeds {
+pub(super) struct PaneOperations {
     pub(super) exit: bool,
     pub(super) kill: bool,
     pub(super) close: bool,
@@ -78,7 +78,7 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
     pub(super) code: u8,
     pub(super) keeper: u32,
-    pub(super) deeds: Deeds,
+    pub(super) operations: PaneOperations,
     /// Whether one thread has it for itself: to end it, or to break something of it.
     pub(super) is_claimed: bool,
 }
@@ -86,14 +86,14 @@ pub(super) struct Entry {
 impl Entry {
     /// Whether a pane of this entry may be found like this.
     pub(super) fn allows(&self, status: &str, code: Option<u64>) -> bool {
-        if self.deeds.damaged {
+        if self.operations.damaged {
             return true;
         }
         match status {
             "starting" | "running" => true,
-            "exited" => self.deeds.exit && code == Some(self.code.into()),
-            "killed" => self.deeds.kill || self.deeds.close,
-            "lost" => self.deeds.keeper_killed,
+            "exited" => self.operations.exit && code == Some(self.code.into()),
+            "killed" => self.operations.kill || self.operations.close,
+            "lost" => self.operations.keeper_killed,
             _ => false,
         }
     }
@@ -149,7 +149,7 @@ impl Ledger {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::SeqCst) || nest::is_cut_off()
+        self.has_failed.load(Ordering::SeqCst) || sandbox::is_orphaned()
     }
 
     pub(super) fn failures(&self) -> Vec<(Invariant, String)> {
@@ -182,7 +182,7 @@ impl Ledger {
     pub(super) fn open(&self) -> Vec<Entry> {
         let mut entries = self.entries();
         entries.retain(|entry| {
-            let deeds = entry.deeds;
+            let deeds = entry.operations;
             !(deeds.exit || deeds.kill || deeds.close || deeds.keeper_killed || deeds.damaged)
         });
         entries

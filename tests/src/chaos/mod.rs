@@ -6,25 +6,25 @@
 
 mod changes;
 mod client;
-mod conductor;
 mod damage;
-mod episode;
+mod fault_injector;
 mod finish;
 mod history;
 mod inputs;
+mod journal_damage;
 mod ledger;
 mod line;
-mod lives;
 mod load;
 mod log;
-mod nest;
 mod options;
 mod output;
+mod pane_lifecycle;
 mod processes;
 mod program;
 mod report;
+mod run_state;
+mod sandbox;
 mod schedule;
-mod world;
 
 use std::io;
 use std::path::Path;
@@ -33,13 +33,13 @@ use std::thread;
 use std::time::Instant;
 
 use self::changes::{CHANGERS, Changer};
-use self::conductor::Conductor;
+use self::fault_injector::FaultInjector;
 use self::history::History;
 use self::ledger::Ledger;
 use self::log::Log;
-use self::nest::Nest;
 use self::options::Options;
-use self::world::World;
+use self::run_state::ChaosRun;
+use self::sandbox::Sandbox;
 use crate::Server;
 
 const WRITERS: u64 = 3;
@@ -78,20 +78,20 @@ pub fn main(args: &[String]) -> ExitCode {
 
 /// Runs chaos, in a nest; whether everything held.
 fn run(options: &Options) -> io::Result<bool> {
-    let Some(nest) = Nest::find() else {
+    let Some(nest) = Sandbox::find() else {
         report::begin(options);
-        return nest::enclose(options);
+        return sandbox::run_inside(options);
     };
     let log = Log::create(&nest.folder.join("operations.log"))?;
     let most = (options.panes + SPARE).to_string();
     let settings = [SETTINGS.as_slice(), &[("PANED_MAX_PANES", &most)]].concat();
     let server = Server::start_set("", &settings);
     let (home, socket) = (server.home().to_owned(), server.socket());
-    let mut world = World::new(Ledger::new(log), options.seed, home, socket);
+    let mut world = ChaosRun::new(Ledger::new(log), options.seed, home, socket);
     world.panes = options.panes;
     let history = History::default();
     let start = Instant::now();
-    let mut conductor = Conductor::new(&world, server, nest.disk.clone(), &options.faults);
+    let mut conductor = FaultInjector::new(&world, server, nest.disk.clone(), &options.faults);
     drive(&world, &mut conductor, &history, start + options.length());
     world.ledger.log.flush();
     let is_good = !world.ledger.has_failed();
@@ -99,8 +99,8 @@ fn run(options: &Options) -> io::Result<bool> {
         keep(&world.home, &nest.folder);
     }
     drop(conductor);
-    nest::clean_up(&nest.folder);
-    match nest::is_cut_off() {
+    sandbox::clean_up(&nest.folder);
+    match sandbox::is_orphaned() {
         true => report::interrupted(),
         false => report::end(&world.ledger, options, start.elapsed()),
     }
@@ -108,10 +108,10 @@ fn run(options: &Options) -> io::Result<bool> {
 }
 
 /// Starts the panes, the load and the faults; ends and checks all of it.
-fn drive(world: &World, conductor: &mut Conductor<'_>, history: &History, until: Instant) {
-    let mut dice = world.dice(1);
+fn drive(world: &ChaosRun, conductor: &mut FaultInjector<'_>, history: &History, until: Instant) {
+    let mut dice = world.rng(1);
     while world.ledger.open().len() < world.panes && !world.ledger.has_failed() {
-        lives::make(world, &mut dice);
+        pane_lifecycle::make(world, &mut dice);
     }
     thread::scope(|scope| {
         for reader in 0..EVENT_READERS {
@@ -141,7 +141,7 @@ fn drive(world: &World, conductor: &mut Conductor<'_>, history: &History, until:
     }
 }
 
-fn start_load<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scope World) {
+fn start_load<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scope ChaosRun) {
     for writer in 0..WRITERS {
         spawn(scope, "writer", move || load::write(world, writer));
     }
@@ -152,7 +152,7 @@ fn start_load<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scope W
         spawn(scope, "follower", move || output::follow(world, share, FOLLOWERS));
     }
     for number in 0..LIVES {
-        spawn(scope, "lives", move || lives::turn_over(world, number));
+        spawn(scope, "lives", move || pane_lifecycle::churn_panes(world, number));
     }
     spawn(scope, "watcher", move || load::watch(world));
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::client::Outcome;
 use super::ledger::{Entry, Invariant};
-use super::world::{World, pause};
+use super::run_state::{ChaosRun, pause};
 use crate::{Frame, Socket};
 
 /// How long a socket may say nothing before it is opened anew.
@@ -19,7 +19,7 @@ const SILENCE: Duration = Duration::from_millis(400);
 
 /// One bundle of channels over one socket.
 struct Follower<'a> {
-    world: &'a World,
+    world: &'a ChaosRun,
     socket: Socket,
     /// Panes that were asked for, by the id of the request.
     asked: HashMap<u64, String>,
@@ -27,10 +27,10 @@ struct Follower<'a> {
 }
 
 /// Follows every pane of this share, `0..shares`, until the run is over. Connections are closed and opened again all the time.
-pub(super) fn follow(world: &World, share: usize, shares: usize) {
-    let mut dice = world.dice(400 + share as u64);
-    while world.goes_on() {
-        let patience = Duration::from_millis(300 + dice.roll(4000));
+pub(super) fn follow(world: &ChaosRun, share: usize, shares: usize) {
+    let mut dice = world.rng(400 + share as u64);
+    while world.is_running() {
+        let patience = Duration::from_millis(300 + dice.below(4000));
         let panes: Vec<Entry> = world
             .ledger
             .open()
@@ -47,20 +47,20 @@ fn number(id: &str) -> usize {
 }
 
 /// Follows these panes for a while; ends early when the connection does.
-fn follow_once(world: &World, panes: &[Entry], patience: Duration) -> io::Result<()> {
+fn follow_once(world: &ChaosRun, panes: &[Entry], patience: Duration) -> io::Result<()> {
     let mut socket = Socket::open_within(&world.socket, SILENCE)?;
     let mut asked = HashMap::new();
     for (id, pane) in (0..).zip(panes) {
         let next = world.ledger.inputs(&pane.id, |inputs| inputs.checker.next());
         let Some(next) = next else { continue };
-        socket.say(&json!({ "type": "subscribe", "id": id, "pane": pane.id, "from": next }));
+        socket.send(&json!({ "type": "subscribe", "id": id, "pane": pane.id, "from": next }));
         asked.insert(id, pane.id.clone());
     }
     let mut follower = Follower { world, socket, asked, channels: HashMap::new() };
     let end = Instant::now() + patience;
-    while Instant::now() < end && world.goes_on() {
+    while Instant::now() < end && world.is_running() {
         match follower.socket.try_next()? {
-            Frame::Said(said) => follower.hear(&said),
+            Frame::Message(said) => follower.handle_message(&said),
             Frame::Output(channel, offset, bytes) => follower.take(channel, offset, &bytes),
             Frame::Screen(..) => {}
         }
@@ -69,7 +69,7 @@ fn follow_once(world: &World, panes: &[Entry], patience: Duration) -> io::Result
 }
 
 impl Follower<'_> {
-    fn hear(&mut self, said: &Value) {
+    fn handle_message(&mut self, said: &Value) {
         match said["type"].as_str() {
             Some("subscribed") => {
                 let pane = said["id"].as_u64().and_then(|id| self.asked.remove(&id));
@@ -92,7 +92,7 @@ impl Follower<'_> {
         self.world.ledger.log.line(&format!("no output of {pane}: {said}"));
         let is_lost = said["code"] == "invalid" && said["error"].to_string().contains("printed");
         let is_internal = said["code"] == "internal";
-        let is_whole = self.world.ledger.get(pane).is_some_and(|entry| !entry.deeds.damaged);
+        let is_whole = self.world.ledger.get(pane).is_some_and(|entry| !entry.operations.damaged);
         if (is_lost || is_internal) && is_whole {
             self.world.ledger.fail(Invariant::Output, format!("{pane}: {said}"));
         }
@@ -124,7 +124,7 @@ impl Follower<'_> {
         let Some(pane) = self.channels.get(&u64::from(channel)) else { return };
         take(self.world, Reader::Follower, pane, offset, bytes);
         let end = offset + bytes.len() as u64;
-        self.socket.say(&json!({ "type": "ack", "channel": channel, "offset": end }));
+        self.socket.send(&json!({ "type": "ack", "channel": channel, "offset": end }));
     }
 
     fn ended(&self, said: &Value) {
@@ -137,7 +137,8 @@ impl Follower<'_> {
         let next = next.flatten();
         let status = said["status"].as_str().unwrap_or_default();
         let allowed = entry.allows(status, said["exitCode"].as_u64());
-        let is_whole = next.is_none() || next == said["offset"].as_u64() || entry.deeds.damaged;
+        let is_whole =
+            next.is_none() || next == said["offset"].as_u64() || entry.operations.damaged;
         self.world.ledger.check(Invariant::Exits, allowed && is_whole, || {
             format!("{} ended as {said}, at {next:?}: {entry:?}", entry.id)
         });
@@ -152,8 +153,8 @@ enum Reader {
 }
 
 /// Checks bytes that a pane has printed.
-fn take(world: &World, reader: Reader, pane: &str, offset: u64, bytes: &[u8]) {
-    let is_damaged = world.ledger.get(pane).is_none_or(|entry| entry.deeds.damaged);
+fn take(world: &ChaosRun, reader: Reader, pane: &str, offset: u64, bytes: &[u8]) {
+    let is_damaged = world.ledger.get(pane).is_none_or(|entry| entry.operations.damaged);
     if is_damaged {
         return;
     }
@@ -168,13 +169,13 @@ fn take(world: &World, reader: Reader, pane: &str, offset: u64, bytes: &[u8]) {
             world.ledger.held(Invariant::Output, bytes.len() as u64);
         }
         // Damage may have come between the two.
-        Err(_) if world.ledger.get(pane).is_none_or(|entry| entry.deeds.damaged) => {}
+        Err(_) if world.ledger.get(pane).is_none_or(|entry| entry.operations.damaged) => {}
         Err(error) => world.ledger.fail(Invariant::Output, format!("{pane}: {error}")),
     }
 }
 
 /// Reads what is left of a pane's output up to its end; false when it was not answered.
-pub(super) fn read_on(world: &World, pane: &str) -> bool {
+pub(super) fn read_on(world: &ChaosRun, pane: &str) -> bool {
     world.ledger.inputs(pane, |inputs| inputs.is_audited = true);
     loop {
         let next = world.ledger.inputs(pane, |inputs| inputs.checker.next());

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use super::line::Printer;
-use crate::Dice;
+use crate::SeededRng;
 
 /// The word on the command line that makes this binary one of these programs.
 pub(super) const WORD: &str = "program";
@@ -52,7 +52,7 @@ pub(super) fn run(args: &[String]) -> ExitCode {
         return ExitCode::from(2);
     };
     let ended = match kind.as_str() {
-        "printer" => print(&mut Dice::seeded(seed)),
+        "printer" => print(&mut SeededRng::seeded(seed)),
         "tree" => start_stubborn().and_then(|()| mirror()),
         _ => mirror(),
     };
@@ -92,19 +92,19 @@ fn mirror() -> io::Result<()> {
     }
 }
 
-fn print(dice: &mut Dice) -> io::Result<()> {
+fn print(dice: &mut SeededRng) -> io::Result<()> {
     let mut printer = open()?;
     let mut input = Input::default();
     let filler = "abcdefghij".repeat(20);
     loop {
         // Now and then more than a tape holds.
-        let lines = if dice.roll(1500) == 0 { 30_000 } else { 1 + dice.roll(60) };
+        let lines = if dice.below(1500) == 0 { 30_000 } else { 1 + dice.below(60) };
         for _ in 0..lines {
-            let length = usize::try_from(dice.roll(160)).unwrap_or(0);
+            let length = usize::try_from(dice.below(160)).unwrap_or(0);
             printer.print('t', &filler[..length])?;
         }
         printer.flush()?;
-        let pause = Duration::from_millis(20 + dice.roll(200));
+        let pause = Duration::from_millis(20 + dice.below(200));
         if is_readable(pause)? && input.read()?.iter().any(|line| line == "x") {
             printer.print('x', "")?;
             return printer.flush();

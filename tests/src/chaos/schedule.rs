@@ -1,6 +1,6 @@
 //! The schedule of faults: which comes next, and with which parameters. Only the seed decides.
 
-use crate::Dice;
+use crate::SeededRng;
 
 /// Every fault by name, and how often it comes.
 pub(super) const WEIGHTS: [(&str, u64); 13] = [
@@ -82,51 +82,51 @@ pub(super) enum Damage {
 
 impl Fault {
     /// The next one of those that are enabled.
-    pub(super) fn roll(dice: &mut Dice, enabled: &[String]) -> Self {
-        let choice = dice.roll(1 << 20);
+    pub(super) fn random(dice: &mut SeededRng, enabled: &[String]) -> Self {
+        let choice = dice.below(1 << 20);
         match name(dice, enabled) {
             // Mostly for a moment, and now and then for longer than a keeper waits for its server.
             "stop-server" => {
                 let most = if choice.is_multiple_of(4) { 7000 } else { 1500 };
-                Self::StopServer { millis: 100 + dice.roll(most) }
+                Self::StopServer { millis: 100 + dice.below(most) }
             }
             "upgrade" => Self::Upgrade,
             "kill-keeper" => Self::KillKeeper { choice },
             "stop-keepers" => Self::StopKeepers {
                 choice,
-                count: 1 + dice.roll(4),
-                millis: 200 + dice.roll(8000),
-                kill_server: dice.roll(3) == 0,
+                count: 1 + dice.below(4),
+                millis: 200 + dice.below(8000),
+                kill_server: dice.below(3) == 0,
             },
             "kill-fork-server" => Self::KillForkServer,
             "kill-tmux" => Self::KillTmux,
             "full-disk" => {
-                Self::FullDisk { millis: 200 + dice.roll(3000), kill_server: dice.roll(2) == 0 }
+                Self::FullDisk { millis: 200 + dice.below(3000), kill_server: dice.below(2) == 0 }
             }
-            "few-files" => Self::FewFiles { spare: dice.roll(12), millis: 200 + dice.roll(1500) },
+            "few-files" => Self::FewFiles { spare: dice.below(12), millis: 200 + dice.below(1500) },
             "many-panes" => Self::ManyPanes,
             "damage-pane" => Self::DamagePane {
                 choice,
-                damage: Damage::roll(dice),
-                kill_server: dice.roll(2) == 0,
+                damage: Damage::random(dice),
+                kill_server: dice.below(2) == 0,
             },
             "damage-journal" => {
-                Self::DamageJournal { damage: JournalDamage::roll(dice), events: dice.roll(300) }
+                Self::DamageJournal { damage: JournalDamage::random(dice), events: dice.below(300) }
             }
             "fork-chain" => Self::ForkChain,
-            _ => Self::KillServer { pause: dice.roll(400) },
+            _ => Self::KillServer { pause: dice.below(400) },
         }
     }
 }
 
 impl Damage {
-    fn roll(dice: &mut Dice) -> Self {
-        match dice.roll(5) {
+    fn random(dice: &mut SeededRng) -> Self {
+        match dice.below(5) {
             0 => Self::EmptyTape,
-            1 => Self::ShortTape { part: dice.roll(100) },
+            1 => Self::ShortTape { part: dice.below(100) },
             2 => {
-                let byte = u8::try_from(dice.roll(256)).unwrap_or(0);
-                Self::GarbledHeader { at: dice.roll(26) * 8, byte }
+                let byte = u8::try_from(dice.below(256)).unwrap_or(0);
+                Self::GarbledHeader { at: dice.below(26) * 8, byte }
             }
             3 => Self::FilledHeader,
             _ => Self::NoRecord,
@@ -135,9 +135,9 @@ impl Damage {
 }
 
 impl JournalDamage {
-    fn roll(dice: &mut Dice) -> Self {
-        let part = dice.roll(100);
-        match dice.roll(5) {
+    fn random(dice: &mut SeededRng) -> Self {
+        let part = dice.below(100);
+        match dice.below(5) {
             0 => Self::GarbledLog { part },
             1 => Self::ShortLog { part },
             2 => Self::GarbledDatabase { part },
@@ -147,10 +147,10 @@ impl JournalDamage {
     }
 }
 
-fn name(dice: &mut Dice, enabled: &[String]) -> &'static str {
+fn name(dice: &mut SeededRng, enabled: &[String]) -> &'static str {
     let is_enabled = |name: &str| enabled.iter().any(|one| one == name);
     let weights: Vec<_> = WEIGHTS.into_iter().filter(|(name, _)| is_enabled(name)).collect();
-    let mut at = dice.roll(weights.iter().map(|(_, weight)| weight).sum::<u64>().max(1));
+    let mut at = dice.below(weights.iter().map(|(_, weight)| weight).sum::<u64>().max(1));
     for (name, weight) in weights {
         if at < weight {
             return name;
@@ -169,8 +169,8 @@ mod tests {
     }
 
     fn schedule(seed: u64) -> Vec<Fault> {
-        let mut dice = Dice::seeded(seed);
-        (0..300).map(|_| Fault::roll(&mut dice, &all())).collect()
+        let mut dice = SeededRng::seeded(seed);
+        (0..300).map(|_| Fault::random(&mut dice, &all())).collect()
     }
 
     #[test]
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn only_what_is_enabled_comes() {
-        let mut dice = Dice::seeded(3);
+        let mut dice = SeededRng::seeded(3);
         let enabled = vec!["upgrade".to_owned()];
-        assert!((0..100).all(|_| Fault::roll(&mut dice, &enabled) == Fault::Upgrade));
+        assert!((0..100).all(|_| Fault::random(&mut dice, &enabled) == Fault::Upgrade));
     }
 }

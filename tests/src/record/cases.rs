@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use paned_model::Size;
 use serde_json::json;
 
-use super::drive::{Composer, Drive};
 use super::files;
+use super::session::{Composer, RecordSession};
 use crate::Cli;
 
-type Story = fn(&mut Drive);
+type RecordCase = fn(&mut RecordSession);
 
-const CASES: [(&str, Story); 12] = [
+const CASES: [(&str, RecordCase); 12] = [
     ("answer", answer),
     ("permission-allow", allow),
     ("permission-deny", deny),
@@ -41,7 +41,7 @@ pub fn record(cli: Cli, case: &str, size: Size, folder: &Path) -> Result<(), Str
     let story = CASES.iter().find(|(name, _)| *name == case).map(|(_, story)| story);
     let story =
         story.ok_or_else(|| format!("no case `{case}`; there are {}", cases().join(", ")))?;
-    let mut drive = Drive::begin(cli, size);
+    let mut drive = RecordSession::begin(cli, size);
     drive.pause(0.5);
     story(&mut drive);
     drive.pause(1.0);
@@ -50,55 +50,55 @@ pub fn record(cli: Cli, case: &str, size: Size, folder: &Path) -> Result<(), Str
     Ok(())
 }
 
-fn answer(drive: &mut Drive) {
+fn answer(drive: &mut RecordSession) {
     drive.prompts("FAKE say delay=3 words=20 rate=10");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     drive.pastes("Say something short, please.");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
 }
 
-fn allow(drive: &mut Drive) {
+fn allow(drive: &mut RecordSession) {
     drive.prompts("FAKE tool cmd=touch+made.txt");
     drive.asks();
-    let at = drive.presses(drive.looks.allow, "approve");
+    let at = drive.presses(drive.marks.allow, "approve");
     drive.label(at, "busy", "key");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     assert!(drive.real.cwd().join("made.txt").exists(), "what was allowed was not done");
 }
 
-fn deny(drive: &mut Drive) {
+fn deny(drive: &mut RecordSession) {
     drive.prompts("FAKE tool cmd=touch+made.txt");
     drive.asks();
-    let at = drive.presses(drive.looks.deny, "deny");
+    let at = drive.presses(drive.marks.deny, "deny");
     drive.label(at, "busy", "key");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     assert!(!drive.real.cwd().join("made.txt").exists(), "what was refused was done");
     drive.prompts("FAKE say delay=1 words=6");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
 }
 
-fn interrupt(drive: &mut Drive) {
+fn interrupt(drive: &mut RecordSession) {
     drive.prompts("FAKE say delay=2 words=200 rate=8");
     drive.pause(3.5);
     stop(drive);
     drive.prompts("FAKE say delay=1 words=6");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
 }
 
 /// Interrupts, and empties the composer where the old prompt comes back.
-fn stop(drive: &mut Drive) {
-    let at = drive.presses(drive.looks.interrupt, "interrupt");
+fn stop(drive: &mut RecordSession) {
+    let at = drive.presses(drive.marks.interrupt, "interrupt");
     drive.label(at, "busy", "key");
-    let composer = if drive.looks.clear.is_empty() { Composer::Empty } else { Composer::Drafted };
-    drive.rest("ready", "screen", composer);
-    drive.presses(drive.looks.clear, "clear");
+    let composer = if drive.marks.clear.is_empty() { Composer::Empty } else { Composer::Drafted };
+    drive.wait_until_idle("ready", "screen", composer);
+    drive.presses(drive.marks.clear, "clear");
     drive.pause(1.0);
 }
 
-fn error(drive: &mut Drive) {
+fn error(drive: &mut RecordSession) {
     drive.prompts("FAKE error status=429");
     let within = Duration::from_secs(14);
-    if drive.rests_within(within, "error", "screen", Composer::Empty) {
+    if drive.is_idle_within(within, "error", "screen", Composer::Empty) {
         let label = drive.labels.last_mut().unwrap();
         label.more.insert("input_accepted".to_owned(), json!(true));
         drive.pause(1.0);
@@ -109,57 +109,57 @@ fn error(drive: &mut Drive) {
         stop(drive);
     }
     drive.prompts("FAKE say delay=1 words=6 rate=20");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
 }
 
 const DRAFT: &str = "please look at the first";
 
-fn draft(drive: &mut Drive) {
+fn draft(drive: &mut RecordSession) {
     drive.types_slowly(DRAFT, "draft");
     drive.pause(2.5);
     drive.types_slowly(&"\u{7f}".repeat(DRAFT.len()), "delete the draft");
     drive.pause(1.5);
     drive.prompts("FAKE say delay=1 words=12 rate=10");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     drive.types_slowly("1. yes", "draft");
     drive.pause(1.5);
     drive.types_slowly(&"\u{7f}".repeat(6), "delete the draft");
 }
 
-fn multi_line(drive: &mut Drive) {
+fn multi_line(drive: &mut RecordSession) {
     let lines = (1..12).map(|n| format!("line {n} of a note that somebody wrote down"));
     let text: Vec<_> = lines.chain(["FAKE say delay=2 words=12 rate=10".to_owned()]).collect();
     drive.pastes(&text.join("\n"));
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     let got = drive.model.prompts().pop().map(|prompt| prompt.text).unwrap_or_default();
     drive.note("m", if got == text.join("\n") { "received verbatim" } else { "received changed" });
 }
 
-fn long(drive: &mut Drive) {
+fn long(drive: &mut RecordSession) {
     drive.prompts("FAKE say delay=1 words=300 rate=100");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
 }
 
-fn prose(drive: &mut Drive) {
+fn prose(drive: &mut RecordSession) {
     let name = drive.real.cli().name();
     drive.prompts(&format!("FAKE prose cli={name} rate=25"));
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     drive.pause(2.0);
     drive.prompts("FAKE say delay=2 words=6");
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
 }
 
-fn busy_draft(drive: &mut Drive) {
+fn busy_draft(drive: &mut RecordSession) {
     drive.prompts("FAKE say delay=2 words=40 rate=10");
     drive.pause(1.0);
     drive.types_slowly("and then do", "draft while busy");
-    drive.rest("ready", "reply+screen", Composer::Drafted);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Drafted);
     drive.pause(1.5);
     drive.types_slowly(&"\u{7f}".repeat(11), "delete the draft");
     drive.pause(1.0);
 }
 
-fn queue(drive: &mut Drive) {
+fn queue(drive: &mut RecordSession) {
     drive.prompts("FAKE say delay=2 words=20 rate=10");
     drive.pause(1.0);
     let second = "FAKE say delay=2 words=12 rate=10";
@@ -176,21 +176,25 @@ fn queue(drive: &mut Drive) {
         "m",
         if sent { "the second prompt was sent" } else { "the second prompt was not sent" },
     );
-    drive.rest("ready", "reply+screen", if sent { Composer::Empty } else { Composer::Drafted });
+    drive.wait_until_idle(
+        "ready",
+        "reply+screen",
+        if sent { Composer::Empty } else { Composer::Drafted },
+    );
     if !sent {
         drive.pause(1.0);
         drive.types_slowly(&"\u{7f}".repeat(second.len()), "delete the draft");
     }
 }
 
-fn resize(drive: &mut Drive) {
+fn resize(drive: &mut RecordSession) {
     let (cols, rows) = (drive.size.cols, drive.size.rows);
     drive.resizes(cols + 20, rows + 6);
     drive.pause(2.0);
     drive.prompts("FAKE say delay=3 words=30 rate=10");
     drive.pause(1.5);
     drive.resizes(cols, rows);
-    drive.rest("ready", "reply+screen", Composer::Empty);
+    drive.wait_until_idle("ready", "reply+screen", Composer::Empty);
     drive.resizes(cols.saturating_sub(20).max(40), rows);
     drive.pause(2.0);
 }

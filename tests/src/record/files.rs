@@ -6,10 +6,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::drive::{Drive, Label, round};
+use super::session::{Label, RecordSession, round};
 
 /// Writes a recording into a folder.
-pub(super) fn write(drive: &Drive, case: &str, folder: &Path) {
+pub(super) fn write(drive: &RecordSession, case: &str, folder: &Path) {
     fs::create_dir_all(folder).unwrap();
     let name = format!("{case}.{}x{}", drive.size.cols, drive.size.rows);
     fs::write(folder.join(format!("{name}.cast")), cast(drive, case)).unwrap();
@@ -17,7 +17,7 @@ pub(super) fn write(drive: &Drive, case: &str, folder: &Path) {
     fs::write(folder.join(format!("{name}.screens.txt")), screens(drive)).unwrap();
 }
 
-fn cast(drive: &Drive, case: &str) -> String {
+fn cast(drive: &RecordSession, case: &str) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let began = now.as_secs().saturating_sub(drive.start.elapsed().as_secs());
     let head = json!({ "version": 2, "width": drive.size.cols, "height": drive.size.rows, "timestamp": began,
@@ -35,8 +35,8 @@ fn cast(drive: &Drive, case: &str) -> String {
 }
 
 /// The output as text: a character that was cut in two goes with its last byte.
-fn printed(drive: &Drive) -> Vec<(Instant, &'static str, String)> {
-    let seen = drive.watch.seen.lock().unwrap();
+fn printed(drive: &RecordSession) -> Vec<(Instant, &'static str, String)> {
+    let seen = drive.watcher.seen.lock().unwrap();
     let (mut events, mut rest) = (Vec::new(), Vec::new());
     for (at, bytes) in &seen.printed {
         rest.extend_from_slice(bytes);
@@ -53,7 +53,7 @@ fn printed(drive: &Drive) -> Vec<(Instant, &'static str, String)> {
     events
 }
 
-fn states(drive: &Drive) -> String {
+fn states(drive: &RecordSession) -> String {
     let line = |label: &Label| {
         let at = label.at.saturating_duration_since(drive.start);
         let at = round(at.max(Duration::from_millis(1)));
@@ -73,7 +73,7 @@ fn spaced(value: &Value) -> String {
 }
 
 /// The screen a second into each state, or shortly before its end.
-fn screens(drive: &Drive) -> String {
+fn screens(drive: &RecordSession) -> String {
     let mut text = String::new();
     let labels = drive
         .labels

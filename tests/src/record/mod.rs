@@ -6,13 +6,13 @@
 //! screen having come to rest; nothing here asks paned what state it sees.
 
 mod cases;
-mod drive;
 mod files;
-mod looks;
 mod probe;
+mod screen_marks;
+mod session;
+mod tape_watcher;
 mod tty;
-mod watch;
 
 pub use cases::{cases, record};
-pub use looks::quit;
-pub use probe::{Verdict, probe};
+pub use probe::{ProbeResult, probe};
+pub use screen_marks::quit;

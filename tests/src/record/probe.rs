@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use paned_model::Size;
 
-use super::drive::Drive;
+use super::session::RecordSession;
 use crate::Cli;
 
 /// What came of one try.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct ProbeResult {
     /// The prompts that the model got, as they came.
     pub prompts: Vec<String>,
     /// The texts of the last of them, with those that the program put around it.
@@ -25,10 +25,10 @@ pub struct Verdict {
 ///
 /// # Errors
 /// With a sentence, when a step is none.
-pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<Verdict, String> {
+pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<ProbeResult, String> {
     let steps: Result<Vec<String>, String> = recipe.iter().map(|step| bytes(step, text)).collect();
     let steps = steps?;
-    let drive = Drive::begin(cli, Size { cols: 100, rows: 30 });
+    let drive = RecordSession::begin(cli, Size { cols: 100, rows: 30 });
     for step in steps {
         drive.types(&step, "step");
         drive.pause(0.3);
@@ -42,7 +42,7 @@ pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<Verdict, String> {
     let prompts = drive.model.prompts();
     let parts = prompts.last().map(|prompt| prompt.parts.clone()).unwrap_or_default();
     let prompts = prompts.into_iter().map(|prompt| prompt.text).collect();
-    Ok(Verdict { prompts, parts, screen: drive.watch.rows().join("\n") })
+    Ok(ProbeResult { prompts, parts, screen: drive.watcher.rows().join("\n") })
 }
 
 fn bytes(step: &str, text: &str) -> Result<String, String> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use paned_e2e::{PATIENCE, Server, gone, is_alive, kill9};
+use paned_e2e::{Server, WAIT_TIMEOUT, gone, is_alive, kill9};
 use serde_json::{Value, json};
 
 use super::{Tmux, refused, until};
@@ -80,7 +80,7 @@ fn a_kill_that_is_asked_for_ends_the_tmux_pane_and_no_other() {
     let pid = u32::try_from(tmux.adopt(&server, &pane, "a")["pid"].as_u64().unwrap()).unwrap();
     let killed = server.act("pane:kill", json!({ "paneId": "a" }));
     assert_eq!((&killed["status"], &killed["survivors"]), (&json!("exited"), &json!([])));
-    assert!(gone(pid, PATIENCE));
+    assert!(gone(pid, WAIT_TIMEOUT));
     let left = tmux.act(&["list-panes", "-a", "-F", "#{pane_id}"]);
     assert_eq!(left.lines().collect::<Vec<_>>(), ["%0", &other]);
 }
@@ -114,7 +114,7 @@ fn nothing_is_lost_while_our_server_is_dead() {
     tmux.act(&["kill-pane", "-t", &second]);
     tmux.act(&["resize-window", "-t", "work:0", "-x", "90", "-y", "33"]);
     let scribe = server.tape("b").keeper();
-    assert!(gone(scribe, PATIENCE));
+    assert!(gone(scribe, WAIT_TIMEOUT));
     server.start_again();
     until(&server, "a", "^got meanwhile$");
     server.act("pane:write", json!({ "paneId": "a", "text": "again\n" }));
@@ -123,8 +123,9 @@ fn nothing_is_lost_while_our_server_is_dead() {
     assert_eq!((&pane["status"], &pane["guarantee"]), (&json!("running"), &json!("best_effort")));
     let ended = server.pane("b");
     assert_eq!((&ended["status"], &ended["exitCode"]), (&json!("exited"), &json!(null)));
-    let cols =
-        |told: &paned_e2e::Told| told.data["paneId"] == "a" && told.data["size"]["cols"] == 90;
+    let cols = |told: &paned_e2e::ReceivedEvent| {
+        told.data["paneId"] == "a" && told.data["size"]["cols"] == 90
+    };
     if server.pane("a")["size"]["cols"] != 90 {
         server.events("pane:resized", Some(0)).until(cols);
     }

@@ -10,7 +10,7 @@ mod uses;
 
 use std::time::Instant;
 
-use paned_e2e::{PATIENCE, Server};
+use paned_e2e::{Server, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
 use tmux::Tmux;
@@ -35,7 +35,7 @@ fn refused(server: &Server, name: &str, params: Value) -> (String, String) {
 /// Waits until a pane's rows fit; answers them.
 #[track_caller]
 fn shows(server: &Server, id: &str, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + WAIT_TIMEOUT;
     loop {
         let screen = server.act("pane:screen", json!({ "paneId": id }));
         let rows = screen["rows"].as_array().unwrap_or_else(|| panic!("{screen}"));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use paned_e2e::{PATIENCE, Server, gone, kill9};
+use paned_e2e::{Server, WAIT_TIMEOUT, gone, kill9};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -116,7 +116,7 @@ impl Drop for Tmux {
     fn drop(&mut self) {
         for server in &self.servers {
             kill9(*server);
-            assert!(gone(*server, PATIENCE) || std::thread::panicking());
+            assert!(gone(*server, WAIT_TIMEOUT) || std::thread::panicking());
         }
     }
 }

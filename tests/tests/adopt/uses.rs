@@ -78,7 +78,7 @@ fn closing_it_lets_it_go_and_leaves_the_program_alone() {
     assert_eq!(events.next().name, "pane:removed");
     let pid = u32::try_from(pane["pid"].as_u64().unwrap()).unwrap();
     assert!(is_alive(pid));
-    assert!(paned_e2e::gone(scribe, paned_e2e::PATIENCE));
+    assert!(paned_e2e::gone(scribe, paned_e2e::WAIT_TIMEOUT));
     assert_eq!(tmux.say("#{pane_pipe}"), "0");
     assert_eq!(refused(&server, "pane:get", json!({ "paneId": "a" })).0, "not_found");
     // And it can be had again.

@@ -3,14 +3,14 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-use paned_e2e::{PATIENCE, Reply, wait_for};
+use paned_e2e::{Reply, WAIT_TIMEOUT, wait_for};
 use serde_json::{Value, json};
 
-use super::House;
+use super::CompatServer;
 
 const DOOR: &str = "agentapi";
 
-impl House {
+impl CompatServer {
     #[track_caller]
     fn agent(&self, id: &str) {
         let mut params = self.agent.params(id);
@@ -50,7 +50,7 @@ impl House {
 
 #[test]
 fn a_message_is_handed_over_and_its_answer_read() {
-    let house = House::new(&["--work", "300"]);
+    let house = CompatServer::new(&["--work", "300"]);
     assert_eq!(house.api("GET", "/status", None).status, 404);
     house.agent("a");
     let stable = json!({ "agent_type": "fake-agent", "status": "stable", "transport": "pty" });
@@ -73,7 +73,7 @@ fn a_message_is_handed_over_and_its_answer_read() {
 
 #[test]
 fn a_message_to_one_that_works_is_refused_and_told() {
-    let house = House::new(&["--work", "60000"]);
+    let house = CompatServer::new(&["--work", "60000"]);
     house.agent("a");
     assert_eq!(house.say("/message", "user", "first").status, 200);
     house.is("a", "busy");
@@ -92,7 +92,7 @@ fn a_message_to_one_that_works_is_refused_and_told() {
 
 #[test]
 fn agents_have_it_under_their_names_and_the_newest_at_the_root() {
-    let house = House::new(&["--work", "100"]);
+    let house = CompatServer::new(&["--work", "100"]);
     house.agent("one");
     house.agent("two");
     assert_eq!(house.say("/one/message", "user", "to one").status, 200);
@@ -112,7 +112,7 @@ fn agents_have_it_under_their_names_and_the_newest_at_the_root() {
 
 #[test]
 fn what_makes_no_sense_is_a_problem() {
-    let house = House::new(&[]);
+    let house = CompatServer::new(&[]);
     house.agent("a");
     for (body, status) in [
         (json!({}), 422),
@@ -139,14 +139,14 @@ fn what_makes_no_sense_is_a_problem() {
 }
 
 /// A stream of events, as it comes in.
-struct Stream(BufReader<TcpStream>);
+struct AgentapiEvents(BufReader<TcpStream>);
 
-impl Stream {
+impl AgentapiEvents {
     #[track_caller]
-    fn open(house: &House, path: &str) -> Self {
+    fn open(house: &CompatServer, path: &str) -> Self {
         let authority = house.authority(DOOR);
         let mut stream = TcpStream::connect(&authority).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket has one");
+        stream.set_read_timeout(Some(WAIT_TIMEOUT)).expect("a socket has one");
         let head = format!("GET {path} HTTP/1.1\r\nhost: {authority}\r\n\r\n");
         stream.write_all(head.as_bytes()).expect("it takes it");
         Self(BufReader::new(stream))
@@ -182,9 +182,9 @@ impl Stream {
 
 #[test]
 fn a_stream_begins_with_what_is_and_goes_on_with_what_changes() {
-    let house = House::new(&["--work", "400"]);
+    let house = CompatServer::new(&["--work", "400"]);
     house.agent("a");
-    let mut stream = Stream::open(&house, "/events");
+    let mut stream = AgentapiEvents::open(&house, "/events");
     let status = |word: &'static str| {
         move |event: &str, data: &Value| event == "status_change" && data["status"] == word
     };
@@ -197,7 +197,7 @@ fn a_stream_begins_with_what_is_and_goes_on_with_what_changes() {
     };
     stream.until(status("stable"));
     // Whoever comes late hears everything.
-    let mut late = Stream::open(&house, "/a/events");
+    let mut late = AgentapiEvents::open(&house, "/a/events");
     let prompt = late.until(said("user"));
     assert_eq!((&prompt["message"], &prompt["id"]), (&json!("hello"), &json!(1)));
     late.until(said("agent"));

@@ -3,7 +3,7 @@
 use paned_e2e::wait_for;
 use serde_json::{Value, json};
 
-use super::House;
+use super::CompatServer;
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect()
@@ -20,7 +20,7 @@ fn is_like(text: &str, form: &str) -> bool {
 
 #[test]
 fn a_prompt_is_run_watched_and_read() {
-    let house = House::new(&["--work", "1500"]);
+    let house = CompatServer::new(&["--work", "1500"]);
     let ran = house.post("/run", json!({ "text": "  hello there\n" }));
     let session = ran["session"].as_str().unwrap_or_default().to_owned();
     let target = format!("{session}:0.0");
@@ -58,7 +58,7 @@ fn a_prompt_is_run_watched_and_read() {
 
 #[test]
 fn texts_arrive_as_they_are_but_for_the_blanks_around_them() {
-    let house = House::new(&["--work", "50"]);
+    let house = CompatServer::new(&["--work", "50"]);
     house.run("first");
     for text in ["-x --y", "a;", "two\nlines\n\nand \u{e4} third", "#(touch x)", "$(touch y) `z`"] {
         house.idle();
@@ -76,7 +76,7 @@ fn texts_arrive_as_they_are_but_for_the_blanks_around_them() {
 
 #[test]
 fn a_busy_session_holds_up_nobody_else() {
-    let house = House::new(&["--work", "60000"]);
+    let house = CompatServer::new(&["--work", "60000"]);
     let first = house.run("first");
     let second = house.run("second");
     assert_eq!(house.sessions(), [first.clone(), second.clone()]);
@@ -99,7 +99,7 @@ fn a_busy_session_holds_up_nobody_else() {
 
 #[test]
 fn one_at_a_time_is_there_for_whoever_wants_it() {
-    let house = House::with(&["--work", "60000"], "agentmux_one_at_a_time = true", &[]);
+    let house = CompatServer::with(&["--work", "60000"], "agentmux_one_at_a_time = true", &[]);
     let first = house.run("first");
     let busy = house.ask("POST", "/run", Some(json!({ "text": "second" })));
     let expect = json!({
@@ -115,7 +115,7 @@ fn one_at_a_time_is_there_for_whoever_wants_it() {
 
 #[test]
 fn keys_are_pressed_one_by_one_in_any_pane_that_may_be_named() {
-    let house = House::with(&[], "agentmux_any_target = true", &[]);
+    let house = CompatServer::with(&[], "agentmux_any_target = true", &[]);
     house.server.act("pane:new", json!({ "id": "cat", "argv": ["cat", "-v"] }));
     for (key, repeat) in
         [("up", json!(2)), ("Left", json!("3")), ("space", json!(1)), ("ENTER", json!(1))]
@@ -140,7 +140,7 @@ fn keys_are_pressed_one_by_one_in_any_pane_that_may_be_named() {
 
 #[test]
 fn only_its_own_sessions_are_reached_unless_that_is_allowed() {
-    let house = House::new(&[]);
+    let house = CompatServer::new(&[]);
     house.server.act("pane:new", json!({ "id": "other", "argv": ["cat"] }));
     let other = json!({ "text": "x", "target": "other:0.0" });
     house.refuses("POST", "/send", Some(other), (400, "target is not managed by agentmux"));
@@ -152,7 +152,7 @@ fn only_its_own_sessions_are_reached_unless_that_is_allowed() {
 
 #[test]
 fn a_dialog_on_the_screen_is_never_answered_by_a_text() {
-    let house = House::new(&["--work", "100"]);
+    let house = CompatServer::new(&["--work", "100"]);
     house.run("FAKE tool cmd=touch+made.txt");
     house.agent.wait("asking", 1);
     wait_for("a blocked agent", || {
@@ -172,7 +172,7 @@ fn a_dialog_on_the_screen_is_never_answered_by_a_text() {
 
 #[test]
 fn a_capture_shows_so_many_lines_above_the_screen_and_the_screen() {
-    let house = House::with(&[], "agentmux_any_target = true", &[]);
+    let house = CompatServer::with(&[], "agentmux_any_target = true", &[]);
     let script = "for n in $(seq 300); do echo line $n; done; sleep 1000";
     let size = json!({ "cols": 80, "rows": 24 });
     let argv = ["/bin/sh", "-c", script];

@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use paned_e2e::{Request, binary, said, signal};
+use paned_e2e::{Request, binary, decode_output, signal};
 use serde_json::{Value, json};
 
-use super::House;
+use super::CompatServer;
 
 fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| panic!("no JSON: {text}"))
@@ -14,9 +14,9 @@ fn parse(text: &str) -> Value {
 
 #[test]
 fn its_commands_do_what_its_endpoints_do() {
-    let house = House::new(&["--work", "50"]);
+    let house = CompatServer::new(&["--work", "50"]);
     let none = |args: &[&str]| {
-        let (out, _, code) = said(&house.server.cli(args));
+        let (out, _, code) = decode_output(&house.server.cli(args));
         assert_eq!((parse(&out), code), (json!({ "error": "no active session" }), 1), "{args:?}");
     };
     none(&["agentmux", "send", "hello"]);
@@ -40,9 +40,9 @@ fn its_commands_do_what_its_endpoints_do() {
     assert_eq!((&captured["target"], &captured["lines"]), (&json!(target), &json!(10)));
     let cleaned = house.server.ok(&["agentmux", "cleanup"]);
     assert_eq!(parse(&cleaned), json!({ "ok": true, "killed": [] }));
-    let (out, _, code) = said(&house.server.cli(&["agentmux", "key", "f1"]));
+    let (out, _, code) = decode_output(&house.server.cli(&["agentmux", "key", "f1"]));
     assert!(out.contains("Unsupported key 'f1'") && code == 1, "{out}");
-    let (_, _, code) = said(&house.server.cli(&["agentmux", "capture", "--lines", "0"]));
+    let (_, _, code) = decode_output(&house.server.cli(&["agentmux", "capture", "--lines", "0"]));
     assert_eq!(code, 1);
 }
 

@@ -5,11 +5,11 @@ use std::fs;
 use paned_e2e::{FakeAgent, wait_for};
 use serde_json::json;
 
-use super::House;
+use super::CompatServer;
 
 /// Waits until so many open doors were warned about, and no more. One port may serve before another is warned about.
 #[track_caller]
-fn are_open(house: &House, doors: usize) {
+fn are_open(house: &CompatServer, doors: usize) {
     let warned = || house.server.log().matches("an open door").count();
     wait_for("the warnings", || (doors <= warned()).then_some(()));
     assert_eq!(warned(), doors, "{}", house.server.log());
@@ -19,7 +19,7 @@ fn are_open(house: &House, doors: usize) {
 fn agentmuxs_names_say_where_its_port_is_and_its_token_shuts_it() {
     let env =
         [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0"), ("AGENTMUX_TOKEN", "hunter2-mux")];
-    let house = House::with(&["--work", "100"], "agentmux_serve = true", &env);
+    let house = CompatServer::with(&["--work", "100"], "agentmux_serve = true", &env);
     let authority = house.authority("agentmux");
     assert!(authority.starts_with("127.0.0.1:"), "{authority}");
     for (method, path) in [("GET", "/health"), ("POST", "/run"), ("GET", "/nothing"), ("PUT", "/x")]
@@ -47,7 +47,7 @@ fn agentmuxs_names_say_where_its_port_is_and_its_token_shuts_it() {
 #[test]
 fn without_a_token_its_port_is_open_as_it_was_and_warned_about() {
     let env = [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0")];
-    let house = House::with(&[], "agentmux_serve = true", &env);
+    let house = CompatServer::with(&[], "agentmux_serve = true", &env);
     assert_eq!(house.get("/health")["ok"], true);
     are_open(&house, 2);
     let authority = house.authority("agentmux");
@@ -68,12 +68,12 @@ fn its_own_file_counts_and_opens_no_port() {
     fs::write(&file, said.to_string()).expect("the folder is ours");
     let named = file.display().to_string();
     let env = [("AGENTMUX_CONFIG_FILE", named.as_str()), ("AGENTMUX_AGENT", "")];
-    let house = House::with(&[], "", &env);
+    let house = CompatServer::with(&[], "", &env);
     let authority = house.authority("agentmux");
     assert_eq!(house.ask("GET", "/health", None).status, 403);
     let health = house.request("agentmux", "GET", "/health").header("x-bridge-token", "from-file");
     assert_eq!(health.over_tcp(&authority).json()["agent"], "fake-agent");
     let none = [("AGENTMUX_CONFIG_FILE", named.as_str()), ("PANED_DOOR_AGENTMUX", "")];
-    let house = House::over(FakeAgent::new(&[]), "", &none);
+    let house = CompatServer::over(FakeAgent::new(&[]), "", &none);
     assert_eq!(house.server.ready()["doors"].get("agentmux"), None);
 }

@@ -3,17 +3,17 @@
 use paned_e2e::{FakeAgent, wait_for};
 use serde_json::json;
 
-use super::House;
+use super::CompatServer;
 
 /// A pane with the door's tag that runs this.
-fn tagged(house: &House, id: &str, argv: &[&str]) {
+fn tagged(house: &CompatServer, id: &str, argv: &[&str]) {
     house.server.act("pane:new", json!({ "id": id, "argv": argv, "tags": ["agentmux"] }));
 }
 
 #[test]
 fn an_agent_that_ends_at_once_is_no_session() {
     let config = "[doors]\nagentmux_command = ['/bin/sh', '-c', 'exit 3']\n";
-    let house = House::over(FakeAgent::new(&[]), config, &[]);
+    let house = CompatServer::over(FakeAgent::new(&[]), config, &[]);
     let run = Some(json!({ "text": "hello" }));
     house.refuses("POST", "/run", run, (503, "new session did not become ready"));
     let restart = (503, "replacement session did not become ready");
@@ -24,7 +24,7 @@ fn an_agent_that_ends_at_once_is_no_session() {
 
 #[test]
 fn a_restart_makes_the_new_one_ready_and_then_swaps() {
-    let house = House::new(&["--work", "100"]);
+    let house = CompatServer::new(&["--work", "100"]);
     let first = house.post("/restart", json!({}));
     assert_eq!(house.sessions().len(), 1);
     let old = first["session"].as_str().unwrap_or_default().to_owned();
@@ -51,7 +51,7 @@ fn a_restart_that_fails_leaves_the_old_one() {
     let start: Vec<String> = ["/bin/sh", "-c", once, &mark].map(str::to_owned).into();
     let argv: Vec<String> = start.into_iter().chain(agent.argv().to_vec()).collect();
     let config = format!("[doors]\nagentmux_command = {}\n", json!(argv));
-    let house = House::over(agent, &config, &[]);
+    let house = CompatServer::over(agent, &config, &[]);
     let session = house.run("hello");
     house.idle();
     let failed = (503, "replacement session did not become ready");
@@ -63,7 +63,7 @@ fn a_restart_that_fails_leaves_the_old_one() {
 
 #[test]
 fn idle_sessions_are_cleaned_up_and_busy_ones_are_not() {
-    let house = House::new(&["--work", "100"]);
+    let house = CompatServer::new(&["--work", "100"]);
     let idle = house.run("short");
     house.idle();
     let busy = house.run("FAKE say delay=60");
@@ -87,7 +87,7 @@ fn idle_sessions_are_cleaned_up_and_busy_ones_are_not() {
 
 #[test]
 fn ten_sessions_are_the_most_after_those_that_can_go_went() {
-    let house = House::new(&["--work", "100"]);
+    let house = CompatServer::new(&["--work", "100"]);
     for n in 0..10 {
         tagged(&house, &format!("s{n}"), if n < 2 { &["true"] } else { &["sleep", "1000"] });
     }
@@ -114,7 +114,7 @@ fn ten_sessions_are_the_most_after_those_that_can_go_went() {
 
 #[test]
 fn sessions_outlive_the_server() {
-    let mut house = House::new(&["--work", "100"]);
+    let mut house = CompatServer::new(&["--work", "100"]);
     let (first, second) = (house.run("one"), house.run("two"));
     house.idle();
     let before = house.get("/sessions");
@@ -128,7 +128,7 @@ fn sessions_outlive_the_server() {
 
 #[test]
 fn an_agent_that_nobody_knows_is_read_as_claude() {
-    let house = House::with(&[], "", &[("AGENTMUX_AGENT", "nobody")]);
+    let house = CompatServer::with(&[], "", &[("AGENTMUX_AGENT", "nobody")]);
     assert_eq!(house.get("/health")["agent"], "nobody");
     // What runs is the scripted one, whose screens mean nothing there.
     std::thread::scope(|scope| {
@@ -153,7 +153,7 @@ fn an_agent_that_nobody_knows_is_read_as_claude() {
 
 #[test]
 fn a_folder_is_trusted_without_a_person() {
-    let house = House::new(&["--dialog-at-start", "--work", "100"]);
+    let house = CompatServer::new(&["--dialog-at-start", "--work", "100"]);
     house.run("hello");
     let answer = house.agent.wait("answer", 1);
     assert_eq!((&answer["dialog"], &answer["yes"]), (&json!("trust"), &json!(true)));

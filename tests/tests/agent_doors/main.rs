@@ -13,12 +13,12 @@ use paned_e2e::{FakeAgent, Reply, Request, Server, wait_for};
 use serde_json::{Value, json};
 
 /// A server whose door of agentmux starts scripted agents.
-struct House {
+struct CompatServer {
     server: Server,
     agent: FakeAgent,
 }
 
-impl House {
+impl CompatServer {
     /// With these flags for the agents.
     #[track_caller]
     fn new(flags: &[&str]) -> Self {

@@ -2,43 +2,43 @@
 
 use std::time::Duration;
 
-use paned_e2e::model::{End, What};
+use paned_e2e::fake_model::{AnswerEnd, ModelEventKind};
 use paned_e2e::{Cli, wait_within};
 use serde_json::{Value, json};
 
-use crate::session::Session;
+use crate::session::RealAgentSession;
 use crate::stories::{self, answers};
 
 /// How long a question stays on the screen that must not be answered.
 const UNANSWERED: Duration = Duration::from_secs(5);
 
-fn start() -> Session {
-    Session::start(Cli::Claude)
+fn start() -> RealAgentSession {
+    RealAgentSession::start(Cli::Claude)
 }
 
 /// One that is started in this mode.
-fn start_in(mode: &str) -> Session {
+fn start_in(mode: &str) -> RealAgentSession {
     let argv = json!({ "argv": ["claude", "--permission-mode", mode] });
-    let session = Session::launch(Cli::Claude, |_| {}, &argv);
+    let session = RealAgentSession::launch(Cli::Claude, |_| {}, &argv);
     session.until(&["ready"]);
     session
 }
 
-fn writes(session: &Session, text: &str) {
+fn writes(session: &RealAgentSession, text: &str) {
     session.server.act("pane:write", json!({ "paneId": "agent", "text": text }));
 }
 
 /// Ticks an option; the question stays.
-fn ticks(session: &Session, option: &str) {
+fn ticks(session: &RealAgentSession, option: &str) {
     let answer = json!({ "paneId": "agent", "option": option });
     session.server.act("agent:answer", answer);
 }
 
 /// Waits until a tool gave something; answers what.
-fn tool_result(session: &Session, mark: usize) -> String {
+fn tool_result(session: &RealAgentSession, mark: usize) -> String {
     session.model.wait_within(Duration::from_secs(60), "a result", mark, |facts| {
-        facts.iter().find_map(|fact| match &fact.what {
-            What::ToolResult(text) => Some(text.clone()),
+        facts.iter().find_map(|fact| match &fact.kind {
+            ModelEventKind::ToolResult(text) => Some(text.clone()),
             _ => None,
         })
     })
@@ -48,7 +48,8 @@ fn tool_result(session: &Session, mark: usize) -> String {
 #[ignore = "make test-agents ARGS=claude installs what it needs"]
 fn the_questions_of_the_first_run_are_answered_with_trust() {
     let more = json!({ "trust": true, "permissions": "ask" });
-    let session = Session::launch(Cli::Claude, |real| real.forgets(".claude.json"), &more);
+    let session =
+        RealAgentSession::launch(Cli::Claude, |real| real.remove_file(".claude.json"), &more);
     session.until(&["ready"]);
     session.submits("FAKE say words=6");
     session.until(&["ready"]);
@@ -58,7 +59,8 @@ fn the_questions_of_the_first_run_are_answered_with_trust() {
 #[ignore = "make test-agents ARGS=claude installs what it needs"]
 fn the_questions_of_the_first_run_wait_without_trust() {
     let more = json!({ "permissions": "ask" });
-    let session = Session::launch(Cli::Claude, |real| real.forgets(".claude.json"), &more);
+    let session =
+        RealAgentSession::launch(Cli::Claude, |real| real.remove_file(".claude.json"), &more);
     for text in ["Choose the text style", "Security notes", "Is this a project you created"] {
         let blocked = asks(&session, text);
         assert_eq!(blocked["kind"], "trust", "{blocked:#}");
@@ -73,7 +75,7 @@ fn the_questions_of_the_first_run_wait_without_trust() {
 }
 
 /// Waits until it asks this.
-fn asks(session: &Session, text: &str) -> Value {
+fn asks(session: &RealAgentSession, text: &str) -> Value {
     wait_within(Duration::from_secs(60), text, || {
         let agent = session.asked();
         let asked = agent["dialog"]["text"].as_str().is_some_and(|asked| asked.contains(text));
@@ -87,7 +89,7 @@ fn trust_does_not_accept_that_permissions_are_bypassed() {
     let argv = ["claude", "--dangerously-skip-permissions"];
     let more = json!({ "trust": true, "argv": argv });
     // Without this it exits at once when it runs as root.
-    let session = Session::launch(Cli::Claude, |real| real.set("IS_SANDBOX", "1"), &more);
+    let session = RealAgentSession::launch(Cli::Claude, |real| real.set("IS_SANDBOX", "1"), &more);
     let blocked = session.asked();
     let text = blocked["dialog"]["text"].as_str().unwrap_or_default();
     assert!(text.contains("Bypass Permissions mode"), "{blocked:#}");
@@ -99,14 +101,14 @@ fn trust_does_not_accept_that_permissions_are_bypassed() {
 #[ignore = "make test-agents ARGS=claude installs what it needs"]
 fn permissions_auto_runs_a_command_without_a_question() {
     let more = json!({ "permissions": "auto" });
-    let session = Session::launch(Cli::Claude, |_| {}, &more);
+    let session = RealAgentSession::launch(Cli::Claude, |_| {}, &more);
     session.until(&["ready"]);
     session.submits("FAKE tool cmd=touch+made.txt");
     wait_within(Duration::from_secs(60), "the file", || {
         session.file("made.txt").exists().then_some(())
     });
     session.until(&["ready"]);
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn a_plan_is_refused_and_accepted() {
         answers(&session, option);
         session.until(&["ready"]);
     }
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]
@@ -140,7 +142,7 @@ fn a_question_gets_the_answer_that_was_chosen() {
     let result = tool_result(&session, mark);
     assert!(result.contains("fake 1") && !result.contains("fake 0"), "{result}");
     session.until(&["ready"]);
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn a_question_with_several_answers_gets_them_all() {
     let result = tool_result(&session, mark);
     assert!(result.contains("fake 0") && result.contains("fake 1"), "{result}");
     session.until(&["ready"]);
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]
@@ -178,7 +180,7 @@ fn nothing_is_typed_into_a_composer_that_runs_shell_commands() {
     let mark = session.model.mark();
     writes(&session, "\u{7f}");
     session.waits_for_model("the prompt", mark, |fact| {
-        matches!(&fact.what, What::Asked { prompt: Some(prompt), .. } if prompt.text == text)
+        matches!(&fact.kind, ModelEventKind::Asked { prompt: Some(prompt), .. } if prompt.text == text)
     });
     assert!(!session.file("made.txt").exists(), "a shell ran it");
 }
@@ -218,7 +220,7 @@ fn prompts_sent_while_it_works_arrive_once_each() {
     session.until(&["ready"]);
     let got = session.model.prompts().into_iter().skip(1).map(|prompt| prompt.text);
     assert_eq!(got.collect::<Vec<_>>(), texts);
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]
@@ -228,12 +230,14 @@ fn an_error_is_reported_and_its_placeholder_is_not_a_draft() {
     let mark = session.model.mark();
     // This status is not tried again.
     session.submits("FAKE error status=400");
-    session.waits_for_model("the error", mark, |fact| fact.what == What::Ended(End::Error));
+    session.waits_for_model("the error", mark, |fact| {
+        fact.kind == ModelEventKind::Ended(AnswerEnd::Error)
+    });
     session.until(&["error"]);
     assert!(session.screen().contains("resend"), "no placeholder:\n{}", session.screen());
     session.submits("FAKE say words=6");
     session.until(&["ready"]);
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]
@@ -248,7 +252,7 @@ fn an_interrupt_that_restores_the_prompt_leaves_no_draft() {
         session.submits(&format!("after {status}"));
         session.until(&["ready"]);
     }
-    session.never_lied();
+    session.check_never_falsely_ready();
 }
 
 #[test]

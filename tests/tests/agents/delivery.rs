@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use paned_e2e::{Cli, Dice, kill9, wait_within};
+use paned_e2e::{Cli, SeededRng, kill9, wait_within};
 use serde_json::{Value, json};
 
-use crate::session::Session;
+use crate::session::RealAgentSession;
 use crate::stories::answers;
 
 /// How many messages may wait for the agent, and how long until one of them is delivered.
@@ -57,7 +57,7 @@ deliveries! {
 }
 
 /// A prompt that was sent. Its key is its place.
-struct Sent {
+struct SentPrompt {
     text: String,
     /// Whether it was refused at once, so that it must not arrive.
     refused: bool,
@@ -65,9 +65,9 @@ struct Sent {
 
 /// One run with one agent.
 struct Run {
-    session: Session,
-    dice: Dice,
-    sent: Vec<Sent>,
+    session: RealAgentSession,
+    rng: SeededRng,
+    sent: Vec<SentPrompt>,
     /// The prompts after which the server is killed.
     kills: BTreeSet<u64>,
     killed: usize,
@@ -77,11 +77,11 @@ struct Run {
 
 impl Run {
     fn new(cli: Cli) -> Self {
-        let dice = Dice::from_env();
-        let session = Session::start(cli);
+        let rng = SeededRng::from_env();
+        let session = RealAgentSession::start(cli);
         Self {
             session,
-            dice,
+            rng,
             sent: Vec::new(),
             kills: BTreeSet::new(),
             killed: 0,
@@ -106,7 +106,7 @@ impl Run {
         }
         self.until_empty();
         let outcomes = self.checks();
-        self.session.never_lied();
+        self.session.check_never_falsely_ready();
         println!(
             "{}: {} prompts sent, {outcomes:?}, {} arrived, {} kills, {} questions, in {:.0?}",
             self.session.cli.name(),
@@ -122,15 +122,15 @@ impl Run {
     fn pick(&mut self, count: usize, below: u64) -> BTreeSet<u64> {
         let mut picked = BTreeSet::new();
         while picked.len() < count {
-            picked.insert(self.dice.roll(below));
+            picked.insert(self.rng.below(below));
         }
         picked
     }
 
     fn text(&mut self, n: u64) -> String {
-        let lines = 1 + self.dice.roll(4);
+        let lines = 1 + self.rng.below(4);
         let lines = (0..lines).map(|line| {
-            let words = "word ".repeat(self.dice.roll(30) as usize);
+            let words = "word ".repeat(self.rng.below(30) as usize);
             format!("prompt {n}, line {line}: {}", words.trim_end())
         });
         lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
@@ -138,9 +138,9 @@ impl Run {
 
     /// People send at once, soon or later.
     fn pauses(&mut self) {
-        let longest = [1, 400, 400, 2_000][self.dice.roll(4) as usize];
+        let longest = [1, 400, 400, 2_000][self.rng.below(4) as usize];
         // not a wait: people send at any moment, and each moment is another case
-        thread::sleep(Duration::from_millis(self.dice.roll(longest)));
+        thread::sleep(Duration::from_millis(self.rng.below(longest)));
     }
 
     /// Sends a prompt, and kills the server meanwhile if it is time for that; answers its outcome so far. Only a question
@@ -150,7 +150,7 @@ impl Run {
         let n = self.sent.len() as u64;
         let key = key(n);
         let sent = if self.kills.contains(&n) {
-            let moment = Duration::from_millis(self.dice.roll(MOMENTS));
+            let moment = Duration::from_millis(self.rng.below(MOMENTS));
             self.kills_while(moment, |session| drop(session.try_sends(&key, &text)));
             // Whether it was accepted is not known: it is sent again under its key.
             self.session.try_sends(&key, &text)
@@ -163,12 +163,12 @@ impl Run {
         if !refused && !matches!(outcome, "submitted" | "queued") {
             self.session.complain(&format!("{text:?} was not taken: {sent:#}"));
         }
-        self.sent.push(Sent { text, refused });
+        self.sent.push(SentPrompt { text, refused });
         sent
     }
 
     /// Does something, and kills the server so long after its beginning; starts it again.
-    fn kills_while(&mut self, moment: Duration, act: impl FnOnce(&Session)) {
+    fn kills_while(&mut self, moment: Duration, act: impl FnOnce(&RealAgentSession)) {
         let pid = self.session.server.pid();
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -188,7 +188,7 @@ impl Run {
         self.until_empty();
         let text = format!("prompt {n} leads to a question\nFAKE tool delay=1 cmd=touch+{file}");
         self.sends(text);
-        for behind in 0..self.dice.roll(3) {
+        for behind in 0..self.rng.below(3) {
             self.sends(format!("prompt {n} has number {behind} behind it"));
         }
         self.session.asked();
@@ -197,14 +197,14 @@ impl Run {
         if sent["outcome"] == "submitted" {
             self.session.complain(&format!("it was typed into a question: {sent:#}"));
         }
-        if self.dice.roll(2) == 0 {
+        if self.rng.below(2) == 0 {
             self.kills_while(Duration::ZERO, |_| {});
             self.session.asked();
         }
         self.pauses();
         assert!(!self.session.file(&file).exists(), "{file} was made, and nobody had allowed it");
         assert_eq!(self.session.model.prompts().len(), got, "a prompt arrived at a question");
-        let allowed = self.dice.roll(2) == 0;
+        let allowed = self.rng.below(2) == 0;
         answers(&self.session, if allowed { "yes" } else { "no" });
         self.files.push((file, allowed));
     }
@@ -251,7 +251,7 @@ impl Run {
         for (n, sent) in self.sent.iter().enumerate() {
             let word = self.session.try_sends(&key(n as u64), &sent.text).expect("it is there");
             let outcome = word["outcome"].as_str().unwrap_or("?").to_owned();
-            let arrived = |got: &&paned_e2e::model::Prompt| {
+            let arrived = |got: &&paned_e2e::fake_model::Prompt| {
                 self.session.own(&got.text, &sent.text) == sent.text
             };
             let count = got.iter().filter(arrived).count();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use paned_e2e::model::{Fact, What};
-use paned_e2e::{Cli, Model, Real, Server, Told};
+use paned_e2e::fake_model::{ModelEvent, ModelEventKind};
+use paned_e2e::{Cli, FakeModel, RealAgent, ReceivedEvent, Server};
 use serde_json::{Value, json};
 
 /// How long anything may take. A machine that builds something else is slow.
@@ -18,17 +18,17 @@ const SOON: Duration = Duration::from_millis(50);
 /// How long a screen may lag behind the model before paned is to blame.
 const LAG: Duration = Duration::from_secs(2);
 
-pub(crate) struct Session {
+pub(crate) struct RealAgentSession {
     pub(crate) cli: Cli,
-    pub(crate) model: Model,
-    real: Real,
-    said: Arc<Mutex<Vec<(Instant, Value)>>>,
+    pub(crate) model: FakeModel,
+    real: RealAgent,
+    states: Arc<Mutex<Vec<(Instant, Value)>>>,
     /// What became of each message.
-    fates: Mutex<Vec<(Instant, Value)>>,
+    outcomes: Mutex<Vec<(Instant, Value)>>,
     pub(crate) server: Server,
 }
 
-impl Session {
+impl RealAgentSession {
     /// Starts the program as an agent and waits until it takes a prompt.
     #[track_caller]
     pub(crate) fn start(cli: Cli) -> Self {
@@ -44,19 +44,19 @@ impl Session {
 
     /// Starts the program after a change to its files, with more parameters of `agent:create`; waits for nothing.
     #[track_caller]
-    pub(crate) fn launch(cli: Cli, prepare: impl FnOnce(&mut Real), more: &Value) -> Self {
-        let (server, model) = (Server::start_bare(), Model::start());
-        let mut real = Real::new(cli, &model);
+    pub(crate) fn launch(cli: Cli, prepare: impl FnOnce(&mut RealAgent), more: &Value) -> Self {
+        let (server, model) = (Server::start_bare(), FakeModel::start());
+        let mut real = RealAgent::new(cli, &model);
         prepare(&mut real);
-        let said = Arc::default();
-        listen(&server, &said);
+        let states = Arc::default();
+        listen(&server, &states);
         let mut params = json!({ "id": "agent", "profile": cli.name(), "argv": real.argv(), "cwd": real.cwd(),
             "env": real.env(), "size": { "cols": 100, "rows": 30 }, "waitReady": false });
         for (name, value) in more.as_object().into_iter().flatten() {
             params[name] = value.clone();
         }
         server.act("agent:create", params);
-        Self { cli, model, real, said, fates: Mutex::default(), server }
+        Self { cli, model, real, states, outcomes: Mutex::default(), server }
     }
 
     /// A file in the folder that the agent works in.
@@ -111,7 +111,7 @@ impl Session {
     pub(crate) fn sends(&self, text: &str) -> Value {
         let params = json!({ "paneId": "agent", "text": text, "timeoutMs": ONE_WAIT });
         let sent = self.server.act("agent:message", params);
-        self.fates.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
+        self.outcomes.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
         sent
     }
 
@@ -120,7 +120,7 @@ impl Session {
         let params = json!({ "paneId": "agent", "text": text, "idempotencyKey": key, "timeoutMs": ONE_WAIT });
         let sent = self.server.reply("agent:message", &params)?.outcome();
         let sent = sent.unwrap_or_else(|refusal| self.complain(&format!("{key}: {refusal:?}")));
-        self.fates.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
+        self.outcomes.lock().expect("nobody panics with it").push((Instant::now(), sent.clone()));
         Ok(sent)
     }
 
@@ -129,7 +129,7 @@ impl Session {
     pub(crate) fn restart(&mut self) {
         self.server.kill();
         self.server.start_again();
-        listen(&self.server, &self.said);
+        listen(&self.server, &self.states);
     }
 
     /// Sends a message that the agent must take, and the model must get as it is.
@@ -142,7 +142,7 @@ impl Session {
             self.complain(&format!("{text:?} was not submitted: {sent:#}"));
         }
         self.waits_for_model("the prompt", mark, |fact| {
-            matches!(fact.what, What::Asked { aside: false, .. })
+            matches!(fact.kind, ModelEventKind::Asked { aside: false, .. })
         });
         let prompts = self.model.prompts().into_iter().skip(before);
         let prompts: Vec<_> = prompts.map(|prompt| self.own(&prompt.text, text)).collect();
@@ -163,7 +163,12 @@ impl Session {
 
     /// Waits until the model knows something.
     #[track_caller]
-    pub(crate) fn waits_for_model(&self, what: &str, mark: usize, fits: impl Fn(&Fact) -> bool) {
+    pub(crate) fn waits_for_model(
+        &self,
+        what: &str,
+        mark: usize,
+        fits: impl Fn(&ModelEvent) -> bool,
+    ) {
         self.model.wait_within(LONG, what, mark, |facts| facts.iter().any(&fits).then_some(()));
     }
 
@@ -176,8 +181,8 @@ impl Session {
 
     /// Checks everything that paned has said so far: not once was it ready while the model was working for it.
     #[track_caller]
-    pub(crate) fn never_lied(&self) {
-        for (from, to) in busy(&self.model.facts()) {
+    pub(crate) fn check_never_falsely_ready(&self) {
+        for (from, to) in busy(&self.model.events()) {
             let (from, to) = (from + LAG, to.unwrap_or_else(Instant::now));
             let lies = self.states().into_iter().filter(|(at, end, state)| {
                 let overlaps = *at < to && end.is_none_or(|end| from < end);
@@ -192,7 +197,7 @@ impl Session {
 
     /// What paned has said, with from and until when.
     fn states(&self) -> Vec<(Instant, Option<Instant>, String)> {
-        let said = self.said.lock().expect("the listener does not panic");
+        let said = self.states.lock().expect("the listener does not panic");
         let ends = said.iter().skip(1).map(|(at, _)| Some(*at)).chain([None]);
         let states = said.iter().zip(ends);
         states
@@ -203,16 +208,16 @@ impl Session {
     /// Ends the test with all that is known.
     #[track_caller]
     pub(crate) fn complain(&self, sentence: &str) -> ! {
-        let start = self.said.lock().ok().and_then(|said| said.first().map(|(at, _)| *at));
+        let start = self.states.lock().ok().and_then(|said| said.first().map(|(at, _)| *at));
         let start = start.unwrap_or_else(Instant::now);
         let mut known: Vec<(f64, String)> = Vec::new();
         let seconds = |at: Instant| at.saturating_duration_since(start).as_secs_f64();
         known.extend(
             self.states().into_iter().map(|(at, _, state)| (seconds(at), format!("said {state}"))),
         );
-        let facts = self.model.facts().into_iter();
-        known.extend(facts.map(|fact| (seconds(fact.at), format!("model {:?}", fact.what))));
-        let fates = self.fates.lock().map(|fates| fates.clone()).unwrap_or_default();
+        let facts = self.model.events().into_iter();
+        known.extend(facts.map(|fact| (seconds(fact.at), format!("model {:?}", fact.kind))));
+        let fates = self.outcomes.lock().map(|fates| fates.clone()).unwrap_or_default();
         known.extend(fates.iter().map(|(at, sent)| {
             (seconds(*at), format!("message {}: {}", sent["outcome"], sent["evidence"]))
         }));
@@ -239,7 +244,7 @@ fn listen(server: &Server, said: &Arc<Mutex<Vec<(Instant, Value)>>>) {
     std::thread::spawn(move || {
         loop {
             match events.try_next() {
-                Ok(Told { data, .. }) => note(data),
+                Ok(ReceivedEvent { data, .. }) => note(data),
                 Err(error) if error.kind() == ErrorKind::TimedOut => {}
                 // A server that is gone reports nothing, true or false.
                 Err(_) => return note(json!({ "to": "down" })),
@@ -249,11 +254,13 @@ fn listen(server: &Server, said: &Arc<Mutex<Vec<(Instant, Value)>>>) {
 }
 
 /// From when to when the model was answering, or waiting for what a tool gives.
-fn busy(facts: &[Fact]) -> Vec<(Instant, Option<Instant>)> {
-    let turns = facts.iter().filter(|fact| matches!(fact.what, What::Asked { aside: false, .. }));
+fn busy(facts: &[ModelEvent]) -> Vec<(Instant, Option<Instant>)> {
+    let turns =
+        facts.iter().filter(|fact| matches!(fact.kind, ModelEventKind::Asked { aside: false, .. }));
     let end = |request: usize| {
-        let ends = |fact: &&Fact| {
-            fact.request == request && matches!(fact.what, What::Ended(_) | What::Aborted)
+        let ends = |fact: &&ModelEvent| {
+            fact.request == request
+                && matches!(fact.kind, ModelEventKind::Ended(_) | ModelEventKind::Aborted)
         };
         facts.iter().find(ends).map(|fact| fact.at)
     };

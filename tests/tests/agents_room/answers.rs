@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::Room;
+use super::MiniAgentServer;
 
 #[test]
 fn the_last_answer_comes_from_the_transcript_of_this_very_agent() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     room.start("b");
     let last = |id: &str| room.act("agent:last", json!({ "paneId": id }));
@@ -44,7 +44,7 @@ fn the_last_answer_comes_from_the_transcript_of_this_very_agent() {
 
 #[test]
 fn a_recording_shows_what_was_printed_and_hides_what_was_not_shown() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     room.press("a", "work");
     let draft = || {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::Room;
+use super::MiniAgentServer;
 
 /// The processor time that a process has used, in ticks of a hundredth of a second.
 fn ticks(pid: u32) -> u64 {
@@ -15,7 +15,7 @@ fn ticks(pid: u32) -> u64 {
 }
 
 /// How much of one processor the server uses over a while, in per cent.
-fn load(room: &Room, while_: Duration) -> f64 {
+fn load(room: &MiniAgentServer, while_: Duration) -> f64 {
     let (before, start) = (ticks(room.server.pid()), Instant::now());
     std::thread::sleep(while_); // not a wait: the time is what is measured
     #[expect(clippy::cast_precision_loss, reason = "a few ticks")]
@@ -25,7 +25,7 @@ fn load(room: &Room, while_: Duration) -> f64 {
 
 #[test]
 fn twenty_idle_agents_cost_nothing_and_a_spinner_little() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     for n in 0..20 {
         room.act("agent:create", room.mini(&format!("a{n}"), &json!({ "waitReady": false })));
     }

@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::Room;
+use super::MiniAgentServer;
 
 #[test]
 fn an_agent_is_judged_anew_after_the_server_was_killed() {
-    let mut room = Room::new();
+    let mut room = MiniAgentServer::new();
     for id in ["idle", "works", "asks", "ends"] {
         room.start(id);
     }
@@ -34,7 +34,7 @@ fn an_agent_is_judged_anew_after_the_server_was_killed() {
     room.until("ends", "exited");
     let mut events = room.server.events("agent:state", Some(since));
     let told = events.next();
-    let is_news = |told: &paned_e2e::Told| told.data["from"] != told.data["to"];
+    let is_news = |told: &paned_e2e::ReceivedEvent| told.data["from"] != told.data["to"];
     // A question that is still asked may be told again; no state is told that was told before.
     assert!(is_news(&told) || told.data["paneId"] == "asks", "{:?}", told.data);
     room.server.kill();
@@ -45,7 +45,7 @@ fn an_agent_is_judged_anew_after_the_server_was_killed() {
 
 #[test]
 fn one_that_fails_comes_back_and_one_that_ends_well_does_not() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let more = json!({ "restart": "on-failure", "tags": ["x"] });
     room.act("agent:create", room.mini("fails", &more));
     room.act("agent:create", room.mini("ends", &more));
@@ -65,7 +65,7 @@ fn one_that_fails_comes_back_and_one_that_ends_well_does_not() {
 
 #[test]
 fn one_whose_server_died_before_it_could_come_back_comes_back() {
-    let mut room = Room::new();
+    let mut room = MiniAgentServer::new();
     room.act("agent:create", room.mini("fails", &json!({ "restart": "on-failure" })));
     room.say("fails", "exit 7");
     room.until("fails", "exited");
@@ -81,7 +81,7 @@ fn one_whose_server_died_before_it_could_come_back_comes_back() {
 
 #[test]
 fn one_that_ended_while_no_server_ran_is_not_called_ready() {
-    let mut room = Room::new();
+    let mut room = MiniAgentServer::new();
     room.start("ends");
     room.until("ends", "ready");
     let program = room.server.pane("ends")["pid"].as_u64().unwrap() as u32;
@@ -97,7 +97,7 @@ fn one_that_ended_while_no_server_ran_is_not_called_ready() {
 
 #[test]
 fn one_that_is_killed_or_removed_stays_away() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let more = json!({ "restart": "on-failure" });
     room.act("agent:create", room.mini("killed", &more));
     room.act("agent:create", room.mini("removed", &more));

@@ -5,11 +5,11 @@ use std::fs;
 use paned_e2e::wait_for;
 use serde_json::json;
 
-use super::{LONG, Room};
+use super::{LONG, MiniAgentServer};
 
 #[test]
 fn readiness_is_awaited_by_state() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let gate = room.home().join("gate");
     let env = json!({ "MINI_WAIT": gate });
     let late =
@@ -31,7 +31,7 @@ fn readiness_is_awaited_by_state() {
 
 #[test]
 fn a_question_at_the_start_is_answered_only_where_that_is_allowed() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let more = json!({ "env": { "MINI_TRUST": "1" }, "trust": true });
     let trusted = room.act("agent:create", room.mini("trusted", &more));
     assert_eq!(trusted["agent"]["state"], "ready");
@@ -45,7 +45,7 @@ fn a_question_at_the_start_is_answered_only_where_that_is_allowed() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_a_sentence() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let refused = |params, part: &str| {
         let refusal = room.server.try_act("agent:create", params).unwrap_err();
         assert!(refusal.sentence.contains(part), "{refusal}");
@@ -59,7 +59,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
 
 #[test]
 fn of_a_program_that_no_profile_knows_its_hooks_tell() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let cat = json!({ "id": "a", "argv": ["cat"], "waitReady": false });
     let pane = room.act("agent:create", cat);
     assert_eq!(pane["agent"]["profile"], "generic");
@@ -72,7 +72,7 @@ fn of_a_program_that_no_profile_knows_its_hooks_tell() {
 
 #[test]
 fn a_known_program_inside_a_wrapper_is_recognised() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let inner = room.home().join("mini-agent");
     fs::rename(room.home().join("mini.sh"), &inner).unwrap();
     let profile = include_str!("mini.toml").replace("implicit = false", "implicit = true");
@@ -91,7 +91,7 @@ fn a_known_program_inside_a_wrapper_is_recognised() {
 
 #[test]
 fn a_restart_swaps_once_the_new_one_is_ready() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let more =
         json!({ "title": "the one", "tags": ["x"], "meta": { "mine": 1 }, "model": "small" });
     room.act("agent:create", room.mini("old", &more));
@@ -106,7 +106,7 @@ fn a_restart_swaps_once_the_new_one_is_ready() {
 
 #[test]
 fn a_restart_that_fails_leaves_the_old_one_alone() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let gate = room.home().join("gate");
     fs::write(&gate, "").unwrap();
     room.act("agent:create", room.mini("old", &json!({ "env": { "MINI_WAIT": gate } })));
@@ -122,7 +122,7 @@ fn a_restart_that_fails_leaves_the_old_one_alone() {
 
 #[test]
 fn clean_up_takes_the_idle_and_nobody_else() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     for id in ["idle", "works", "asks", "watched"] {
         room.start(id);
     }
@@ -154,7 +154,7 @@ fn clean_up_takes_the_idle_and_nobody_else() {
 
 #[test]
 fn at_the_limit_the_longest_idle_makes_room_or_nobody_comes() {
-    let room = Room::set("[limits]\nagents = 2\n");
+    let room = MiniAgentServer::set("[limits]\nagents = 2\n");
     room.start("first");
     room.start("second");
     room.start("third");

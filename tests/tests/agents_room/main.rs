@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 const LONG: u64 = 20_000;
 
 /// A server with a profile for the small agent of these tests.
-struct Room {
+struct MiniAgentServer {
     server: Server,
 }
 
-impl Room {
+impl MiniAgentServer {
     fn new() -> Self {
         Self::set("")
     }

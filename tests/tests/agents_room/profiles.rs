@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::Room;
+use super::MiniAgentServer;
 
 #[test]
 fn a_profile_that_changes_is_used_by_agents_that_run() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     room.say("a", "work");
     room.until("a", "busy");
@@ -23,7 +23,7 @@ fn a_profile_that_changes_is_used_by_agents_that_run() {
 
 #[test]
 fn mistakes_are_told_with_their_line_and_the_rest_goes_on() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     fs::write(
         room.profiles().join("bad.toml"),
@@ -55,7 +55,7 @@ fn mistakes_are_told_with_their_line_and_the_rest_goes_on() {
 
 #[test]
 fn a_profile_that_no_longer_fits_gives_way_and_says_so() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let stale = include_str!("mini.toml").replace("prompt = '^> '", "prompt = '^never '");
     fs::write(room.profiles().join("mini.toml"), stale).unwrap();
     let params = room.mini("a", &json!({ "waitReady": false }));

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use paned_e2e::Visitor;
+use paned_e2e::KeeperClient;
 use serde_json::{Value, json};
 
-use super::{LONG, Room};
+use super::{LONG, MiniAgentServer};
 
 #[test]
 fn each_state_is_told_once_with_where_it_comes_from() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let mut events = room.server.events("agent:*", None);
     room.start("a");
     room.say("a", "work hard");
@@ -56,7 +56,7 @@ fn each_state_is_told_once_with_where_it_comes_from() {
 
 #[test]
 fn lists_are_filtered_by_what_agents_do() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("idle");
     room.start("works");
     room.act("pane:new", json!({ "id": "cat", "argv": ["cat"] }));
@@ -72,7 +72,7 @@ fn lists_are_filtered_by_what_agents_do() {
 
 #[test]
 fn a_wait_ends_when_the_turn_does() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     let wait = |more: Value| {
         let mut params = json!({ "paneId": "a", "timeoutMs": LONG });
@@ -110,11 +110,11 @@ fn a_wait_ends_when_the_turn_does() {
 /// Somebody at `paned attach` or in tmux: their keys go past the server.
 #[test]
 fn an_enter_of_a_person_is_known_before_the_agent_shows_it() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let patient = include_str!("mini.toml").replace("expect = 400", "expect = 20000");
     fs::write(room.profiles().join("mini.toml"), patient).unwrap();
     room.start("a");
-    let mut person = Visitor::come(&room.server, "a");
+    let mut person = KeeperClient::connect(&room.server, "a");
     person.type_in("deaf");
     paned_e2e::wait_for("the draft", || {
         let told = room.act("agent:explain", json!({ "paneId": "a" }));
@@ -140,7 +140,7 @@ fn an_enter_of_a_person_is_known_before_the_agent_shows_it() {
 
 #[test]
 fn the_evidence_is_told_in_words() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     room.press("a", "half a thought");
     paned_e2e::wait_for("a draft", || {
@@ -157,7 +157,7 @@ fn the_evidence_is_told_in_words() {
 /// A shell in a pane reports for itself, as hooks do: with its own token, and no pane named.
 #[test]
 fn a_hook_reports_in_whichever_form_and_for_its_own_pane() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let report = |body: &str| {
         format!(
             "curl -s --unix-socket $PANED_SOCKET -H 'content-type: application/json' -H \"authorization: Bearer \
@@ -190,7 +190,7 @@ fn a_hook_reports_in_whichever_form_and_for_its_own_pane() {
 
 #[test]
 fn a_report_is_evidence_for_an_agent_that_is_judged() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     room.start("a");
     let report = json!({ "paneId": "a", "status": "blocked", "kind": "question" });
     let answer = room.act("agent:set-state", report);

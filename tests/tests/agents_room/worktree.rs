@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Room, git};
+use super::{MiniAgentServer, git};
 
-fn repository(room: &Room) -> PathBuf {
+fn repository(room: &MiniAgentServer) -> PathBuf {
     let folder = room.home().join("repository");
     fs::create_dir_all(folder.join("deep")).unwrap();
     fs::write(folder.join("deep/file"), "one\n").unwrap();
@@ -17,7 +17,7 @@ fn repository(room: &Room) -> PathBuf {
     folder
 }
 
-fn start(room: &Room, id: &str, cwd: &Path, worktree: &Value) -> PathBuf {
+fn start(room: &MiniAgentServer, id: &str, cwd: &Path, worktree: &Value) -> PathBuf {
     let pane =
         room.act("agent:create", room.mini(id, &json!({ "cwd": cwd, "worktree": worktree })));
     PathBuf::from(pane["cwd"].as_str().unwrap())
@@ -25,7 +25,7 @@ fn start(room: &Room, id: &str, cwd: &Path, worktree: &Value) -> PathBuf {
 
 #[test]
 fn one_that_is_clean_goes_with_its_agent() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let folder = repository(&room);
     let cwd = start(&room, "a", &folder.join("deep"), &json!(true));
     assert!(cwd.ends_with("worktrees/a/deep") && cwd.join("file").exists(), "{}", cwd.display());
@@ -44,7 +44,7 @@ fn one_that_is_clean_goes_with_its_agent() {
 
 #[test]
 fn work_is_never_lost() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let folder = repository(&room);
     let mut events = room.server.events("agent:worktree-*", None);
     // A new file that nobody has committed.
@@ -77,13 +77,13 @@ fn work_is_never_lost() {
 
 #[test]
 fn one_whose_agent_ended_while_no_server_ran_goes_at_the_next_start() {
-    let mut room = Room::new();
+    let mut room = MiniAgentServer::new();
     let folder = repository(&room);
     let cwd = start(&room, "a", &folder, &json!(true));
     let pid = u32::try_from(room.server.pane("a")["pid"].as_u64().unwrap()).unwrap();
     room.server.kill();
     paned_e2e::kill9(pid);
-    assert!(paned_e2e::gone(pid, paned_e2e::PATIENCE));
+    assert!(paned_e2e::gone(pid, paned_e2e::WAIT_TIMEOUT));
     assert!(cwd.exists());
     room.server.start_again();
     paned_e2e::wait_for("gone", || (!cwd.exists()).then_some(()));
@@ -91,7 +91,7 @@ fn one_whose_agent_ended_while_no_server_ran_goes_at_the_next_start() {
 
 #[test]
 fn what_is_no_name_in_git_is_refused_and_nothing_is_left() {
-    let room = Room::new();
+    let room = MiniAgentServer::new();
     let folder = repository(&room);
     let refused = |worktree: Value, part: &str| {
         let params = room.mini("a", &json!({ "cwd": folder, "worktree": worktree }));

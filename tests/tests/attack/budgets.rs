@@ -56,7 +56,7 @@ fn tags_are_limited_like_meta() {
     let tags: Vec<String> = (0..900).map(|n| format!("{n}{}", "x".repeat(1000))).collect();
     let refusal = server.try_act("pane:new", json!({ "id": "a", "argv": ["cat"], "tags": tags }));
     let refusal = refusal.unwrap_err();
-    assert_eq!(refusal.code.word(), "limit", "{refusal:?}");
+    assert_eq!(refusal.code.as_str(), "limit", "{refusal:?}");
     assert!(refusal.sentence.contains("tags"), "{refusal:?}");
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use paned_e2e::{FakeAgent, PATIENCE, Reply, Request, Server, wait_for};
+use paned_e2e::{FakeAgent, Reply, Request, Server, WAIT_TIMEOUT, wait_for};
 use serde_json::{Value, json};
 
 /// Types into a pane through a listener for agentapi that asks for no token.
@@ -62,7 +62,7 @@ fn a_body_whose_length_is_no_number_is_not_the_next_request() {
     let url = server.ready()["doors"]["agentmux"].as_str().unwrap();
     let authority = url.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(authority).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let hidden = format!("GET /health HTTP/1.1\r\nHost: {authority}\r\n\r\n");
     let head = format!("POST /run HTTP/1.1\r\nHost: {authority}\r\nContent-Length: abc\r\n\r\n");
     stream.write_all(format!("{head}{hidden}").as_bytes()).unwrap();

@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use paned_e2e::{
-    Request, STRANGER, Server, Tmux, as_user, binary, can_play_users, children_of, script, wait_for,
+    OTHER_UID, Request, Server, Tmux, as_user, binary, can_switch_users, children_of, script,
+    wait_for,
 };
 use paned_model::Size;
 use rustix::fs::Mode;
@@ -124,13 +125,13 @@ fn descriptors_that_the_server_inherits_reach_no_program() {
 
 #[test]
 fn a_user_without_rights_finds_their_panes_again_although_the_server_cannot_be_dumped() {
-    if !can_play_users() {
+    if !can_switch_users() {
         return;
     }
-    if !as_user(STRANGER, || fs::File::open(binary()).is_ok()) {
+    if !as_user(OTHER_UID, || fs::File::open(binary()).is_ok()) {
         return;
     }
-    let mut server = as_user(STRANGER, Server::start);
+    let mut server = as_user(OTHER_UID, Server::start);
     let owner = |pid: u32| fs::metadata(format!("/proc/{pid}/fd")).unwrap().uid();
     assert_eq!(owner(server.pid()), 0, "the server can be dumped");
     server.act("pane:new", script("a", "ulimit -c; exec cat"));
@@ -140,18 +141,18 @@ fn a_user_without_rights_finds_their_panes_again_although_the_server_cannot_be_d
     let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
     assert_eq!(core.split_whitespace().nth(4), Some("0"), "{core}");
     // A tmux server of theirs is reached through the folder that the server has open.
-    let tmux = as_user(STRANGER, || Tmux::somebodys(Size { cols: 200, rows: 50 }));
+    let tmux = as_user(OTHER_UID, || Tmux::start_foreign(Size { cols: 200, rows: 50 }));
     server.act("layout:get", json!({ "beside": "%0", "tmux": tmux.path() }));
     server.kill();
-    as_user(STRANGER, || server.start_again());
+    as_user(OTHER_UID, || server.start_again());
     assert_eq!(server.pane("a")["status"], "running");
     server.act("pane:write", json!({ "paneId": "a", "text": "hello\r" }));
     wait_for("the echo", || server.text("a").contains("hello").then_some(()));
     // A keeper that is gone is known to be gone, which is told by the files that processes have open.
     server.kill();
     paned_e2e::kill9(keepers[0]);
-    assert!(paned_e2e::gone(keepers[0], paned_e2e::PATIENCE));
-    as_user(STRANGER, || server.start_again());
+    assert!(paned_e2e::gone(keepers[0], paned_e2e::WAIT_TIMEOUT));
+    as_user(OTHER_UID, || server.start_again());
     wait_for("the pane is lost", || (server.pane("a")["status"] == "lost").then_some(()));
 }
 

@@ -4,7 +4,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
-use paned_e2e::{Request, Server, is_alive, kill9, said, script, wait_for};
+use paned_e2e::{Request, Server, decode_output, is_alive, kill9, script, wait_for};
 use serde_json::{Value, json};
 
 /// A place in a tape's header, in words of eight bytes.
@@ -47,7 +47,7 @@ fn look(server: &Server, id: &str) {
             params["paneId"] = json!(id);
         }
         if let Err(refusal) = server.try_act(action, params) {
-            assert_ne!(refusal.code.word(), "internal", "{action}: {refusal}");
+            assert_ne!(refusal.code.as_str(), "internal", "{action}: {refusal}");
         }
     }
     server.act("pane:list", json!({}));
@@ -136,14 +136,14 @@ fn a_pane_whose_tape_is_garbage_after_its_end_is_listed_with_a_sentence() {
     assert_eq!(server.pane("over")["status"], json!("exited"));
     let refusal =
         server.try_act("pane:read", json!({ "paneId": "over" })).expect_err("it is garbage");
-    assert_eq!(refusal.code.word(), "unavailable", "{refusal}");
+    assert_eq!(refusal.code.as_str(), "unavailable", "{refusal}");
     assert!(refusal.sentence.contains("cannot be read"), "{refusal}");
 }
 
 /// The pane's tape is there, and its keeper writes it.
 fn is_kept(server: &Server, id: &str) -> bool {
     let path = server.state().join("panes").join(id).join("tape");
-    paned_keeper::tape::Reader::open(&path).is_ok_and(|tape| tape.is_kept())
+    paned_keeper::tape::TapeReader::open(&path).is_ok_and(|tape| tape.has_live_keeper())
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_pane_whose_folder_is_deleted_is_found_again() {
     fs::remove_dir_all(server.state().join("panes/a")).unwrap();
     prints(&server, "a", "meanwhile");
     let taken = server.try_act("pane:new", json!({ "id": "a", "argv": ["cat"] }));
-    assert_eq!(taken.expect_err("its name is taken").code.word(), "conflict");
+    assert_eq!(taken.expect_err("its name is taken").code.as_str(), "conflict");
     server.kill();
     wait_for("its folder", || is_kept(&server, "a").then_some(()));
     server.start_again();
@@ -209,7 +209,7 @@ fn a_state_folder_that_is_deleted_is_noticed_and_its_programs_are_found() {
     assert!(status.body.contains("was deleted or replaced"), "{}", status.body);
     assert_eq!(ask("pane:write", json!({ "paneId": "a", "text": "meanwhile\n" })).status, 200);
     // A second server on the path is refused while the first one lives.
-    let (_, error, code) = said(&server.cli(&["serve", "--port", "0"]));
+    let (_, error, code) = decode_output(&server.cli(&["serve", "--port", "0"]));
     assert_ne!(code, 0);
     assert!(error.contains(&format!("pid {}", server.pid())), "{error}");
     kill9(server.pid());

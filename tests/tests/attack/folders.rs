@@ -10,18 +10,19 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use paned_e2e::{
-    PATIENCE, STRANGER, Server, as_user, binary, can_play_users, gone, kill9, said, wait_for,
+    OTHER_UID, Server, WAIT_TIMEOUT, as_user, binary, can_switch_users, decode_output, gone, kill9,
+    wait_for,
 };
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, accept, bind, listen, socket};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A state folder whose path is so long that no socket fits into it, and a short home.
-struct Deep {
+struct LongStatePath {
     dir: TempDir,
 }
 
-impl Deep {
+impl LongStatePath {
     fn new() -> Self {
         Self { dir: TempDir::with_prefix("paned-e2e-").unwrap() }
     }
@@ -46,12 +47,12 @@ impl Deep {
     /// Tries to start a server; answers what was said.
     fn start(&self, env: &[(&str, &Path)]) -> Result<Value, String> {
         let mut command = self.paned(&["server", "start", "--port", "0", "--json"]);
-        let (out, err, code) = said(&command.envs(env.iter().copied()).output().unwrap());
+        let (out, err, code) = decode_output(&command.envs(env.iter().copied()).output().unwrap());
         if code == 0 { Ok(serde_json::from_str(&out).unwrap()) } else { Err(format!("{out}{err}")) }
     }
 }
 
-impl Drop for Deep {
+impl Drop for LongStatePath {
     fn drop(&mut self) {
         let _ = self.paned(&["close", "a"]).output();
         let _ = self.paned(&["session", "stop", "main"]).output();
@@ -68,14 +69,14 @@ impl Drop for Deep {
         if let Some(pid) = served["pid"].as_u64() {
             let pid = u32::try_from(pid).unwrap();
             kill9(pid);
-            assert!(gone(pid, PATIENCE) || std::thread::panicking());
+            assert!(gone(pid, WAIT_TIMEOUT) || std::thread::panicking());
         }
     }
 }
 
 #[test]
 fn sockets_of_a_long_path_are_in_a_private_folder_at_home() {
-    let deep = Deep::new();
+    let deep = LongStatePath::new();
     let ready = deep.start(&[]).unwrap();
     let socket = PathBuf::from(ready["socket"].as_str().unwrap());
     assert!(socket.starts_with(deep.home().join(".paned")), "{}", socket.display());
@@ -83,15 +84,18 @@ fn sockets_of_a_long_path_are_in_a_private_folder_at_home() {
         assert_eq!(fs::symlink_metadata(folder).unwrap().mode() & 0o777, 0o700);
     }
     // A keeper's socket and the one of tmux are there, too.
-    let (_, err, code) = said(&deep.paned(&["new", "--id", "a", "--", "cat"]).output().unwrap());
+    let (_, err, code) =
+        decode_output(&deep.paned(&["new", "--id", "a", "--", "cat"]).output().unwrap());
     assert_eq!(code, 0, "{err}");
-    let (_, err, code) = said(&deep.paned(&["session", "start", "main"]).output().unwrap());
+    let (_, err, code) =
+        decode_output(&deep.paned(&["session", "start", "main"]).output().unwrap());
     assert_eq!(code, 0, "{err}");
     let names = fs::read_dir(socket.parent().unwrap()).unwrap();
     assert!(3 <= names.count(), "server, keeper, tmux");
     // Another environment does not lead the command line elsewhere.
     let mut other = deep.paned(&["get", "a"]);
-    let (_, err, code) = said(&other.env("PANED_RUNTIME_DIR", "/nowhere").output().unwrap());
+    let (_, err, code) =
+        decode_output(&other.env("PANED_RUNTIME_DIR", "/nowhere").output().unwrap());
     assert_eq!(code, 0, "{err}");
     let uid = rustix::process::getuid().as_raw();
     let hash = socket.parent().unwrap().file_name().unwrap();
@@ -100,7 +104,7 @@ fn sockets_of_a_long_path_are_in_a_private_folder_at_home() {
 
 #[test]
 fn what_no_socket_fits_into_is_refused_with_the_cure() {
-    let deep = Deep::new();
+    let deep = LongStatePath::new();
     let long = deep.home().join("long/".repeat(20));
     let refused = deep.start(&[("HOME", &long)]).unwrap_err();
     assert!(refused.contains("PANED_RUNTIME_DIR"), "{refused}");
@@ -108,13 +112,13 @@ fn what_no_socket_fits_into_is_refused_with_the_cure() {
 
 #[test]
 fn a_folder_that_another_user_prepared_is_refused() {
-    if !can_play_users() {
+    if !can_switch_users() {
         return;
     }
-    let deep = Deep::new();
+    let deep = LongStatePath::new();
     let strangers = TempDir::with_prefix("paned-e2e-trap-").unwrap();
     fs::set_permissions(strangers.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    chown(strangers.path(), Some(STRANGER), Some(STRANGER)).unwrap();
+    chown(strangers.path(), Some(OTHER_UID), Some(OTHER_UID)).unwrap();
     let refused = deep.start(&[("PANED_RUNTIME_DIR", strangers.path())]).unwrap_err();
     assert!(refused.contains("belongs to another user"), "{refused}");
     // A link of the stranger's to a folder of ours, which could lead elsewhere a moment later.
@@ -124,7 +128,7 @@ fn a_folder_that_another_user_prepared_is_refused() {
     let sticky = TempDir::with_prefix("paned-e2e-trap-").unwrap();
     fs::set_permissions(sticky.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     let link = sticky.path().join("link");
-    as_user(STRANGER, || symlink(&private, &link).unwrap());
+    as_user(OTHER_UID, || symlink(&private, &link).unwrap());
     let refused = deep.start(&[("PANED_RUNTIME_DIR", &link)]).unwrap_err();
     assert!(refused.contains("belongs to another user"), "{refused}");
     // Anybody can write there, and there is no sticky bit.
@@ -141,14 +145,14 @@ fn a_folder_that_another_user_prepared_is_refused() {
 
 #[test]
 fn the_command_line_says_nothing_to_another_users_server() {
-    if !can_play_users() {
+    if !can_switch_users() {
         return;
     }
     let folder = TempDir::with_prefix("paned-e2e-trap-").unwrap();
     let path = folder.path().join("paned.sock");
     let listener = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
     bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
-    as_user(STRANGER, || listen(&listener, 8).unwrap());
+    as_user(OTHER_UID, || listen(&listener, 8).unwrap());
     let heard = std::thread::spawn(move || {
         let mut heard = Vec::new();
         let mut stream = std::os::unix::net::UnixStream::from(accept(&listener).unwrap());
@@ -157,9 +161,9 @@ fn the_command_line_says_nothing_to_another_users_server() {
     });
     let mut command = Command::new(binary());
     command.args(["ls", "--socket"]).arg(&path).env("HOME", folder.path());
-    let (_, err, code) = said(&command.env_remove("PANED_TOKEN").output().unwrap());
+    let (_, err, code) = decode_output(&command.env_remove("PANED_TOKEN").output().unwrap());
     assert_ne!(code, 0);
-    assert!(err.contains(&format!("another user (uid {STRANGER}) listens")), "{err}");
+    assert!(err.contains(&format!("another user (uid {OTHER_UID}) listens")), "{err}");
     assert_eq!(heard.join().unwrap(), b"");
 }
 
@@ -188,7 +192,7 @@ impl Impostor {
 
 /// Answers one request: as the real server does, or with the best that can be made up.
 fn serve(mut client: TcpStream, real: Option<&str>, own: &str, all: &Mutex<Vec<u8>>) {
-    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    client.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     loop {
         let mut head = Vec::new();
         let mut byte = [0];
@@ -206,7 +210,7 @@ fn serve(mut client: TcpStream, real: Option<&str>, own: &str, all: &Mutex<Vec<u
                 let head = String::from_utf8(head).unwrap().replace(own, real);
                 let head = head.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
                 let mut server = TcpStream::connect(real).unwrap();
-                server.set_read_timeout(Some(PATIENCE)).unwrap();
+                server.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
                 server.write_all(head.as_bytes()).unwrap();
                 let mut answer = Vec::new();
                 server.read_to_end(&mut answer).unwrap();
@@ -226,7 +230,7 @@ fn a_token_is_shown_to_its_own_server_only() {
     let secret = token.rsplit('_').next().unwrap();
     let list = |authority: &str, token: &str| {
         let url = format!("http://{authority}");
-        said(&server.command(&["ls", "--url", &url, "--token", token]).output().unwrap())
+        decode_output(&server.command(&["ls", "--url", &url, "--token", token]).output().unwrap())
     };
     let (_, err, code) = list(&server.authority(), &token);
     assert_eq!(code, 0, "{err}");

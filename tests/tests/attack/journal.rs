@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
-use paned_e2e::{Server, said, wait_for};
+use paned_e2e::{Server, decode_output, wait_for};
 use paned_model::Code;
 use serde_json::{Value, json};
 
@@ -39,9 +39,9 @@ fn is_on_small_disk(test: &str) -> bool {
 }
 
 /// A file that takes all the room there is, until it is dropped.
-struct Ballast(PathBuf);
+struct DiskFiller(PathBuf);
 
-impl Ballast {
+impl DiskFiller {
     fn new() -> Self {
         let path = std::env::temp_dir().join("ballast");
         let mut file = File::create(&path).unwrap();
@@ -52,7 +52,7 @@ impl Ballast {
     }
 }
 
-impl Drop for Ballast {
+impl Drop for DiskFiller {
     fn drop(&mut self) {
         fs::remove_file(&self.0).unwrap();
     }
@@ -110,7 +110,7 @@ fn what_was_answered_before_and_on_a_full_disk_survives_kill_9() {
         let emitted = server.act("event:emit", json!({ "name": "test:n", "payload": { "n": n } }));
         told.insert(emitted["id"].as_u64().unwrap(), n);
     }
-    let ballast = Ballast::new();
+    let ballast = DiskFiller::new();
     told.extend(emit_until_refused(&server, 20));
     for (action, params) in [
         ("pane:rename", json!({ "paneId": "a", "title": "new" })),
@@ -157,7 +157,7 @@ fn a_server_that_was_stopped_starts_on_a_full_disk() {
     let emitted = server.act("event:emit", json!({ "name": "test:n", "payload": { "n": 1 } }));
     server.act("server:stop", json!({}));
     server.child().wait().unwrap();
-    let ballast = Ballast::new();
+    let ballast = DiskFiller::new();
     server.start_again();
     assert_eq!(trouble(&server).as_deref(), Some(SENTENCE));
     let id = emitted["id"].as_u64().unwrap();
@@ -330,13 +330,13 @@ fn a_server_started_on_a_full_disk_can_be_upgraded_later() {
     let mut server = Server::start();
     server.kill();
     fs::remove_file(server.state().join("server.json")).unwrap();
-    let ballast = Ballast::new();
+    let ballast = DiskFiller::new();
     server.start_again();
     let file = server.state().join("server.json");
     assert!(!file.exists(), "there was room for {}", file.display());
 
     // Truth first: it runs, and what is missing is room.
-    let said = said(&server.cli(&["server", "upgrade"]));
+    let said = decode_output(&server.cli(&["server", "upgrade"]));
     assert!(said.1.contains("make room on the disk"), "{said:?}");
     assert_eq!(server.ask("GET", "/health").status, 200);
 

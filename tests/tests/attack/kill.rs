@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use paned_e2e::{
-    Frame, PATIENCE, Server, Visitor, gone, is_alive, kill9, script, signal, wait_for,
+    Frame, KeeperClient, Server, WAIT_TIMEOUT, gone, is_alive, kill9, script, signal, wait_for,
 };
 use paned_model::Code;
 use rustix::process::Signal;
@@ -56,12 +56,12 @@ int main(int argc, char **argv) {
 "#;
 
 /// A program made of C, and the file that it adds to while it lives.
-struct Beating {
+struct HeartbeatProgram {
     program: PathBuf,
     beats: PathBuf,
 }
 
-impl Beating {
+impl HeartbeatProgram {
     fn make(folder: &Path, name: &str, source: &str) -> Self {
         let (file, program) = (folder.join(format!("{name}.c")), folder.join(name));
         fs::write(&file, source).unwrap();
@@ -103,7 +103,7 @@ fn kills() -> usize {
 #[test]
 fn a_program_that_forks_and_exits_is_gone_when_the_kill_is_answered() {
     let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
-    let chain = Beating::make(folder.path(), "chain", CHAIN);
+    let chain = HeartbeatProgram::make(folder.path(), "chain", CHAIN);
     let mut alive = 0;
     for n in 0..kills() {
         let id = format!("p{n}");
@@ -124,7 +124,7 @@ fn a_program_that_forks_and_exits_is_gone_when_the_kill_is_answered() {
 #[test]
 fn a_program_that_forks_and_exits_is_gone_when_its_pane_is_closed() {
     let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
-    let chain = Beating::make(folder.path(), "chain", CHAIN);
+    let chain = HeartbeatProgram::make(folder.path(), "chain", CHAIN);
     for n in 0..4 {
         let id = format!("p{n}");
         chain.start(&server, &id);
@@ -139,7 +139,7 @@ fn a_program_that_forks_and_exits_is_gone_when_its_pane_is_closed() {
 #[test]
 fn a_program_whose_first_thread_has_ended_is_alive_and_is_killed() {
     let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
-    let headless = Beating::make(folder.path(), "headless", HEADLESS);
+    let headless = HeartbeatProgram::make(folder.path(), "headless", HEADLESS);
     let text =
         format!("{} {} & exec sleep 1000", headless.program.display(), headless.beats.display());
     server.act("pane:new", script("a", &text));
@@ -150,8 +150,8 @@ fn a_program_whose_first_thread_has_ended_is_alive_and_is_killed() {
 }
 
 /// Ends a program that should not be there, for the sake of the machine.
-fn end(program: &Beating) {
-    let until = Instant::now() + PATIENCE;
+fn end(program: &HeartbeatProgram) {
+    let until = Instant::now() + WAIT_TIMEOUT;
     while program.lives() && Instant::now() < until {
         for process in fs::read_dir("/proc").unwrap().flatten() {
             let is_it = fs::read_link(process.path().join("exe"));
@@ -190,7 +190,7 @@ fn what_a_dead_keeper_has_left_behind_is_found_and_killed() {
         let mut server = Server::start();
         let (pids, keeper) = start_stubborn(&server);
         kill9(keeper);
-        assert!(gone(keeper, PATIENCE));
+        assert!(gone(keeper, WAIT_TIMEOUT));
         if restarts {
             server.kill();
             server.start_again();
@@ -221,7 +221,7 @@ fn check_unreachable(spoil: impl Fn(&Path), is_refused: bool) {
     let (pids, keeper) = start_stubborn(&server);
     server.kill();
     // A keeper makes missing files anew when its server leaves. One that answers a client has seen that.
-    drop(Visitor::come(&server, "a"));
+    drop(KeeperClient::connect(&server, "a"));
     spoil(&server.state().join("panes/a"));
     server.start_again();
     if is_refused {
@@ -308,11 +308,11 @@ fn a_size_and_keys_over_a_websocket_have_the_same_deadline() {
     let (server, keeper) = stopped();
     let mut socket = server.socket_to_panes();
     socket.subscribe("a", json!("now"));
-    socket.say(&json!({ "type": "input", "pane": "a", "text": "x", "id": 1 }));
-    socket.say(&json!({ "type": "resize", "pane": "a", "cols": 90, "rows": 30, "id": 2 }));
+    socket.send(&json!({ "type": "input", "pane": "a", "text": "x", "id": 1 }));
+    socket.send(&json!({ "type": "resize", "pane": "a", "cols": 90, "rows": 30, "id": 2 }));
     let mut refused = Vec::new();
     while refused.len() < 2 {
-        if let Frame::Said(said) = socket.next()
+        if let Frame::Message(said) = socket.next()
             && said["type"] == "error"
         {
             refused.push(said);
@@ -359,7 +359,7 @@ fn what_an_exited_program_has_left_behind_is_killed_without_its_keeper() {
         let (pids, keeper) = start_leftovers(&server);
         assert!(is_alive(keeper), "it lives on for what is left");
         kill9(keeper);
-        assert!(gone(keeper, PATIENCE));
+        assert!(gone(keeper, WAIT_TIMEOUT));
         if action == "pane:close" {
             server.kill();
             server.start_again();

@@ -24,12 +24,12 @@ fn a_screen_that_is_costly_to_draw_is_drawn_bit_by_bit_and_others_are_served() {
     wait_for("all of it", || (32_000 <= server.pane("bomb")["bytes"].as_u64()?).then_some(()));
     let look = || server.try_act("pane:screen", json!({ "paneId": "bomb" }));
     let first = look().expect_err("it takes longer than a look may");
-    assert_eq!(first.code.word(), "limit", "{first}");
+    assert_eq!(first.code.as_str(), "limit", "{first}");
     server.act("pane:list", json!({}));
     let second = look().expect_err("it takes longer than two looks may");
     assert!(left(&second.sentence) < left(&first.sentence), "{first} {second}");
     let above = server.try_act("pane:screen", json!({ "paneId": "bomb", "history": 5 }));
-    assert_eq!(above.expect_err("so do rows above it").code.word(), "limit");
+    assert_eq!(above.expect_err("so do rows above it").code.as_str(), "limit");
 }
 
 /// Starts panes until that is refused; checks that nothing of the refused one is left, and that the server goes on.
@@ -46,7 +46,7 @@ fn fill(server: &Server, most: usize) -> Refusal {
     let again = || {
         let outcome = new(most);
         if let Err(refusal) = &outcome {
-            assert_ne!(refusal.code.word(), "internal", "{refusal}");
+            assert_ne!(refusal.code.as_str(), "internal", "{refusal}");
         }
         outcome.ok()
     };
@@ -58,7 +58,7 @@ fn fill(server: &Server, most: usize) -> Refusal {
 fn few_descriptors_are_a_limit_with_a_name() {
     let server = Server::start_after(&[], "ulimit -n 72");
     let refusal = fill(&server, 100);
-    assert!(["limit", "unavailable"].contains(&refusal.code.word()), "{refusal:?}");
+    assert!(["limit", "unavailable"].contains(&refusal.code.as_str()), "{refusal:?}");
     assert!(refusal.sentence.contains("ulimit -n"), "{refusal}");
 }
 
@@ -72,7 +72,7 @@ fn a_session_that_cannot_be_started_names_the_limit() {
     });
     assert!(crowd.is_some());
     let refusal = server.try_act("session:start", json!({})).expect_err("there are none left");
-    assert_eq!(refusal.code.word(), "limit", "{refusal}");
+    assert_eq!(refusal.code.as_str(), "limit", "{refusal}");
     assert!(refusal.sentence.contains("ulimit -n"), "{refusal}");
 }
 
@@ -86,7 +86,7 @@ fn few_ptys_are_a_limit_with_a_name() {
                mount --bind /dev/pts/ptmx /dev/ptmx || exit 9";
     let server = Server::start_after(&["unshare", "-m"], own);
     let refusal = fill(&server, 20);
-    assert_eq!(refusal.code.word(), "unavailable", "{refusal:?}");
+    assert_eq!(refusal.code.as_str(), "unavailable", "{refusal:?}");
     assert!(refusal.sentence.contains("kernel.pty.max"), "{refusal}");
 }
 

@@ -31,7 +31,7 @@ fn grant(server: &Server, scopes: &[&str], panes: &[&str]) -> String {
 
 /// How an attack on an action is judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Judge {
+enum LeakRule {
     /// The answer is the same whether what is named exists or not.
     Same,
     /// A name that is taken cannot be given again, which tells that it is taken; nothing else is told.
@@ -41,7 +41,7 @@ enum Judge {
 /// What is tried with an action: parameters that point at what the attacker does not reach. An action without a case fails
 /// the test.
 #[expect(clippy::too_many_lines, reason = "a flat table")]
-fn cases(action: &str, socket: &str) -> Option<Vec<(Judge, Value)>> {
+fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
     let on_other = || json!({ "paneId": OTHER });
     let with = |mut params: Value, more: Value| {
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -93,12 +93,14 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(Judge, Value)>> {
         "pane:new" => {
             let named = json!({ "id": OTHER, "argv": ["cat"] });
             let beside = with(json!({ "argv": ["cat"] }), beside());
-            return Some(vec![(Judge::Name, named), (Judge::Same, beside)]);
+            return Some(vec![(LeakRule::Name, named), (LeakRule::Same, beside)]);
         }
         "session:start" => {
-            return Some(vec![(Judge::Name, json!({ "name": SESSION, "argv": ["cat"] }))]);
+            return Some(vec![(LeakRule::Name, json!({ "name": SESSION, "argv": ["cat"] }))]);
         }
-        "pane:run" => return Some(vec![(Judge::Name, json!({ "id": OTHER, "argv": ["true"] }))]),
+        "pane:run" => {
+            return Some(vec![(LeakRule::Name, json!({ "id": OTHER, "argv": ["true"] }))]);
+        }
         "pane:search" => {
             vec![json!({ "pattern": SECRET }), json!({ "pattern": SECRET, "panes": [OTHER] })]
         }
@@ -111,7 +113,7 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(Judge, Value)>> {
         "tmux:list" => vec![json!({}), json!({ "tmux": socket })],
         _ => return None,
     };
-    Some(params.into_iter().map(|params| (Judge::Same, params)).collect())
+    Some(params.into_iter().map(|params| (LeakRule::Same, params)).collect())
 }
 
 /// The same parameters about things that do not exist.
@@ -147,7 +149,7 @@ fn others(server: &Server, panes: &[String]) -> Vec<Value> {
 }
 
 /// A server with a pane `mine`, and all that an attacker with a grant over it is after.
-fn world() -> (Server, Vec<String>) {
+fn start_with_secrets() -> (Server, Vec<String>) {
     let server = Server::start();
     server.act("session:start", json!({ "name": SESSION, "argv": ["cat"] }));
     server.act("pane:new", json!({
@@ -187,11 +189,11 @@ fn attack(server: &Server, token: &str, panes: &[String]) -> Vec<String> {
                 Err(refusal) => refusal.sentence.clone(),
             };
             let names_other = panes.iter().any(|pane| told.contains(&format!("\"{pane}\"")));
-            if told.contains(SECRET) || judge == Judge::Same && outcome.is_ok() && names_other {
+            if told.contains(SECRET) || judge == LeakRule::Same && outcome.is_ok() && names_other {
                 find(format!("shows: {told}"));
             }
             let (here, there) = (anonymous(&outcome), anonymous(&nowhere));
-            if judge == Judge::Same && outcome.is_err() && here != there {
+            if judge == LeakRule::Same && outcome.is_err() && here != there {
                 find(format!("tells what exists: {here:?}, elsewhere {there:?}"));
             }
             let after = others(server, panes);
@@ -206,7 +208,7 @@ fn attack(server: &Server, token: &str, panes: &[String]) -> Vec<String> {
 
 #[test]
 fn no_action_touches_or_shows_what_a_narrow_grant_does_not_reach() {
-    let (server, panes) = world();
+    let (server, panes) = start_with_secrets();
     let token = grant(&server, &["read", "input", "spawn", "kill", "approve"], &[MINE]);
     let found = attack(&server, &token, &panes);
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -214,7 +216,7 @@ fn no_action_touches_or_shows_what_a_narrow_grant_does_not_reach() {
 
 #[test]
 fn admin_over_some_panes_is_not_admin_over_the_others() {
-    let (server, panes) = world();
+    let (server, panes) = start_with_secrets();
     let token = grant(&server, &["admin"], &[MINE]);
     let found = attack(&server, &token, &panes);
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -223,7 +225,7 @@ fn admin_over_some_panes_is_not_admin_over_the_others() {
 
 #[test]
 fn a_session_is_stopped_by_who_reaches_all_of_it() {
-    let (server, _) = world();
+    let (server, _) = start_with_secrets();
     server.act(
         "pane:new",
         json!({ "id": "a", "argv": ["cat"], "session": "mixed", "visible": "always" }),

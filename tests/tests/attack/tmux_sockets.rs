@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
-use paned_e2e::{STRANGER, Server, Tmux, as_user, become_user, can_play_users, wait_for};
+use paned_e2e::{OTHER_UID, Server, Tmux, as_user, become_user, can_switch_users, wait_for};
 use paned_model::{Code, Size};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -24,17 +24,17 @@ const RUN: u32 = 209;
 const PROTOCOL: u32 = 8;
 
 /// A listener of another user's that tells each tmux client to run a program.
-struct Trap {
+struct HostileTmuxListener {
     folder: TempDir,
     clients: Arc<AtomicUsize>,
 }
 
-impl Trap {
+impl HostileTmuxListener {
     fn set() -> Self {
         let folder = TempDir::with_prefix("paned-e2e-trap-").unwrap();
         // As in `/tmp`, but with an owner who may replace everything in it.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        std::os::unix::fs::chown(folder.path(), Some(STRANGER), Some(STRANGER)).unwrap();
+        std::os::unix::fs::chown(folder.path(), Some(OTHER_UID), Some(OTHER_UID)).unwrap();
         let trap = Self { folder, clients: Arc::default() };
         let payload = trap.path("payload");
         let script = format!("#!/bin/sh\ntouch {}\n", trap.path("ran").display());
@@ -42,7 +42,7 @@ impl Trap {
         fs::set_permissions(&payload, fs::Permissions::from_mode(0o755)).unwrap();
         let socket = trap.path("s");
         let clients = trap.clients.clone();
-        as_user(STRANGER, || {
+        as_user(OTHER_UID, || {
             let listener = UnixListener::bind(&socket).unwrap();
             fs::set_permissions(&socket, fs::Permissions::from_mode(0o777)).unwrap();
             // It ends with the test's process.
@@ -111,11 +111,11 @@ fn ask_all(server: &Server, socket: &Path) -> Vec<String> {
 
 #[test]
 fn a_server_of_another_users_gets_no_client() {
-    if !can_play_users() {
+    if !can_switch_users() {
         return;
     }
     let server = Server::start();
-    let trap = Trap::set();
+    let trap = HostileTmuxListener::set();
     let said = ask_all(&server, &trap.path("s"));
     trap.assert_unused();
     let refused = "belongs to another user";
@@ -132,7 +132,7 @@ fn flip(at: PathBuf, own: PathBuf, victims: PathBuf) -> (Arc<AtomicBool>, JoinHa
     let stop = Arc::new(AtomicBool::new(false));
     let until = stop.clone();
     let work = move || {
-        become_user(STRANGER);
+        become_user(OTHER_UID);
         let mut flips = 0;
         let next = at.with_extension("next");
         while !until.load(Ordering::SeqCst) {
@@ -149,11 +149,11 @@ fn flip(at: PathBuf, own: PathBuf, victims: PathBuf) -> (Arc<AtomicBool>, JoinHa
 
 #[test]
 fn a_path_that_changes_between_check_and_use_leads_nowhere() {
-    if !can_play_users() {
+    if !can_switch_users() {
         return;
     }
     let server = Server::start();
-    let trap = Trap::set();
+    let trap = HostileTmuxListener::set();
     let flipping = trap.path("flipping");
     let (stop, flips) = flip(flipping.clone(), trap.path("s"), server.socket());
     wait_for("the first flip", || flipping.symlink_metadata().ok());
@@ -167,7 +167,7 @@ fn a_path_that_changes_between_check_and_use_leads_nowhere() {
 
 #[test]
 fn a_socket_of_ours_at_which_another_user_listens_gets_no_client() {
-    if !can_play_users() {
+    if !can_switch_users() {
         return;
     }
     let server = Server::start();
@@ -179,16 +179,16 @@ fn a_socket_of_ours_at_which_another_user_listens_gets_no_client() {
     };
     let fd = new_socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
     bind(&fd, &SocketAddrUnix::new(&socket).unwrap()).unwrap();
-    as_user(STRANGER, || listen(&fd, 8).unwrap());
+    as_user(OTHER_UID, || listen(&fd, 8).unwrap());
     let get = server.try_act("layout:get", calls(socket.to_str().unwrap())[0].1.clone());
     let sentence = get.unwrap_err().sentence;
-    assert!(sentence.contains(&format!("another user (uid {STRANGER}) listens")), "{sentence}");
+    assert!(sentence.contains(&format!("another user (uid {OTHER_UID}) listens")), "{sentence}");
 }
 
 #[test]
 fn a_folder_that_all_can_write_into_is_refused_unless_it_is_sticky() {
     let server = Server::start();
-    let tmux = Tmux::somebodys(Size { cols: 200, rows: 50 });
+    let tmux = Tmux::start_foreign(Size { cols: 200, rows: 50 });
     let folder = tmux.socket().parent().unwrap();
     let get = || server.try_act("layout:get", calls(tmux.path())[0].1.clone());
     get().unwrap();
@@ -204,7 +204,7 @@ fn a_folder_that_all_can_write_into_is_refused_unless_it_is_sticky() {
 #[test]
 fn the_client_of_a_server_that_is_not_used_goes() {
     let server = Server::start();
-    let tmux = Tmux::somebodys(Size { cols: 200, rows: 50 });
+    let tmux = Tmux::start_foreign(Size { cols: 200, rows: 50 });
     let folder = tmux.socket().parent().unwrap();
     for n in 0..40 {
         let name = folder.join(format!("name-{n}"));

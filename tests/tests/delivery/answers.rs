@@ -6,11 +6,11 @@ use paned_e2e::{FakeAgent, Request, wait_for};
 use paned_model::Code;
 use serde_json::{Value, json};
 
-use crate::House;
+use crate::ScriptedAgentServer;
 
 #[test]
 fn a_question_is_answered_by_number_label_or_meaning() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     for (n, (option, yes)) in
         [(json!("yes"), true), (json!(2), false), (json!("No"), false), (json!("1"), true)]
             .into_iter()
@@ -28,7 +28,7 @@ fn a_question_is_answered_by_number_label_or_meaning() {
 
 #[test]
 fn a_question_that_is_gone_is_not_answered() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     let answer = |more: Value| {
         let mut params = json!({ "paneId": "a", "option": 1 });
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -46,7 +46,7 @@ fn a_question_that_is_gone_is_not_answered() {
 
 #[test]
 fn a_turn_is_broken_off_and_one_that_is_not_there_is_not() {
-    let house = House::ready(&[]);
+    let house = ScriptedAgentServer::ready(&[]);
     let interrupt = || house.server.act("agent:interrupt", json!({ "paneId": "a" }));
     assert_eq!(interrupt()["interrupted"], false);
     house.send("FAKE hang");
@@ -58,7 +58,7 @@ fn a_turn_is_broken_off_and_one_that_is_not_there_is_not() {
 }
 
 /// An agent in a pane of its own whose token is written down, so that a test can speak from there.
-fn asker(house: &House) -> (FakeAgent, String) {
+fn asker(house: &ScriptedAgentServer) -> (FakeAgent, String) {
     let asker = FakeAgent::new(&["--work", "100"]);
     let mut params = asker.params("asker");
     let file = format!("{}/token", params["cwd"].as_str().unwrap());
@@ -70,7 +70,7 @@ fn asker(house: &House) -> (FakeAgent, String) {
     (asker, fs::read_to_string(file).unwrap())
 }
 
-fn act_as(house: &House, token: &str, action: &str, params: &Value) -> Value {
+fn act_as(house: &ScriptedAgentServer, token: &str, action: &str, params: &Value) -> Value {
     let request = Request::new("POST", &format!("/action/{action}"));
     let request = request.header("host", &house.server.authority());
     let request = request.header("authorization", &format!("Bearer {token}")).json(params);
@@ -79,7 +79,7 @@ fn act_as(house: &House, token: &str, action: &str, params: &Value) -> Value {
 
 #[test]
 fn an_answer_is_brought_back_to_the_asking_pane_once() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     let (asker, token) = asker(&house);
     let child = FakeAgent::new(&["--work", "500"]);
     let mut params = child.params("child");
@@ -97,7 +97,7 @@ fn an_answer_is_brought_back_to_the_asking_pane_once() {
 
 #[test]
 fn the_end_of_a_pane_is_told_to_the_agent_that_started_it() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     let (asker, token) = asker(&house);
     let params = json!({
         "id": "job", "argv": ["/bin/sh", "-c", "echo done; exit 3"], "notifyOnExit": true,

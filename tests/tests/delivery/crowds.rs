@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use paned_model::Code;
 use serde_json::json;
 
-use crate::{House, at_once, check};
+use crate::{ScriptedAgentServer, at_once, check};
 
 #[test]
 fn twenty_at_once_arrive_in_the_order_of_acceptance() {
-    let house = House::ready(&["--work", "150"]);
+    let house = ScriptedAgentServer::ready(&["--work", "150"]);
     let accepted = Mutex::new(BTreeMap::new());
     at_once(20, |n| {
         let text = format!("message {n}\nin two lines {}", "and some ".repeat(n * 20));
@@ -27,7 +27,7 @@ fn twenty_at_once_arrive_in_the_order_of_acceptance() {
 
 #[test]
 fn a_key_is_for_one_message() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     let again = json!({ "text": "once", "idempotencyKey": "k" });
     let first = house.send_with(again.clone());
     let second = house.send_with(again.clone());
@@ -42,7 +42,7 @@ fn a_key_is_for_one_message() {
 
 #[test]
 fn busy_is_dealt_with_as_asked() {
-    let house = House::ready(&[]);
+    let house = ScriptedAgentServer::ready(&[]);
     house.send("FAKE hang");
     house.is("busy");
     check(&house.send_with(json!({ "text": "no", "whenBusy": "refuse" })), "refused", "busy");
@@ -60,7 +60,7 @@ fn busy_is_dealt_with_as_asked() {
 
 #[test]
 fn a_question_does_not_refuse_what_was_reported_to_wait() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     house.send("FAKE say delay=1 words=1 rate=10");
     for text in ["FAKE tool cmd=touch+made.txt", "behind the question"] {
         let sent = house.send_with(json!({ "text": text, "wait": "none" }));
@@ -75,7 +75,7 @@ fn a_question_does_not_refuse_what_was_reported_to_wait() {
 
 #[test]
 fn no_more_than_a_hundred_wait() {
-    let house = House::ready(&[]);
+    let house = ScriptedAgentServer::ready(&[]);
     house.send("FAKE hang");
     house.is("busy");
     for n in 0..100 {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use paned_e2e::{Dice, wait_for};
+use paned_e2e::{SeededRng, wait_for};
 use serde_json::json;
 
-use crate::House;
+use crate::ScriptedAgentServer;
 
 #[test]
 fn what_was_accepted_is_delivered_after_a_kill() {
-    let mut house = House::ready(&["--work", "300"]);
+    let mut house = ScriptedAgentServer::ready(&["--work", "300"]);
     house.send("FAKE say delay=2 words=1 rate=10");
     for n in 0..5 {
         house.send_with(json!({ "text": format!("message {n}"), "wait": "none" }));
@@ -23,13 +23,13 @@ fn what_was_accepted_is_delivered_after_a_kill() {
 
 #[test]
 fn a_kill_in_the_middle_of_a_delivery_loses_nothing_and_types_nothing_twice() {
-    let mut house = House::ready(&["--work", "100"]);
-    let mut dice = Dice::new();
+    let mut house = ScriptedAgentServer::ready(&["--work", "100"]);
+    let mut dice = SeededRng::new();
     for round in 0..8 {
         let text = format!("round {round}: a text long enough to be told from others");
         house.send_with(json!({ "text": text, "wait": "none" }));
         // not a wait: the moment of the kill is what is tried
-        std::thread::sleep(Duration::from_millis(dice.roll(400)));
+        std::thread::sleep(Duration::from_millis(dice.below(400)));
         house.server.kill();
         house.server.start_again();
         house.settled();
@@ -43,7 +43,7 @@ fn a_kill_in_the_middle_of_a_delivery_loses_nothing_and_types_nothing_twice() {
 
 #[test]
 fn a_kill_while_a_question_is_open_keeps_what_waits_for_the_answer() {
-    let mut house = House::ready(&["--work", "300"]);
+    let mut house = ScriptedAgentServer::ready(&["--work", "300"]);
     house.send("FAKE say delay=1 words=1 rate=10");
     for text in ["FAKE tool cmd=touch+made.txt", "behind the question"] {
         house.send_with(json!({ "text": text, "wait": "none" }));
@@ -59,7 +59,7 @@ fn a_kill_while_a_question_is_open_keeps_what_waits_for_the_answer() {
 
 #[test]
 fn what_waits_for_an_agent_that_ends_is_refused() {
-    let house = House::ready(&[]);
+    let house = ScriptedAgentServer::ready(&[]);
     house.send("FAKE hang");
     house.is("busy");
     house.send_with(json!({ "text": "later", "wait": "none" }));

@@ -18,12 +18,12 @@ use paned_model::Refusal;
 use serde_json::{Value, json};
 
 /// A server with one scripted agent in pane `a`.
-struct House {
+struct ScriptedAgentServer {
     server: Server,
     agent: FakeAgent,
 }
 
-impl House {
+impl ScriptedAgentServer {
     #[track_caller]
     fn new(flags: &[&str]) -> Self {
         let server = Server::start();
@@ -87,7 +87,7 @@ impl House {
     }
 
     #[track_caller]
-    fn sees(&self, text: &str) {
+    fn wait_for_text(&self, text: &str) {
         wait_for(text, || self.screen().contains(text).then_some(()));
     }
 

@@ -1,16 +1,16 @@
 //! A person's draft is theirs, whichever way they typed it.
 
-use paned_e2e::{Visitor, wait_for};
+use paned_e2e::{KeeperClient, wait_for};
 use serde_json::json;
 
-use crate::{House, check};
+use crate::{ScriptedAgentServer, check};
 
 #[test]
 fn a_draft_holds_a_message_until_it_is_sent() {
-    let house = House::ready(&["--work", "100"]);
-    let mut person = Visitor::come(&house.server, "a");
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
+    let mut person = KeeperClient::connect(&house.server, "a");
     person.type_in("dear agent");
-    house.sees("> dear agent");
+    house.wait_for_text("> dear agent");
     let sent = house.send("from a program");
     check(&sent, "held", "`dear agent`");
     assert_eq!((&sent["position"], house.state()["queued"].as_u64()), (&json!(1), Some(1)));
@@ -22,7 +22,7 @@ fn a_draft_holds_a_message_until_it_is_sent() {
 
 #[test]
 fn a_draft_holds_a_message_until_it_is_cleared() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     // By way of the server, as in a browser.
     house.server.act("pane:write", json!({ "paneId": "a", "text": "half a" }));
     check(&house.send("from a program"), "held", "`half a`");
@@ -33,7 +33,7 @@ fn a_draft_holds_a_message_until_it_is_cleared() {
 
 #[test]
 fn who_waits_until_it_is_done_waits_for_what_is_held_too() {
-    let house = House::ready(&["--work", "300"]);
+    let house = ScriptedAgentServer::ready(&["--work", "300"]);
     house.server.act("pane:write", json!({ "paneId": "a", "text": "half a" }));
     check(&house.send("from a program"), "held", "`half a`");
     house.server.act("pane:keys", json!({ "paneId": "a", "keys": ["ctrl+u"] }));
@@ -44,8 +44,8 @@ fn who_waits_until_it_is_done_waits_for_what_is_held_too() {
 
 #[test]
 fn a_key_that_is_not_drawn_yet_is_seen_all_the_same() {
-    let house = House::ready(&["--work", "100"]);
-    let mut person = Visitor::come(&house.server, "a");
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
+    let mut person = KeeperClient::connect(&house.server, "a");
     for round in 0..5 {
         person.type_in("x");
         check(&house.send(&format!("message {round}")), "held", "`x");
@@ -60,8 +60,8 @@ fn a_key_that_is_not_drawn_yet_is_seen_all_the_same() {
 
 #[test]
 fn somebody_who_types_into_the_text_has_it() {
-    let house = House::ready(&["--swallow-enter", "1", "--work", "100"]);
-    let mut person = Visitor::come(&house.server, "a");
+    let house = ScriptedAgentServer::ready(&["--swallow-enter", "1", "--work", "100"]);
+    let mut person = KeeperClient::connect(&house.server, "a");
     let sending = || {
         let sent = house.send("from a program");
         check(&sent, "drafted", "");
@@ -82,8 +82,8 @@ fn somebody_who_types_into_the_text_has_it() {
 
 #[test]
 fn looking_on_is_not_typing() {
-    let house = House::ready(&["--swallow-enter", "1", "--work", "100"]);
-    let mut person = Visitor::come(&house.server, "a");
+    let house = ScriptedAgentServer::ready(&["--swallow-enter", "1", "--work", "100"]);
+    let mut person = KeeperClient::connect(&house.server, "a");
     std::thread::scope(|scope| {
         let sent = scope.spawn(|| house.send("undisturbed"));
         house.agent.wait("swallowed", 1);

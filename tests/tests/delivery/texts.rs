@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::{House, check};
+use crate::{ScriptedAgentServer, check};
 
 #[test]
 fn texts_arrive_as_they_were_sent() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     let texts = [
         "hello",
         "-rf --help",
@@ -29,7 +29,7 @@ fn texts_arrive_as_they_were_sent() {
 #[test]
 fn a_hundred_kilobytes_arrive() {
     for flags in [&["--work", "100"][..], &["--work", "100", "--collapse-paste"][..]] {
-        let house = House::ready(flags);
+        let house = ScriptedAgentServer::ready(flags);
         let text: String =
             (0..2000).map(|n| format!("line {n} of a text that is rather long\n")).collect();
         let text = format!("{text}the end{}", "x".repeat(100 * 1024 - text.len() % 1024));
@@ -42,7 +42,7 @@ fn a_hundred_kilobytes_arrive() {
 
 #[test]
 fn what_cannot_be_typed_is_refused_with_its_reason() {
-    let house = House::ready(&[]);
+    let house = ScriptedAgentServer::ready(&[]);
     check(&house.send("a\u{1b}[A"), "refused", "control character U+001B");
     check(&house.send("a\u{1b}[201~rm\r"), "refused", "end marker of a paste");
     check(&house.send("\u{3}"), "refused", "U+0003");
@@ -53,7 +53,7 @@ fn what_cannot_be_typed_is_refused_with_its_reason() {
 
 #[test]
 fn line_ends_at_the_end_are_left_out_and_told() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     check(&house.send("a line\n"), "submitted", "line ends at the end");
     assert_eq!(house.agent.prompts(), ["a line"]);
 }

@@ -3,18 +3,18 @@
 use paned_model::Code;
 use serde_json::json;
 
-use crate::{House, check};
+use crate::{ScriptedAgentServer, check};
 
 #[test]
 fn a_swallowed_enter_is_pressed_again() {
-    let house = House::ready(&["--swallow-enter", "2", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--swallow-enter", "2", "--work", "100"]);
     check(&house.send("once"), "submitted", "again");
     assert_eq!(house.agent.prompts(), ["once"]);
 }
 
 #[test]
 fn an_agent_that_never_takes_enter_keeps_a_draft_that_the_next_message_replaces() {
-    let house = House::ready(&["--swallow-enter", "4", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--swallow-enter", "4", "--work", "100"]);
     check(&house.send("the first"), "drafted", "still stands in the composer");
     assert_eq!(house.agent.prompts(), [""; 0]);
     check(&house.send("the second"), "submitted", "");
@@ -23,7 +23,7 @@ fn an_agent_that_never_takes_enter_keeps_a_draft_that_the_next_message_replaces(
 
 #[test]
 fn a_collapsed_paste_is_recognised() {
-    let house = House::ready(&["--collapse-paste", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--collapse-paste", "--work", "100"]);
     let text = "one\ntwo\nthree";
     check(&house.send(text), "submitted", "");
     assert_eq!(house.agent.prompts(), [text]);
@@ -31,7 +31,7 @@ fn a_collapsed_paste_is_recognised() {
 
 #[test]
 fn a_question_on_the_screen_refuses_a_message() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     house.send("FAKE tool cmd=touch+made.txt");
     house.is("blocked");
     let sent = house.send("hello");
@@ -43,7 +43,7 @@ fn a_question_on_the_screen_refuses_a_message() {
 
 #[test]
 fn a_question_that_comes_up_with_the_paste_is_not_answered() {
-    let house = House::ready(&["--dialog-race", "1", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--dialog-race", "1", "--work", "100"]);
     let sent = house.send("hello");
     assert!(["drafted", "unknown"].contains(&sent["outcome"].as_str().unwrap()), "{sent:#}");
     assert_eq!(sent["dialog"]["kind"], "permission", "{sent:#}");
@@ -57,7 +57,7 @@ fn a_question_that_comes_up_with_the_paste_is_not_answered() {
 
 #[test]
 fn prose_that_looks_like_a_question_is_none() {
-    let house = House::ready(&["--prose-dialog", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--prose-dialog", "--work", "100"]);
     for text in ["one", "two", "three"] {
         check(&house.send_with(json!({ "text": text, "wait": "done" })), "submitted", "");
     }
@@ -66,7 +66,7 @@ fn prose_that_looks_like_a_question_is_none() {
 
 #[test]
 fn a_screen_that_is_drawn_anew_all_the_time_is_no_obstacle() {
-    let house = House::ready(&["--redraw", "--switch-screen"]);
+    let house = ScriptedAgentServer::ready(&["--redraw", "--switch-screen"]);
     check(&house.send("FAKE say delay=3 words=2 rate=100"), "submitted", "");
     house.is("busy");
     check(&house.send_with(json!({ "text": "meanwhile", "whenBusy": "send" })), "submitted", "");
@@ -77,14 +77,14 @@ fn a_screen_that_is_drawn_anew_all_the_time_is_no_obstacle() {
 
 #[test]
 fn a_message_to_an_agent_that_is_not_up_yet_waits() {
-    let house = House::ready(&["--slow-start", "1500", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--slow-start", "1500", "--work", "100"]);
     check(&house.send("early"), "submitted", "");
     assert_eq!(house.agent.prompts(), ["early"]);
 }
 
 #[test]
 fn a_crash_is_told_as_far_as_it_is_known() {
-    let house = House::ready(&["--crash-after", "1"]);
+    let house = ScriptedAgentServer::ready(&["--crash-after", "1"]);
     let sent = house.send("the last");
     assert_ne!(sent["outcome"], "refused", "{sent:#}");
     let refused = house.try_send(json!({ "text": "nobody there" })).unwrap_err();
@@ -93,7 +93,7 @@ fn a_crash_is_told_as_far_as_it_is_known() {
 
 #[test]
 fn a_frozen_agent_gets_no_keys_that_it_would_read_later() {
-    let house = House::ready(&["--freeze-after", "1"]);
+    let house = ScriptedAgentServer::ready(&["--freeze-after", "1"]);
     let sent = house.send("freeze now");
     assert_ne!(sent["outcome"], "refused", "{sent:#}");
     let sent = house.send_with(json!({ "text": "never", "timeoutMs": 3000 }));

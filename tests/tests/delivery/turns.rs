@@ -3,24 +3,24 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use paned_e2e::said;
+use paned_e2e::decode_output;
 use paned_model::Code;
 use serde_json::{Value, json};
 
-use crate::{House, check};
+use crate::{ScriptedAgentServer, check};
 
 /// The answer of the scripted agent to a prompt without an order.
 fn answer_to(prompt: &str) -> String {
     format!("I read {} bytes.", prompt.len())
 }
 
-fn last(house: &House) -> Value {
+fn last(house: &ScriptedAgentServer) -> Value {
     house.server.act("agent:last", json!({ "paneId": "a" }))
 }
 
 #[test]
 fn an_answer_is_of_this_turn_although_its_transcript_is_written_late() {
-    let house = House::ready(&["--transcript", "200", "--work", "150"]);
+    let house = ScriptedAgentServer::ready(&["--transcript", "200", "--work", "150"]);
     for length in 1..=5 {
         let prompt = "x".repeat(length);
         let sent = house.send_with(json!({ "text": prompt, "wait": "done" }));
@@ -33,7 +33,7 @@ fn an_answer_is_of_this_turn_although_its_transcript_is_written_late() {
 
 #[test]
 fn the_last_answer_is_not_the_one_before_it() {
-    let house = House::ready(&["--transcript", "200", "--work", "150"]);
+    let house = ScriptedAgentServer::ready(&["--transcript", "200", "--work", "150"]);
     for length in 1..=5 {
         let prompt = "x".repeat(length);
         house.send(&prompt);
@@ -45,7 +45,7 @@ fn the_last_answer_is_not_the_one_before_it() {
 }
 
 /// Puts an answer into the transcript that was given just now, as if by an earlier turn.
-fn write_old_answer(house: &House) {
+fn write_old_answer(house: &ScriptedAgentServer) {
     let cwd = house.agent.params("a")["cwd"].as_str().unwrap().to_owned();
     let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
     let content = json!([{ "type": "output_text", "text": "an old answer" }]);
@@ -57,7 +57,7 @@ fn write_old_answer(house: &House) {
 
 #[test]
 fn an_answer_that_is_in_no_transcript_is_taken_from_the_hook_or_the_screen() {
-    let house = House::ready(&["--work", "150"]);
+    let house = ScriptedAgentServer::ready(&["--work", "150"]);
     write_old_answer(&house);
     assert_eq!(last(&house)["text"], "an old answer");
     let sent = house.send_with(json!({ "text": "hello", "wait": "done" }));
@@ -74,7 +74,7 @@ fn an_answer_that_is_in_no_transcript_is_taken_from_the_hook_or_the_screen() {
 
 #[test]
 fn a_turn_without_an_answer_has_none() {
-    let house = House::ready(&["--work", "150"]);
+    let house = ScriptedAgentServer::ready(&["--work", "150"]);
     write_old_answer(&house);
     house.send("FAKE hang");
     house.is("busy");
@@ -88,7 +88,7 @@ fn a_turn_without_an_answer_has_none() {
 
 #[test]
 fn a_message_that_is_refused_at_once_is_not_called_queued() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     house.send("FAKE tool cmd=touch+made.txt");
     house.is("blocked");
     let sent = house.send_with(json!({ "text": "hello", "wait": "none" }));
@@ -98,7 +98,7 @@ fn a_message_that_is_refused_at_once_is_not_called_queued() {
 
 #[test]
 fn a_message_without_a_wait_is_queued_while_the_agent_works() {
-    let house = House::ready(&[]);
+    let house = ScriptedAgentServer::ready(&[]);
     house.send("FAKE hang");
     house.is("busy");
     let sent = house.send_with(json!({ "text": "later", "wait": "none" }));
@@ -108,7 +108,7 @@ fn a_message_without_a_wait_is_queued_while_the_agent_works() {
 
 #[test]
 fn an_interrupted_question_reports_the_state_after_the_key() {
-    let house = House::ready(&["--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--work", "100"]);
     for _ in 0..3 {
         house.send("FAKE tool cmd=touch+made.txt");
         house.is("blocked");
@@ -124,14 +124,14 @@ fn a_new_agent_is_up_once_what_follows_its_composer_has_settled() {
         &["--late-dialog", "300", "--no-title"][..],
         &["--late-dialog", "300", "--no-title", "--status"],
     ] {
-        let house = House::new(flags);
+        let house = ScriptedAgentServer::new(flags);
         assert_eq!(house.state()["state"], "blocked", "{:#}", house.state());
     }
 }
 
 #[test]
 fn a_program_learns_that_its_status_is_read_and_its_reports_are_evidence() {
-    let house = House::ready(&["--status", "--no-title", "--work", "100"]);
+    let house = ScriptedAgentServer::ready(&["--status", "--no-title", "--work", "100"]);
     house.agent.wait("status", 1);
     let explained = |state: &str, words: &str| {
         house.is(state);
@@ -148,7 +148,7 @@ fn a_program_learns_that_its_status_is_read_and_its_reports_are_evidence() {
 
 #[test]
 fn who_waits_for_an_answer_is_told_of_a_question_that_stands() {
-    let house = House::ready(&["--work", "150"]);
+    let house = ScriptedAgentServer::ready(&["--work", "150"]);
     let sent = house.send_with(json!({ "text": "FAKE tool cmd=touch+made.txt", "wait": "done" }));
     check(&sent, "submitted", "");
     assert_eq!(sent["agent"]["state"], "blocked", "{sent:#}");
@@ -158,7 +158,7 @@ fn who_waits_for_an_answer_is_told_of_a_question_that_stands() {
     house.is("ready");
 
     let cli = house.server.cli(&["agent", "send", "a", "FAKE tool cmd=touch+it", "--wait"]);
-    let (_, error, code) = said(&cli);
+    let (_, error, code) = decode_output(&cli);
     assert_eq!(code, i32::from(Code::Busy.exit()), "{error}");
     assert!(error.contains("paned agent answer a"), "{error}");
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use paned_e2e::{Person, Server, Tmux, wait_for};
+use paned_e2e::{AttachedTmuxClient, Server, Tmux, wait_for};
 use paned_model::Code;
 use serde_json::json;
 
@@ -20,10 +20,11 @@ fn texts(mark: &Path) -> impl Iterator<Item = String> {
 }
 
 /// A server with a person before a session whose main pane runs `cat`, and a folder to leave marks in.
-fn house() -> (Server, Person, tempfile::TempDir) {
+fn server_with_client() -> (Server, AttachedTmuxClient, tempfile::TempDir) {
     let server = Server::start();
     show(&server, "main", "cat");
-    let person = Person::attach(&Tmux::of(&server), "main", Size { cols: 220, rows: 51 });
+    let person =
+        AttachedTmuxClient::attach(&Tmux::of(&server), "main", Size { cols: 220, rows: 51 });
     wait_for("a person", || {
         (server.act("session:list", json!({}))[0]["attached"] == 1).then_some(())
     });
@@ -50,7 +51,7 @@ fn there_are_enough_of_them() {
 
 #[test]
 fn titles_are_only_shown() {
-    let (server, person, folder) = house();
+    let (server, person, folder) = server_with_client();
     let tmux = Tmux::of(&server);
     for text in texts(&folder.path().join("mark")) {
         let renamed = server.try_act("pane:rename", json!({ "paneId": "main", "title": text }));
@@ -69,13 +70,13 @@ fn titles_are_only_shown() {
     }
     server.act("pane:rename", json!({ "paneId": "main", "title": "over" }));
     wait_for("over", || (tmux.view("main")?.title == "over").then_some(()));
-    person.sees("over");
+    person.wait_for_text("over");
     check_unmarked(&server, folder.path());
 }
 
 #[test]
 fn folders_arguments_and_what_programs_say_are_only_text() {
-    let (server, _person, folder) = house();
+    let (server, _person, folder) = server_with_client();
     for (number, text) in texts(&folder.path().join("mark")).enumerate() {
         let id = format!("p{number}");
         let cwd = folder.path().join(format!("cwd/x{text}"));
@@ -101,7 +102,7 @@ fn folders_arguments_and_what_programs_say_are_only_text() {
 
 #[test]
 fn input_comes_through_byte_for_byte() {
-    let (server, person, folder) = house();
+    let (server, person, folder) = server_with_client();
     show(&server, "raw", "stty raw -echo; echo ready; cat");
     until(&server, "raw", "ready");
     server.act("pane:activate", json!({ "paneId": "raw" }));
@@ -126,7 +127,7 @@ fn input_comes_through_byte_for_byte() {
 
 #[test]
 fn names_are_names_or_refused() {
-    let (server, _person, folder) = house();
+    let (server, _person, folder) = server_with_client();
     let is_plain =
         |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
     for text in texts(&folder.path().join("mark")).filter(|text| !is_plain(text)) {

@@ -54,7 +54,7 @@ fn a_plan_is_done_as_it_was_said() {
     assert_eq!(state(&server, "a"), "shown");
     let again = server.act("layout:place", json!({ "paneId": "a" }));
     assert_eq!(again["tmuxPane"], view(&server, "a").id, "shown where it is shown");
-    assert_eq!(Tmux::of(&server).tiles().len(), 3);
+    assert_eq!(Tmux::of(&server).panes().len(), 3);
     server.act("pane:new", script("c", "cat"));
     let placed = server.act("layout:place", json!({ "paneId": "c", "wait": false }));
     assert_eq!((&placed["state"], placed["reason"].as_str().unwrap()), (&json!("hidden"), why));
@@ -140,7 +140,7 @@ fn a_pane_that_is_done_makes_room() {
     assert_eq!(state(&server, "new"), "hidden");
     assert_eq!(server.pane("new")["status"], "running", "its program goes on");
     assert_eq!(state(&server, "old"), "shown");
-    assert_eq!(Tmux::of(&server).tiles().len(), 3);
+    assert_eq!(Tmux::of(&server).panes().len(), 3);
 }
 
 #[test]
@@ -200,13 +200,13 @@ fn a_person_who_makes_the_window_small_gets_it_even() {
     let tmux = Tmux::of(&server);
     tmux.run(&["resize-window", "-t", "main", "-x", "156", "-y", "30"]);
     wait_for("a main pane of 100 columns or more", || {
-        let tile = tmux.tiles().into_iter().find(|tile| tile.shows != "a" && tile.shows != "b")?;
+        let tile = tmux.panes().into_iter().find(|tile| tile.shows != "a" && tile.shows != "b")?;
         (100 <= tile.size.cols && 52 <= tmux.view("a")?.size.cols).then_some(())
     });
     // Too small for anybody: nothing is closed, and nothing breaks.
     tmux.run(&["resize-window", "-t", "main", "-x", "30", "-y", "8"]);
     wait_for("the size is heard", || (get(&server)["size"]["cols"] == 30).then_some(()));
-    assert_eq!(tmux.tiles().len(), 3);
+    assert_eq!(tmux.panes().len(), 3);
     for id in ["a", "b"] {
         assert_eq!(server.pane(id)["status"], "running");
     }

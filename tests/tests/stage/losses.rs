@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use paned_e2e::{Person, Server, Tmux, gone, kill9, signal, wait_for, wait_within};
+use paned_e2e::{AttachedTmuxClient, Server, Tmux, gone, kill9, signal, wait_for, wait_within};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -52,7 +52,7 @@ fn a_killed_tmux_server_takes_no_program_with_it() {
         wait_for("both sessions", || {
             (server.act("session:list", json!({})).as_array()?.len() == 2).then_some(())
         });
-        assert_eq!(tmux.tiles().len(), 4, "{:?}", tmux.tiles());
+        assert_eq!(tmux.panes().len(), 4, "{:?}", tmux.panes());
     }
     assert_eq!(["main", "count", "detach"].map(|id| program(&server, id)), programs);
     check_count(&server, "count");
@@ -112,7 +112,7 @@ fn a_lost_client_is_replaced_and_nothing_is_missed() {
         assert_eq!(tmux.pid(), server_pid);
     }
     assert_eq!(state(&server, "main"), "shown");
-    assert_eq!(tmux.tiles().len(), 1);
+    assert_eq!(tmux.panes().len(), 1);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_tmux_server_that_is_stopped_is_waited_for() {
     until_state(&server, "main", "shown");
     until_state(&server, "b", "shown");
     // A tmux 3.3a that goes on may trip over clients that gave it up meanwhile and crash; then it is another one.
-    assert_eq!(tmux.tiles().len(), 2, "{}", server.log());
+    assert_eq!(tmux.panes().len(), 2, "{}", server.log());
     let now = view(&server, "b");
     assert!(tmux.pid() != Some(pid) || now.id == tile.id);
     check_count(&server, "main");
@@ -161,14 +161,14 @@ fn the_view_goes_on_while_our_server_is_away() {
     server.act("pane:new", with(shown("detach", "cat"), "onViewClosed", json!("detach")));
     show(&server, "close", "cat");
     let tmux = Tmux::of(&server);
-    let person = Person::attach(&tmux, "main", Size { cols: 220, rows: 51 });
+    let person = AttachedTmuxClient::attach(&tmux, "main", Size { cols: 220, rows: 51 });
     wait_for("a person", || {
         (server.act("session:list", json!({}))[0]["attached"] == 1).then_some(())
     });
-    let (pid, views) = (tmux.pid(), tmux.tiles());
+    let (pid, views) = (tmux.pid(), tmux.panes());
     server.kill();
     person.types("nobody home\r");
-    person.sees("nobody home");
+    person.wait_for_text("nobody home");
     for id in ["detach", "close"] {
         tmux.run(&["kill-pane", "-t", &tmux.view(id).unwrap().id]);
     }

@@ -15,7 +15,7 @@ mod subagents;
 
 use std::time::Duration;
 
-use paned_e2e::{Server, Tile, Tmux, Told, wait_for};
+use paned_e2e::{ReceivedEvent, Server, TestTmuxPane, Tmux, wait_for};
 use paned_model::{Code, Size};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn with(mut params: Value, name: &str, value: Value) -> Value {
 
 /// Starts a shell script that is shown in the session `main`; answers the tmux pane.
 #[track_caller]
-fn show(server: &Server, id: &str, script: &str) -> Tile {
+fn show(server: &Server, id: &str, script: &str) -> TestTmuxPane {
     let made = server.act("pane:new", shown(id, script));
     assert_eq!(made["view"]["state"], "shown", "{made}");
     view(server, id)
@@ -51,7 +51,7 @@ fn show(server: &Server, id: &str, script: &str) -> Tile {
 
 /// The tmux pane that shows a pane, when it does.
 #[track_caller]
-fn view(server: &Server, id: &str) -> Tile {
+fn view(server: &Server, id: &str) -> TestTmuxPane {
     let tmux = Tmux::of(server);
     wait_for(&format!("a view of {id}"), || tmux.view(id))
 }
@@ -89,17 +89,17 @@ fn refused(server: &Server, action: &str, params: Value, code: Code, says: &str)
 }
 
 /// An event of this name about a pane.
-fn about<'a>(name: &'a str, pane: &'a str) -> impl Fn(&Told) -> bool + 'a {
+fn about<'a>(name: &'a str, pane: &'a str) -> impl Fn(&ReceivedEvent) -> bool + 'a {
     move |told| told.name == name && told.data["paneId"] == pane
 }
 
 /// An event of this name about a session.
-fn of_session<'a>(name: &'a str, session: &'a str) -> impl Fn(&Told) -> bool + 'a {
+fn of_session<'a>(name: &'a str, session: &'a str) -> impl Fn(&ReceivedEvent) -> bool + 'a {
     move |told| told.name == name && told.data["name"] == session
 }
 
 /// How often an event was told.
-fn count(server: &Server, fits: impl Fn(&Told) -> bool) -> usize {
+fn count(server: &Server, fits: impl Fn(&ReceivedEvent) -> bool) -> usize {
     server.history().iter().filter(|told| fits(told)).count()
 }
 

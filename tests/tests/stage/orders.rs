@@ -7,13 +7,13 @@ use super::losses::{COUNT, check_count, program};
 use super::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum KillTarget {
     Tmux,
     Client,
     Ours,
 }
 
-fn check(order: [Part; 3]) {
+fn check(order: [KillTarget; 3]) {
     let mut server = Server::start();
     show(&server, "main", COUNT);
     show(&server, "close", COUNT);
@@ -25,9 +25,9 @@ fn check(order: [Part; 3]) {
     let (pid, client) = (tmux.pid().unwrap(), tmux.control_client().unwrap());
     for part in order {
         match part {
-            Part::Tmux => kill9(pid),
-            Part::Client => kill9(client),
-            Part::Ours => server.kill(),
+            KillTarget::Tmux => kill9(pid),
+            KillTarget::Client => kill9(client),
+            KillTarget::Ours => server.kill(),
         }
     }
     server.start_again();
@@ -42,8 +42,8 @@ fn check(order: [Part; 3]) {
     assert_eq!(["main", "close", "detach"].map(|id| program(&server, id)), programs, "{order:?}");
     check_count(&server, "main");
     check_count(&server, "close");
-    assert_eq!(tmux.tiles().len(), 4, "{order:?}: {:?}", tmux.tiles());
-    let lost = |told: &Told| {
+    assert_eq!(tmux.panes().len(), 4, "{order:?}: {:?}", tmux.panes());
+    let lost = |told: &ReceivedEvent| {
         matches!(told.name.as_str(), "pane:removed" | "session:stopped" | "pane:hidden")
     };
     assert_eq!(count(&server, lost), 0, "{order:?}");
@@ -53,30 +53,30 @@ fn check(order: [Part; 3]) {
 
 #[test]
 fn tmux_then_client_then_ours() {
-    check([Part::Tmux, Part::Client, Part::Ours]);
+    check([KillTarget::Tmux, KillTarget::Client, KillTarget::Ours]);
 }
 
 #[test]
 fn tmux_then_ours_then_client() {
-    check([Part::Tmux, Part::Ours, Part::Client]);
+    check([KillTarget::Tmux, KillTarget::Ours, KillTarget::Client]);
 }
 
 #[test]
 fn client_then_tmux_then_ours() {
-    check([Part::Client, Part::Tmux, Part::Ours]);
+    check([KillTarget::Client, KillTarget::Tmux, KillTarget::Ours]);
 }
 
 #[test]
 fn client_then_ours_then_tmux() {
-    check([Part::Client, Part::Ours, Part::Tmux]);
+    check([KillTarget::Client, KillTarget::Ours, KillTarget::Tmux]);
 }
 
 #[test]
 fn ours_then_tmux_then_client() {
-    check([Part::Ours, Part::Tmux, Part::Client]);
+    check([KillTarget::Ours, KillTarget::Tmux, KillTarget::Client]);
 }
 
 #[test]
 fn ours_then_client_then_tmux() {
-    check([Part::Ours, Part::Client, Part::Tmux]);
+    check([KillTarget::Ours, KillTarget::Client, KillTarget::Tmux]);
 }

@@ -1,6 +1,6 @@
 //! A person at a terminal, and the API, each seeing what the other does.
 
-use paned_e2e::{Person, Server, Tmux, wait_for};
+use paned_e2e::{AttachedTmuxClient, Server, Tmux, wait_for};
 use paned_model::Size;
 use serde_json::json;
 
@@ -11,9 +11,9 @@ const TERMINAL: Size = Size { cols: 220, rows: 61 };
 const PREFIX: &str = "\u{2}";
 
 #[track_caller]
-fn person(server: &Server) -> Person {
+fn attach_client(server: &Server) -> AttachedTmuxClient {
     let mut events = server.events("session:attached", Some(0));
-    let person = Person::attach(&Tmux::of(server), "main", TERMINAL);
+    let person = AttachedTmuxClient::attach(&Tmux::of(server), "main", TERMINAL);
     events.until(of_session("session:attached", "main"));
     person
 }
@@ -22,12 +22,12 @@ fn person(server: &Server) -> Person {
 fn typing_and_printing_go_both_ways() {
     let server = Server::start();
     let tile = show(&server, "a", "echo ready; cat");
-    let person = person(&server);
-    person.sees("ready");
+    let person = attach_client(&server);
+    person.wait_for_text("ready");
     person.types("from the person\r");
     until(&server, "a", "^from the person$");
     server.act("pane:write", json!({ "paneId": "a", "text": "from the api\n" }));
-    person.sees("from the api");
+    person.wait_for_text("from the api");
     until_screen(&Tmux::of(&server), &tile.id, "from the api");
     // A key that attach would take for itself elsewhere is the program's here.
     person.types("\u{1d}x\r");
@@ -40,7 +40,7 @@ fn the_size_is_the_persons() {
     let server = Server::start();
     show(&server, "a", "cat");
     assert_eq!(wait_size(&server, "a", USUAL), USUAL);
-    let person = person(&server);
+    let person = attach_client(&server);
     // The status line is tmux's.
     wait_size(&server, "a", Size { cols: 220, rows: 60 });
     person.resizes(Size { cols: 90, rows: 31 });
@@ -62,14 +62,16 @@ fn closing_a_view_closes_the_pane_or_not() {
     show(&server, "main", "cat");
     show(&server, "close", "cat");
     server.act("pane:new", with(shown("detach", "cat"), "onViewClosed", json!("detach")));
-    let person = person(&server);
+    let person = attach_client(&server);
     for id in ["close", "detach"] {
         let tile = view(&server, id);
         server.act("pane:activate", json!({ "paneId": id }));
         events.until(about("pane:activated", id));
         wait_for("the focus", || Tmux::of(&server).view(id)?.active.then_some(()));
-        person
-            .asks(&format!("{PREFIX}x"), &format!("kill-pane {}? (y/n)", index(&server, &tile.id)));
+        person.type_until(
+            &format!("{PREFIX}x"),
+            &format!("kill-pane {}? (y/n)", index(&server, &tile.id)),
+        );
         person.types("y");
         events.until(about("pane:hidden", id));
     }
@@ -92,8 +94,8 @@ fn a_person_who_kills_the_window_closes_all() {
     let mut events = server.events("*", None);
     show(&server, "a", "cat");
     show(&server, "b", "trap '' HUP; cat");
-    let person = person(&server);
-    person.asks(&format!("{PREFIX}&"), "(y/n)");
+    let person = attach_client(&server);
+    person.type_until(&format!("{PREFIX}&"), "(y/n)");
     person.types("y");
     let mut left = vec!["a".to_owned(), "b".to_owned()];
     while !left.is_empty() {
@@ -110,7 +112,7 @@ fn the_focus_is_told_whoever_moves_it() {
     let first = show(&server, "a", "cat");
     show(&server, "b", "cat");
     let mut events = server.events("pane:activated", None);
-    let person = person(&server);
+    let person = attach_client(&server);
     server.act("pane:activate", json!({ "paneId": "b" }));
     events.until(about("pane:activated", "b"));
     wait_for("b has the focus", || Tmux::of(&server).view("b")?.active.then_some(()));
@@ -131,11 +133,11 @@ fn the_focus_is_told_whoever_moves_it() {
 fn panes_of_a_person_in_our_window_stay_theirs() {
     let server = Server::start();
     show(&server, "a", "cat");
-    let person = person(&server);
+    let person = attach_client(&server);
     let tmux = Tmux::of(&server);
     person.types(&format!("{PREFIX}\""));
     let foreign =
-        wait_for("a split", || tmux.tiles().into_iter().find(|tile| tile.shows.is_empty()));
+        wait_for("a split", || tmux.panes().into_iter().find(|tile| tile.shows.is_empty()));
     let shot = wait_for("three panes in two", || {
         let shot = server.act("layout:get", json!({}));
         (shot["panes"].as_array().unwrap().len() == 2).then_some(shot)
@@ -144,11 +146,11 @@ fn panes_of_a_person_in_our_window_stay_theirs() {
         shot["panes"].as_array().unwrap().iter().map(|tile| tile["owner"].clone()).collect();
     assert_eq!(owners, [json!("main"), json!("foreign")]);
     show(&server, "b", "cat");
-    let after = tmux.tiles().into_iter().find(|tile| tile.id == foreign.id).unwrap();
+    let after = tmux.panes().into_iter().find(|tile| tile.id == foreign.id).unwrap();
     assert_eq!((after.pid, after.size), (foreign.pid, foreign.size), "it was not touched");
     server.act("pane:close", json!({ "paneId": "b" }));
     wait_for("b is gone", || tmux.view("b").is_none().then_some(()));
-    let after = tmux.tiles().into_iter().find(|tile| tile.id == foreign.id).unwrap();
+    let after = tmux.panes().into_iter().find(|tile| tile.id == foreign.id).unwrap();
     assert_eq!((after.pid, after.size), (foreign.pid, foreign.size));
 }
 
@@ -157,7 +159,7 @@ fn a_zoom_is_seen_and_kept() {
     let server = Server::start();
     show(&server, "a", "cat");
     show(&server, "b", "cat");
-    let person = person(&server);
+    let person = attach_client(&server);
     let zoomed = |expect: bool| {
         wait_for("zoom", || {
             (server.act("layout:get", json!({}))["zoomed"] == expect).then_some(())
@@ -171,7 +173,7 @@ fn a_zoom_is_seen_and_kept() {
     assert!(view(&server, "a").active, "the person still looks at a");
     person.types(&format!("{PREFIX}z"));
     zoomed(false);
-    assert_eq!(Tmux::of(&server).tiles().len(), 3);
+    assert_eq!(Tmux::of(&server).panes().len(), 3);
 }
 
 #[test]
@@ -179,11 +181,11 @@ fn a_pane_closed_over_the_api_is_gone_from_the_persons_terminal() {
     let server = Server::start();
     show(&server, "a", "cat");
     show(&server, "b", "cat");
-    let _person = person(&server);
+    let _person = attach_client(&server);
     server.act("pane:kill", json!({ "paneId": "b" }));
     let tmux = Tmux::of(&server);
     wait_for("one pane of full width", || {
-        (tmux.tiles().len() == 1 && tmux.tiles()[0].size.cols == 220).then_some(())
+        (tmux.panes().len() == 1 && tmux.panes()[0].size.cols == 220).then_some(())
     });
     until_state(&server, "b", "hidden");
 }

@@ -1,6 +1,6 @@
 //! Sessions: started, listed, attached to, stopped, and nothing left when nothing is shown.
 
-use paned_e2e::{Person, Server, Tmux, script, wait_for};
+use paned_e2e::{AttachedTmuxClient, Server, Tmux, script, wait_for};
 use paned_model::{Code, Size};
 use serde_json::json;
 
@@ -32,11 +32,11 @@ fn a_session_lives_from_start_to_stop() {
     let tmux = Tmux::of(&server);
     assert_eq!(made["socket"], tmux.path());
     let target = made["target"].as_str().unwrap();
-    let person = Person::attach(&tmux, target, Size { cols: 100, rows: 30 });
+    let person = AttachedTmuxClient::attach(&tmux, target, Size { cols: 100, rows: 30 });
     let told = events.until(of_session("session:attached", "work"));
     assert_eq!(told.data["attached"], 1);
-    person.sees("ready");
-    let second = Person::attach(&tmux, target, Size { cols: 100, rows: 30 });
+    person.wait_for_text("ready");
+    let second = AttachedTmuxClient::attach(&tmux, target, Size { cols: 100, rows: 30 });
     let told = events.until(of_session("session:attached", "work"));
     assert_eq!(told.data["attached"], 2);
     assert_eq!(server.act("session:list", json!({}))[0]["attached"], 2);

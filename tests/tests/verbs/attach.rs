@@ -3,7 +3,8 @@
 use std::fs;
 
 use paned_e2e::{
-    PATIENCE, Server, binary, children_of, gone, is_alive, kill9, said, signal, wait_for,
+    Server, WAIT_TIMEOUT, binary, children_of, decode_output, gone, is_alive, kill9, signal,
+    wait_for,
 };
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
@@ -442,7 +443,7 @@ fn the_terminal_is_put_back_after_a_death_too() {
             term.until(undone);
         }
         wait_for("the modes it had", || (term.modes() == before).then_some(()));
-        assert!(gone(guard, PATIENCE), "the guard stays");
+        assert!(gone(guard, WAIT_TIMEOUT), "the guard stays");
     }
 }
 
@@ -460,7 +461,7 @@ fn a_shell_that_has_put_the_terminal_back_knows_better() {
     wait_for("its death", || (!is_alive(attached)).then_some(()));
     let shells = term.set_line_editing();
     signal(guard, Signal::CONT);
-    assert!(gone(guard, PATIENCE), "the guard stays");
+    assert!(gone(guard, WAIT_TIMEOUT), "the guard stays");
     assert!(term.modes() == shells && shells != before);
 }
 
@@ -485,7 +486,7 @@ fn a_slow_terminal_is_shown_the_screen_instead_of_what_it_missed() {
 fn without_a_terminal_it_is_refused() {
     let server = Server::start();
     start(&server, "a", &["cat"]);
-    let (_, err, code) = said(&server.cli(&["attach", "a"]));
+    let (_, err, code) = decode_output(&server.cli(&["attach", "a"]));
     assert!(code == 2 && err.contains("needs a terminal"), "{err}");
     assert!(is_alive(server.tape("a").pid().unwrap()));
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use paned_e2e::{Server, said};
+use paned_e2e::{Server, decode_output};
 use paned_model::Size;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn lines_are_read_by_place_and_by_pattern() {
     assert_eq!(server.ok(&["read", "a", "--offset", "10", "--limit", "2", "-n"]), "10:10\n11:11\n");
     let near = ["read", "a", "--pattern", "^[25]0$", "-B", "1", "-A1", "-n"];
     assert_eq!(server.ok(&near), "19-19\n20:20\n21-21\n--\n49-49\n50:50\n51-51\n");
-    let (out, err, _) = said(&server.cli(&["read", "a", "--limit", "3"]));
+    let (out, err, _) = decode_output(&server.cli(&["read", "a", "--limit", "3"]));
     let next = err.split("--since ").nth(1).unwrap().split('`').next().unwrap().to_owned();
     assert_eq!(out, "0\n1\n2\n");
     assert!(server.ok(&["read", "a", "--since", &next]).starts_with("3\n4\n"));
@@ -64,7 +64,7 @@ fn tail_shows_the_last_lines_and_follows_to_the_end() {
     server.ok(&["send", "a", "it"]);
     let rest: Vec<_> = lines.map(Result::unwrap).collect();
     assert_eq!(rest, ["it", "got it", "no end"]);
-    let (_, err, code) = said(&tail.wait_with_output().unwrap());
+    let (_, err, code) = decode_output(&tail.wait_with_output().unwrap());
     assert!(code == 0 && err.contains("a has ended (exit code 0)"), "{err}");
 }
 
@@ -96,7 +96,7 @@ fn several_panes_are_told_apart() {
     assert_eq!(server.ok(&["tail", "a", "b"]), "a: from a\nb: from b\n");
     let line = server.answer(&["tail", "-f", "a"]);
     assert_eq!(line, json!({ "paneId": "a", "text": "from a" }));
-    let (_, err, code) = said(&server.cli(&["tail", "-f", "nobody", "a"]));
+    let (_, err, code) = decode_output(&server.cli(&["tail", "-f", "nobody", "a"]));
     assert!(code == 3 && err.contains("nobody"), "{err}");
 }
 
@@ -112,10 +112,10 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
     hits.sort();
     assert_eq!(hits, ["a:1: two Needle", "b:0: needle"]);
     assert_eq!(server.ok(&["search", "needle", "--pane", "b"]), "b:0: needle\n");
-    let (out, err, code) = said(&server.cli(&["search", "hay"]));
+    let (out, err, code) = decode_output(&server.cli(&["search", "hay"]));
     assert!(out.is_empty() && code == 0 && err.contains("nothing found in 2 panes"), "{err}");
-    assert_eq!(said(&server.cli(&["search", "-q", "hay"])).1, "");
-    assert_eq!(said(&server.cli(&["search", "("])).2, 2);
+    assert_eq!(decode_output(&server.cli(&["search", "-q", "hay"])).1, "");
+    assert_eq!(decode_output(&server.cli(&["search", "("])).2, 2);
 }
 
 #[test]
@@ -125,15 +125,15 @@ fn a_wait_says_what_came_and_its_exit_code_says_whether_it_did() {
     assert_eq!(server.ok(&["wait", "a", "--pattern", "read.", "--since", "0"]), "ready\n");
     assert_eq!(server.ok(&["wait", "a", "--quiet", "50ms"]), "ready\n");
     let (_, err, code) =
-        said(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50ms"]));
+        decode_output(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50ms"]));
     assert!(code == 12 && err.contains("time ran out") && err.contains("nothing new"), "{err}");
     server.ok(&["keys", "a", "enter"]);
     let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
-    let (out, _, code) = said(&server.cli(&stop));
+    let (out, _, code) = decode_output(&server.cli(&stop));
     assert_eq!((out.as_str(), code), ("failed\n", 8));
     server.ok(&["keys", "a", "enter"]);
     assert_eq!(server.ok(&["wait", "a"]), "exited 4\n");
-    let (_, err, code) = said(&server.cli(&["wait", "a", "--pattern", "never"]));
+    let (_, err, code) = decode_output(&server.cli(&["wait", "a", "--pattern", "never"]));
     assert!(code == 10 && err.contains("ended first"), "{err}");
 }
 
@@ -180,7 +180,7 @@ fn bytes_and_what_scrolled_off_can_be_had_as_they_are() {
     let shown = server.ok(&["screen", "b", "--history", "10"]);
     assert_eq!(shown.lines().next(), Some("68"), "{shown}");
     assert_eq!(shown.lines().last(), Some("100"));
-    let (_, err, code) = said(&server.cli(&["screen", "b", "-o", "b.bmp"]));
+    let (_, err, code) = decode_output(&server.cli(&["screen", "b", "-o", "b.bmp"]));
     assert!(code == 2 && err.contains("`bmp`"), "{err}");
 }
 
@@ -193,7 +193,7 @@ fn a_wait_may_be_for_the_screen_and_says_why_it_stopped() {
     server.ok(&["send", "a", "go"]);
     server.ok(&["wait", "a", "--screen-change-since", &revision]);
     let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
-    let (out, err, code) = said(&server.cli(&stop));
+    let (out, err, code) = decode_output(&server.cli(&stop));
     assert_eq!((out.as_str(), code), ("failed\n", 8));
     assert!(err.contains("--stop"), "{err}");
 }

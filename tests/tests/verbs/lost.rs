@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Child, Stdio};
 
-use paned_e2e::{Server, said, wait_for};
+use paned_e2e::{Server, decode_output, wait_for};
 use serde_json::Value;
 
 use super::{script, start, until, until_exit};
@@ -41,7 +41,7 @@ fn read_too_slowly(args: &[&str]) -> (String, String, i32) {
     let mut rest = child.wait_with_output().unwrap();
     shown.append(&mut rest.stdout);
     rest.stdout = shown;
-    said(&rest)
+    decode_output(&rest)
 }
 
 /// The lines without those that say that they were torn, each of which stands alone at the gap.
@@ -83,7 +83,7 @@ fn numbers_stay_true_after_what_was_lost() {
     }
     let (out, _, code) = read_too_slowly(&["logs", "a", "--json"]);
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.iter().filter(|line| line["beheaded"] == true).count(), 1);
+    assert_eq!(lines.iter().filter(|line| line["truncatedStart"] == true).count(), 1);
     assert_eq!((code, &lines[lines.len() - 2]["n"]), (GONE, &399_999.into()));
 }
 
@@ -95,7 +95,7 @@ fn a_long_line_is_shown_whole_or_said_to_be_cut() {
     let whole = format!("{}7\n", "0".repeat(4999));
     assert_eq!(server.ok(&["logs", "a"]), whole);
     assert_eq!(server.ok(&["tail", "a"]), whole);
-    let (_, err, code) = said(&server.cli(&["search", "00"]));
+    let (_, err, code) = decode_output(&server.cli(&["search", "00"]));
     assert!(code == 0 && err.contains("1 line cut at 2000 characters"), "{err}");
 }
 
@@ -117,11 +117,12 @@ fn a_line_that_is_no_longer_kept_is_said_to_be_gone() {
     let server = small_server();
     start(&server, "a", &["seq", "788000"]);
     until_exit(&server, "a");
-    let (out, err, code) = said(&server.cli(&["read", "a", "--offset", "5", "-n", "--limit", "1"]));
+    let (out, err, code) =
+        decode_output(&server.cli(&["read", "a", "--offset", "5", "-n", "--limit", "1"]));
     assert!(code == 0 && err.contains("lines are no longer kept"), "{err}");
     let (n, text) = out.split_once(':').unwrap();
     assert!(err.contains(&format!("the first {n} lines")) && text.starts_with('…'), "{out}{err}");
-    let (out, err, code) = said(&server.cli(&["logs", "a"]));
+    let (out, err, code) = decode_output(&server.cli(&["logs", "a"]));
     assert!(code == 0 && err.contains("the first 1.9 MiB are no longer kept"), "{err}");
     assert!(out.starts_with('…') && out.ends_with("\n788000\n"));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use paned_e2e::{Server, said, wait_for};
+use paned_e2e::{Server, decode_output, wait_for};
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -28,11 +28,18 @@ fn signal(run: &Child, signal: Signal) {
 fn the_exit_code_is_the_programs_own_and_nothing_is_left_behind() {
     let server = Server::start();
     for (script, code) in [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137)] {
-        assert_eq!(said(&server.cli(&["run", "--", "sh", "-c", script])).2, code, "{script}");
+        assert_eq!(
+            decode_output(&server.cli(&["run", "--", "sh", "-c", script])).2,
+            code,
+            "{script}"
+        );
     }
-    assert_eq!(said(&server.cli(&["run", "--timeout", "1", "--", "sleep", "1000"])).2, 124);
-    assert_eq!(said(&server.cli(&["run", "--", "no-such-program"])).2, 127);
-    assert_eq!(said(&server.cli(&["run", "--", "/etc/passwd"])).2, 126);
+    assert_eq!(
+        decode_output(&server.cli(&["run", "--timeout", "1", "--", "sleep", "1000"])).2,
+        124
+    );
+    assert_eq!(decode_output(&server.cli(&["run", "--", "no-such-program"])).2, 127);
+    assert_eq!(decode_output(&server.cli(&["run", "--", "/etc/passwd"])).2, 126);
     assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
@@ -145,7 +152,7 @@ fn what_the_answer_leaves_out_can_still_be_read() {
     assert_eq!(ran["output"]["lines"].as_array().unwrap().len(), 2000);
     assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(0), &json!(false)));
     assert_eq!((&ran["kept"], server.answer(&["ls"])), (&json!(false), json!([])));
-    let (out, err, code) = said(&server.cli(&["run", "--json", "--", "seq", "12000"]));
+    let (out, err, code) = decode_output(&server.cli(&["run", "--json", "--", "seq", "12000"]));
     let ran: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(2000), &json!(true)));
     let pane = ran["paneId"].as_str().unwrap();
@@ -156,7 +163,7 @@ fn what_the_answer_leaves_out_can_still_be_read() {
 #[test]
 fn no_time_at_all_is_refused_in_words_that_help() {
     let server = Server::start();
-    let (_, err, code) = said(&server.cli(&["run", "--timeout", "0", "--", "true"]));
+    let (_, err, code) = decode_output(&server.cli(&["run", "--timeout", "0", "--", "true"]));
     assert!(code == 2 && err.contains("at least 1s"), "{err}");
 }
 
@@ -165,7 +172,7 @@ fn a_kept_pane_can_be_read_and_json_says_it_all() {
     let server = Server::start();
     let env = ["run", "--keep", "--id", "k", "--env", "A=b", "--cwd", "/", "--json", "--"];
     let args: Vec<_> = env.iter().copied().chain(["sh", "-c", "echo $A; pwd; exit 2"]).collect();
-    let (out, _, code) = said(&server.cli(&args));
+    let (out, _, code) = decode_output(&server.cli(&args));
     let ran: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &ran["paneId"], &ran["exitCode"]), (2, &json!("k"), &json!(2)));
     assert_eq!(ran["output"]["lines"][1]["text"], "/");

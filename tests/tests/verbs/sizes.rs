@@ -1,6 +1,6 @@
 //! One size, one owner: who holds it, who may take it, and when it is free again.
 
-use paned_e2e::{Frame, Server, Socket, kill9, said};
+use paned_e2e::{Frame, Server, Socket, decode_output, kill9};
 use paned_model::{Code, Size};
 use serde_json::{Value, json};
 
@@ -34,9 +34,9 @@ fn until_held(server: &Server, by: impl Fn(&Value) -> bool) {
 
 #[track_caller]
 fn resize(socket: &mut Socket, message: Value) -> Value {
-    socket.say(&message);
+    socket.send(&message);
     match socket.next() {
-        Frame::Said(said) => said,
+        Frame::Message(said) => said,
         other => panic!("{other:?}"),
     }
 }
@@ -82,7 +82,7 @@ fn an_action_does_not_resize_what_somebody_holds_unless_it_says_so() {
         server.try_act("pane:resize", json!({ "paneId": "a", "size": size })).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
     assert!(refused.sentence.contains("90x30 and held by attach"), "{refused:?}");
-    let (_, err, code) = said(&server.cli(&["resize", "a", "60x20"]));
+    let (_, err, code) = decode_output(&server.cli(&["resize", "a", "60x20"]));
     assert!(err.contains("`force`") && code != 0, "{code}: {err}");
     server.act("pane:resize", json!({ "paneId": "a", "size": size, "force": true }));
     until(&server, "a", "size 60 20");

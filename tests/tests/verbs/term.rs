@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use paned_e2e::{PATIENCE, Server, binary, kill9};
-use paned_keeper::pty::{self, Program, Pty};
+use paned_e2e::{Server, WAIT_TIMEOUT, binary, kill9};
+use paned_keeper::pty::{self, Pty, PtyProgram};
 use paned_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{read, write};
@@ -47,7 +47,7 @@ impl Term {
             ("TERM", "xterm-256color".to_owned()),
         ];
         let env = env.map(|(name, value)| (name.to_owned(), value));
-        let program = Program { file: &argv[0], argv: &argv, env: &env };
+        let program = PtyProgram { file: &argv[0], argv: &argv, env: &env };
         let pid = pty::start(&pty, program).unwrap();
         Self { master: pty.master, pid, shown: String::new(), has_ended: false }
     }
@@ -85,7 +85,7 @@ impl Term {
     /// Waits until this is shown; answers what was shown before it. What comes after it is for the next.
     #[track_caller]
     pub(super) fn until(&mut self, text: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             if let Some((before, after)) = self.shown.split_once(text) {
                 let (before, after) = (before.to_owned(), after.to_owned());
@@ -100,7 +100,7 @@ impl Term {
     /// Takes the next of what is shown; whether there may be more.
     fn look(&mut self) -> bool {
         let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
-        let within = Timespec::try_from(PATIENCE).unwrap();
+        let within = Timespec::try_from(WAIT_TIMEOUT).unwrap();
         if poll(&mut fds, Some(&within)).unwrap() == 0 {
             return true;
         }
@@ -115,7 +115,7 @@ impl Term {
     /// Waits until the program has ended; answers its exit code.
     #[track_caller]
     pub(super) fn end(&mut self) -> i32 {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         while self.look() {
             assert!(Instant::now() < deadline, "it does not end: {:?}", self.shown);
         }

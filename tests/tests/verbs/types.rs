@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use paned_e2e::{Server, said};
+use paned_e2e::{Server, decode_output};
 
 use super::{script, start, until, until_exit};
 
@@ -20,7 +20,7 @@ fn a_line_is_sent_with_enter_or_without() {
     until(&server, "a", "KeyboardInterrupt");
     assert_eq!(server.answer(&["send", "a", "exit(3)"])["bytes"], 8);
     assert_eq!(until_exit(&server, "a")["exitCode"], 3);
-    assert_eq!(said(&server.cli(&["send", "a", "late"])).2, 10);
+    assert_eq!(decode_output(&server.cli(&["send", "a", "late"])).2, 10);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn keys_are_what_the_program_asked_for() {
     server.ok(&["keys", "a", "up", "--repeat", "2"]);
     server.ok(&["keys", "a", "enter"]);
     until(&server, "a", r"^\^\[OA\^\[OA$");
-    let (_, err, code) = said(&server.cli(&["keys", "a", "ctrl+entre"]));
+    let (_, err, code) = decode_output(&server.cli(&["keys", "a", "ctrl+entre"]));
     assert!(code == 2 && err.contains("enter"), "{err}");
 }
 
@@ -47,7 +47,7 @@ fn the_keypad_follows_its_mode_and_other_keys_need_the_kitty_protocol() {
         "echo ready; cat -v; printf '\\033='; echo again; cat -v; printf '\\033[>9u'; echo all; cat -v",
     );
     until(&server, "a", "ready");
-    let (_, err, code) = said(&server.cli(&["keys", "a", "x", "super+a"]));
+    let (_, err, code) = decode_output(&server.cli(&["keys", "a", "x", "super+a"]));
     assert!(code == 8 && err.contains("`super+a` can be pressed only while"), "{err}");
     server.ok(&["keys", "a", "kp_1", "kp_plus", "menu", "kp_enter", "ctrl+d"]);
     until(&server, "a", r"^1\+\^\[\[29~$");
@@ -72,5 +72,5 @@ fn a_paste_comes_from_an_argument_or_from_standard_input() {
     paste.stdin.take().unwrap().write_all(b"two").unwrap();
     assert!(paste.wait().unwrap().success());
     until(&server, "a", r"^\^\[\[200~two\^\[\[201~$");
-    assert_eq!(said(&server.cli(&["paste", "a", "\u{1b}[201~; rm"])).2, 2);
+    assert_eq!(decode_output(&server.cli(&["paste", "a", "\u{1b}[201~; rm"])).2, 2);
 }

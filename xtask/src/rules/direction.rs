@@ -24,13 +24,13 @@ pub(super) fn arrows_point_one_way(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
     let mut findings = Vec::new();
     for manifest in manifests.iter().filter(|it| it.path.starts_with("crates/")) {
-        let room = manifest.room();
+        let room = manifest.crate_name();
         let Some(may_name) = may_name(room) else {
-            findings.push(Finding::new(&manifest.path, 1, no_place(room)));
+            findings.push(Finding::new(&manifest.path, 1, unknown_crate(room)));
             continue;
         };
         for dependency in &manifest.dependencies {
-            let Some(other) = room_of(&manifests, dependency) else {
+            let Some(other) = crate_of(&manifests, dependency) else {
                 continue;
             };
             let in_tests = dependency.kind == Kind::Tests && is_below(other, room);
@@ -43,7 +43,7 @@ pub(super) fn arrows_point_one_way(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn no_place(room: &str) -> String {
+fn unknown_crate(room: &str) -> String {
     format!("`{room}` has no place in the house yet: give it one in xtask/src/rules/direction.rs")
 }
 
@@ -52,8 +52,8 @@ fn may_name(room: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The crate of the workspace behind a dependency; none where it comes from outside.
-fn room_of<'a>(manifests: &'a [Manifest], dependency: &Dependency) -> Option<&'a str> {
-    manifests.iter().find(|it| it.package == dependency.package).map(Manifest::room)
+fn crate_of<'a>(manifests: &'a [Manifest], dependency: &Dependency) -> Option<&'a str> {
+    manifests.iter().find(|it| it.package == dependency.package).map(Manifest::crate_name)
 }
 
 fn is_below(other: &str, room: &str) -> bool {
@@ -66,7 +66,7 @@ mod tests {
     use super::super::testing;
     use super::*;
 
-    /// Runs the rule over a house in which `room` has these lines after its name.
+    /// Runs the rule over a house in which `crate_name` has these lines after its name.
     #[track_caller]
     fn check(room: &str, lines: &str, expect: &[&str]) {
         let path = format!("crates/{room}/Cargo.toml");

@@ -39,7 +39,7 @@ pub(super) fn sources_stay_pure(tree: &Tree) -> Vec<Finding> {
 /// Pure crates depend on nothing that is there for the outside.
 pub(super) fn dependencies_stay_pure(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
-    let pure = manifests.iter().filter(|it| PURE.iter().any(|room| is_room(it, room)));
+    let pure = manifests.iter().filter(|it| PURE.iter().any(|room| is_crate(it, room)));
     pure.flat_map(|manifest| {
         let says = "is there for the outside, and this crate is pure";
         named(manifest, OUTSIDE_CRATES, says)
@@ -50,11 +50,11 @@ pub(super) fn dependencies_stay_pure(tree: &Tree) -> Vec<Finding> {
 /// A keeper is small and outlives the server: it has no runtime, in its tests neither.
 pub(super) fn keepers_have_no_runtime(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
-    let keepers = manifests.iter().filter(|it| is_room(it, "keeper"));
+    let keepers = manifests.iter().filter(|it| is_crate(it, "keeper"));
     keepers.flat_map(|it| named(it, RUNTIMES, "is a runtime, and keeper has none")).collect()
 }
 
-fn is_room(manifest: &Manifest, room: &str) -> bool {
+fn is_crate(manifest: &Manifest, room: &str) -> bool {
     manifest.folder().strip_prefix("crates/") == Some(room)
 }
 

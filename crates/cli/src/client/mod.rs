@@ -3,9 +3,9 @@
 //! Over the unix socket the server knows whose process asks. Inside a pane the pane's token goes along, so
 //! that the server knows which pane asks.
 
-mod catalogue;
-mod patient;
-mod place;
+mod action_list;
+mod early_reply;
+mod endpoint;
 pub(crate) mod sse;
 
 use std::future::Future;
@@ -28,22 +28,22 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::settings::Env;
 
-use patient::Patient;
+use early_reply::EarlyReplyStream;
 
-pub(crate) use catalogue::Described;
-pub(crate) use place::{Place, Reason};
+pub(crate) use action_list::ActionInfoReply;
+pub(crate) use endpoint::{EndpointSource, ServerEndpoint};
 
 /// The most that `GET /health` may answer.
 const MAX_HEALTH: usize = 64 << 10;
 
-type Connection = http1::SendRequest<Full<Bytes>>;
+type HttpRequestSender = http1::SendRequest<Full<Bytes>>;
 
 /// A way to one server.
 #[derive(Clone)]
-pub(crate) struct Client {
-    place: Place,
+pub(crate) struct ApiClient {
+    endpoint: ServerEndpoint,
     /// Why it is looked for there.
-    reason: Reason,
+    endpoint_source: EndpointSource,
     headers: HeaderMap,
 }
 
@@ -53,16 +53,20 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output> {
     Ok(runtime.context("cannot start a runtime")?.block_on(future))
 }
 
-impl Client {
+impl ApiClient {
     /// A client of the server at this place, speaking from the pane that the environment names.
-    pub(crate) fn new(place: Place, reason: Reason, env: Env<'_>) -> Self {
-        let headers = headers(&place, env);
-        Self { place, reason, headers }
+    pub(crate) fn new(
+        endpoint: ServerEndpoint,
+        endpoint_source: EndpointSource,
+        env: Env<'_>,
+    ) -> Self {
+        let headers = headers(&endpoint, env);
+        Self { endpoint, endpoint_source, headers }
     }
 
     /// Whether the server may be on another machine.
     pub(crate) fn is_remote(&self) -> bool {
-        matches!(self.place, Place::Tcp { .. })
+        matches!(self.endpoint, ServerEndpoint::Tcp { .. })
     }
 
     /// Runs an action.
@@ -70,22 +74,22 @@ impl Client {
     /// # Errors
     /// With the server's refusal, or one of ours when it cannot be reached.
     pub(crate) async fn action(&self, name: &str, params: &Value) -> Result<Value> {
-        self.ask(Method::POST, &format!("/action/{}", escape(name)), Some(params)).await
+        self.request(Method::POST, &format!("/action/{}", escape(name)), Some(params)).await
     }
 
     /// Asks for a JSON document.
     ///
     /// # Errors
-    /// As [`Client::action`].
+    /// As [`ApiClient::action`].
     pub(crate) async fn get(&self, path: &str) -> Result<Value> {
-        self.ask(Method::GET, path, None).await
+        self.request(Method::GET, path, None).await
     }
 
     /// Sends one request and reads the whole answer.
     ///
     /// # Errors
-    /// As [`Client::action`].
-    pub(crate) async fn ask(
+    /// As [`ApiClient::action`].
+    pub(crate) async fn request(
         &self,
         method: Method,
         path: &str,
@@ -94,34 +98,34 @@ impl Client {
         let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
         let request = Request::builder().method(method).uri(path).body(Full::from(body))?;
         let response = self.send(request).await?;
-        let bytes = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        let bytes = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
         serde_json::from_slice(&bytes).context("the server's answer is no JSON")
     }
 
     /// Sends one request. The answer's body is still to be read.
     ///
     /// # Errors
-    /// As [`Client::action`].
+    /// As [`ApiClient::action`].
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
-        let response = self.reach(request).await?;
+        let response = self.connect_and_send(request).await?;
         if response.status().is_success() {
             return Ok(response);
         }
         let status = response.status();
-        let body = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        let body = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
         match serde_json::from_slice::<Refusal>(&body) {
-            Ok(refusal) => Err(explain(&self.place, refusal).into()),
+            Ok(refusal) => Err(explain(&self.endpoint, refusal).into()),
             Err(_) => Err(anyhow::anyhow!("the server answered {status}")),
         }
     }
 }
 
-impl Client {
+impl ApiClient {
     /// Asks a door of another tool, whose refusals are none of ours.
     ///
     /// # Errors
     /// When the server cannot be reached, or its answer is no JSON.
-    pub(crate) async fn exchange(
+    pub(crate) async fn request_with_status(
         &self,
         method: Method,
         path: &str,
@@ -129,23 +133,26 @@ impl Client {
     ) -> Result<(StatusCode, Value)> {
         let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
         let request = Request::builder().method(method).uri(path).body(Full::from(body))?;
-        let response = self.reach(request).await?;
+        let response = self.connect_and_send(request).await?;
         let status = response.status();
-        let bytes = response.into_body().collect().await.map_err(cut_off)?.to_bytes();
+        let bytes = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
         let answer = serde_json::from_slice(&bytes).context("the server's answer is no JSON")?;
         Ok((status, answer))
     }
 
-    async fn reach(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+    async fn connect_and_send(
+        &self,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>> {
         request.headers_mut().extend(self.headers.clone());
-        let away = |error| unreachable(&self.place, self.reason, &error);
-        match &self.place {
-            Place::Unix(path) => {
+        let away = |error| unreachable(&self.endpoint, self.endpoint_source, &error);
+        match &self.endpoint {
+            ServerEndpoint::Unix(path) => {
                 let stream = UnixStream::connect(path).await.map_err(away)?;
-                check_user(&self.place, stream.peer_cred().map_err(away)?.uid())?;
+                check_user(&self.endpoint, stream.peer_cred().map_err(away)?.uid())?;
                 send_over(open(stream).await?, request).await
             }
-            Place::Tcp { authority, token } => {
+            ServerEndpoint::Tcp { authority, token } => {
                 let stream = TcpStream::connect(authority).await.map_err(away)?;
                 let address = stream.peer_addr().map_err(away)?;
                 let mut connection = open(stream).await?;
@@ -158,12 +165,12 @@ impl Client {
     }
 }
 
-impl Client {
+impl ApiClient {
     /// Has the server prove that it knows our token, before the token is shown to it: while the server is away, any program
     /// of this machine can take its port. What follows goes over the same connection.
     async fn check_proof(
         &self,
-        connection: &mut Connection,
+        connection: &mut HttpRequestSender,
         token: &str,
         authority: &str,
         address: SocketAddr,
@@ -172,27 +179,27 @@ impl Client {
             let sentence = format!(
                 "the token is not good at {0}, or what listens there is not the server it is for; it was not shown to it: \
                  say another with `--token` or PANED_TOKEN",
-                self.place
+                self.endpoint
             );
             Refusal::new(Code::Unauthorized, sentence)
         };
         let challenge = Challenge::new(token).ok_or_else(not_proven)?;
         let request = Request::get("/health").header(HOST, authority);
         let request = request.header(CHALLENGE, challenge.header()).body(Full::default())?;
-        let response = connection.send_request(request).await.map_err(cut_off)?;
+        let response = connection.send_request(request).await.map_err(connection_lost)?;
         let proof = response.headers().get(PROOF).and_then(|proof| proof.to_str().ok());
-        let is_met = proof.is_some_and(|proof| challenge.is_met(proof, &address.to_string()));
+        let is_met = proof.is_some_and(|proof| challenge.verify(proof, &address.to_string()));
         if !is_met {
             return Err(not_proven().into());
         }
         let body = Limited::new(response.into_body(), MAX_HEALTH);
         body.collect().await.map_err(|_| not_proven())?;
-        Ok(connection.ready().await.map_err(cut_off)?)
+        Ok(connection.ready().await.map_err(connection_lost)?)
     }
 }
 
 /// Over the socket nothing proves who we talk to but the user that listens: root, or ourselves.
-fn check_user(place: &Place, peer: u32) -> Result<(), Refusal> {
+fn check_user(place: &ServerEndpoint, peer: u32) -> Result<(), Refusal> {
     if peer == 0 || peer == rustix::process::geteuid().as_raw() {
         return Ok(());
     }
@@ -200,25 +207,26 @@ fn check_user(place: &Place, peer: u32) -> Result<(), Refusal> {
     Err(Refusal::new(Code::Forbidden, sentence))
 }
 
-async fn open<S>(stream: S) -> Result<Connection>
+async fn open<S>(stream: S) -> Result<HttpRequestSender>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let stream = Patient::new(stream);
-    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(cut_off)?;
+    let stream = EarlyReplyStream::new(stream);
+    let (sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(connection_lost)?;
     // It ends with the connection, whose errors the request itself reports.
     tokio::spawn(connection);
     Ok(sender)
 }
 
 async fn send_over(
-    mut connection: Connection,
+    mut connection: HttpRequestSender,
     request: Request<Full<Bytes>>,
 ) -> Result<Response<Incoming>> {
-    Ok(connection.send_request(request).await.map_err(cut_off)?)
+    Ok(connection.send_request(request).await.map_err(connection_lost)?)
 }
 
-fn headers(place: &Place, env: Env<'_>) -> HeaderMap {
+fn headers(place: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let mut put = |name: HeaderName, value: Option<String>| {
         let value = value.and_then(|value| HeaderValue::try_from(value).ok());
@@ -228,7 +236,7 @@ fn headers(place: &Place, env: Env<'_>) -> HeaderMap {
     };
     put(CONTENT_TYPE, Some("application/json".into()));
     match place {
-        Place::Unix(path) => {
+        ServerEndpoint::Unix(path) => {
             put(HOST, Some("localhost".into()));
             // Another server knows nothing of our pane, and a claim it cannot check it refuses.
             if env("PANED_SOCKET").is_some_and(|own| path.as_os_str() == own.as_str()) {
@@ -236,7 +244,7 @@ fn headers(place: &Place, env: Env<'_>) -> HeaderMap {
                 put(HeaderName::from_static("x-paned-token"), env("PANED_TOKEN"));
             }
         }
-        Place::Tcp { authority, token } => {
+        ServerEndpoint::Tcp { authority, token } => {
             put(HOST, Some(authority.clone()));
             put(AUTHORIZATION, token.as_ref().map(|token| format!("Bearer {token}")));
         }
@@ -245,7 +253,7 @@ fn headers(place: &Place, env: Env<'_>) -> HeaderMap {
 }
 
 /// Says which place was tried, unless it is the usual one, and what to do.
-fn unreachable(place: &Place, reason: Reason, error: &io::Error) -> Refusal {
+fn unreachable(place: &ServerEndpoint, reason: EndpointSource, error: &io::Error) -> Refusal {
     use io::ErrorKind::{ConnectionRefused, NotFound};
     let why = match error.kind() {
         NotFound => "there is no such socket".to_owned(),
@@ -256,11 +264,13 @@ fn unreachable(place: &Place, reason: Reason, error: &io::Error) -> Refusal {
         }
     };
     let sentence = match reason {
-        Reason::Usual => return not_running(),
-        Reason::Folder => format!(
+        EndpointSource::Default => return not_running(),
+        EndpointSource::StateDir => format!(
             "no paned server is running at {place}; start one with `paned server start` and the same `--state-dir`"
         ),
-        Reason::Named(name) => format!("no paned server at {place}, which {name} names: {why}"),
+        EndpointSource::Named(name) => {
+            format!("no paned server at {place}, which {name} names: {why}")
+        }
     };
     Refusal::new(Code::Unavailable, sentence)
 }
@@ -272,12 +282,12 @@ pub(crate) fn not_running() -> Refusal {
 }
 
 /// The server speaks to programs, of headers; whoever types a command has flags and variables.
-fn explain(place: &Place, refusal: Refusal) -> Refusal {
+fn explain(place: &ServerEndpoint, refusal: Refusal) -> Refusal {
     let sentence = match (refusal.code, place) {
-        (Code::Unauthorized, Place::Tcp { token: None, .. }) => format!(
+        (Code::Unauthorized, ServerEndpoint::Tcp { token: None, .. }) => format!(
             "the server at {place} wants a token: say it with `--token` or PANED_TOKEN; there, `paned token create` makes one"
         ),
-        (Code::Unauthorized, Place::Tcp { token: Some(_), .. }) => format!(
+        (Code::Unauthorized, ServerEndpoint::Tcp { token: Some(_), .. }) => format!(
             "the token is not good at {place}, or no more: say another with `--token` or PANED_TOKEN"
         ),
         _ => return refusal,
@@ -285,7 +295,7 @@ fn explain(place: &Place, refusal: Refusal) -> Refusal {
     Refusal { sentence, ..refusal }
 }
 
-fn cut_off(error: hyper::Error) -> Refusal {
+fn connection_lost(error: hyper::Error) -> Refusal {
     Refusal::new(Code::Unavailable, format!("the server went away before it had answered: {error}"))
 }
 
@@ -316,38 +326,39 @@ mod tests {
     #[test]
     fn a_pane_says_who_it_is_to_its_own_server_only() {
         let env = |name: &str| Some(format!("/{name}"));
-        let own = headers(&Place::Unix("/PANED_SOCKET".into()), &env);
+        let own = headers(&ServerEndpoint::Unix("/PANED_SOCKET".into()), &env);
         assert_eq!(own["x-paned-token"], "/PANED_TOKEN");
         assert_eq!(own["x-paned-pane"], "/PANED_PANE");
-        let other = headers(&Place::Unix("/other".into()), &env);
+        let other = headers(&ServerEndpoint::Unix("/other".into()), &env);
         assert!(!other.contains_key("x-paned-pane"));
     }
 
     /// What is said of a place where nobody is.
-    fn away(place: &Place, reason: Reason) -> String {
+    fn away(place: &ServerEndpoint, reason: EndpointSource) -> String {
         unreachable(place, reason, &io::ErrorKind::ConnectionRefused.into()).sentence
     }
 
     #[test]
     fn a_place_that_was_named_is_named_and_only_elsewhere_a_server_is_to_be_started() {
         let (unix, tcp) = (
-            Place::Unix("/s/paned.sock".into()),
-            Place::Tcp { authority: "h:1".into(), token: None },
+            ServerEndpoint::Unix("/s/paned.sock".into()),
+            ServerEndpoint::Tcp { authority: "h:1".into(), token: None },
         );
         assert_eq!(
-            away(&tcp, Reason::Named("`--url`")),
+            away(&tcp, EndpointSource::Named("`--url`")),
             "no paned server at http://h:1, which `--url` names: nobody listens there"
         );
-        let usual = away(&unix, Reason::Usual);
+        let usual = away(&unix, EndpointSource::Default);
         assert!(usual.contains("`paned server start`") && !usual.contains("/s/"), "{usual}");
-        let folder = away(&unix, Reason::Folder);
+        let folder = away(&unix, EndpointSource::StateDir);
         assert!(folder.contains("at /s/paned.sock; start one"), "{folder}");
     }
 
     #[test]
     fn whoever_types_a_command_is_told_of_flags_and_not_of_headers() {
         let told = |token: Option<&str>, code| {
-            let place = Place::Tcp { authority: "h:1".into(), token: token.map(Into::into) };
+            let place =
+                ServerEndpoint::Tcp { authority: "h:1".into(), token: token.map(Into::into) };
             explain(&place, Refusal::new(code, "send `Authorization: Bearer <token>`")).sentence
         };
         for token in [None, Some("bad")] {
@@ -357,12 +368,12 @@ mod tests {
         }
         assert!(told(None, Code::Forbidden).contains("Bearer"));
         let refusal = Refusal::new(Code::Unauthorized, "as it is");
-        assert_eq!(explain(&Place::Unix("/s".into()), refusal).sentence, "as it is");
+        assert_eq!(explain(&ServerEndpoint::Unix("/s".into()), refusal).sentence, "as it is");
     }
 
     #[test]
     fn over_tcp_a_token_is_shown() {
-        let place = Place::Tcp { authority: "h:1".into(), token: Some("t".into()) };
+        let place = ServerEndpoint::Tcp { authority: "h:1".into(), token: Some("t".into()) };
         let headers = headers(&place, &|_| None);
         assert_eq!(headers["authorization"], "Bearer t");
         assert_eq!(headers["host"], "h:1");

@@ -2,7 +2,7 @@
 
 /// One message of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct ParsedSseEvent {
     pub(crate) id: Option<u64>,
     /// When it happened: a field of paned's own.
     pub(crate) time: String,
@@ -12,15 +12,15 @@ pub(crate) struct Message {
 
 /// A stream that is being read.
 #[derive(Default)]
-pub(crate) struct Stream {
+pub(crate) struct SseParser {
     line: Vec<u8>,
-    message: Message,
+    message: ParsedSseEvent,
     has_data: bool,
 }
 
-impl Stream {
+impl SseParser {
     /// Takes bytes, gives the messages that they complete.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<Message> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<ParsedSseEvent> {
         let mut messages = Vec::new();
         for &byte in bytes {
             if byte != b'\n' {
@@ -35,7 +35,7 @@ impl Stream {
         messages
     }
 
-    fn line(&mut self, line: &str) -> Option<Message> {
+    fn line(&mut self, line: &str) -> Option<ParsedSseEvent> {
         if line.is_empty() {
             let message = std::mem::take(&mut self.message);
             return std::mem::take(&mut self.has_data).then_some(message);
@@ -69,8 +69,8 @@ mod tests {
     const STREAM: &str = ": hello\r\n\r\nid: 7\r\nevent: pane:created\r\ntime: now\r\ndata: {\"a\":\"ä\"}\r\n\r\n\
         event:gap\ndata: 1\ndata: 2\n\nretry: 5\n\ndata: left over";
 
-    fn message(id: Option<u64>, time: &str, event: &str, data: &str) -> Message {
-        Message { id, time: time.into(), event: event.into(), data: data.into() }
+    fn message(id: Option<u64>, time: &str, event: &str, data: &str) -> ParsedSseEvent {
+        ParsedSseEvent { id, time: time.into(), event: event.into(), data: data.into() }
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
         let created = message(Some(7), "now", "pane:created", "{\"a\":\"ä\"}");
         let expect = [created, message(None, "", "gap", "1\n2")];
         for size in 1..STREAM.len() {
-            let mut stream = Stream::default();
+            let mut stream = SseParser::default();
             let chunks = STREAM.as_bytes().chunks(size);
             let got: Vec<_> = chunks.flat_map(|chunk| stream.feed(chunk)).collect();
             assert_eq!(got, expect, "pieces of {size}");

@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result};
 use clap::CommandFactory;
 use serde_json::Value;
 
+use super::action_args::{ActionArgs, ActionInput, body};
 use super::list;
-use super::words::{Said, Words, body};
 use crate::args::Cli;
-use crate::client::{self, Client, Described};
-use crate::context::Context;
-use crate::inline;
-use crate::out::{Out, Style, Table, Text};
+use crate::client::{self, ActionInfoReply, ApiClient};
+use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle, TextTable};
+use crate::param_flags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,19 +45,19 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let Some(name) = args.name else { return without_name(context, args.help) };
-    let mut words = Words::new(args.words)?;
+    let mut words = ActionArgs::new(args.words)?;
     if args.help {
-        words.said = Said::Help;
+        words.input = ActionInput::Help;
     }
     let out = if words.json { context.out.with_json() } else { context.out };
     let client = context.client()?;
-    client::block_on(act(out, &client, &name, words.said))??;
+    client::block_on(act(out, &client, &name, words.input))??;
     Ok(ExitCode::SUCCESS)
 }
 
-fn without_name(context: &Context, help: bool) -> Result<ExitCode> {
+fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
     if !help {
         return list::run(context);
     }
@@ -68,42 +68,45 @@ fn without_name(context: &Context, help: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn act(out: Out, client: &Client, name: &str, said: Said) -> Result<()> {
+async fn act(out: Out, client: &ApiClient, name: &str, said: ActionInput) -> Result<()> {
     let params = match said {
-        Said::Help => return help(out, &client.describe(name).await?),
-        Said::Body(text) => body(&text)?,
+        ActionInput::Help => return help(out, &client.describe(name).await?),
+        ActionInput::Body(text) => body(&text)?,
         // Nothing to type, so there is no need to ask how.
-        Said::Flags(words) if words.is_empty() => Value::Object(serde_json::Map::new()),
-        Said::Flags(words) => inline::typed(&words, &client.describe(name).await?.params)?.into(),
+        ActionInput::Flags(words) if words.is_empty() => Value::Object(serde_json::Map::new()),
+        ActionInput::Flags(words) => {
+            param_flags::parse_typed(&words, &client.describe(name).await?.params)?.into()
+        }
     };
     Ok(out.value(&client.action(name, &params).await?)?)
 }
 
 /// What an action takes.
-fn help(out: Out, action: &Described) -> Result<()> {
+fn help(out: Out, action: &ActionInfoReply) -> Result<()> {
     if out.is_json() {
         return Ok(out.json(&action.params)?);
     }
-    out.say(
-        Text::new(Style::Strong, &action.name).then(Style::Plain, &format!(": {}", action.doc)),
+    out.line(
+        StyledLine::new(TextStyle::Strong, &action.name)
+            .then(TextStyle::Plain, &format!(": {}", action.doc)),
     )?;
-    out.say(format!("needs the scope {}", action.scope))?;
+    out.line(format!("needs the scope {}", action.scope))?;
     let Some(fields) = action.params.get("properties").and_then(Value::as_object) else {
         return Ok(());
     };
     if fields.is_empty() {
         return Ok(());
     }
-    out.say("")?;
+    out.line("")?;
     let required = action.params.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
-    let mut table = Table::new(&["PARAMETER", "NEEDED", "TAKES", "MEANING"]);
+    let mut table = TextTable::new(&["PARAMETER", "NEEDED", "TAKES", "MEANING"]);
     for (name, field) in fields {
         let meaning = field.get("description").and_then(Value::as_str).unwrap_or_default();
         table.row(vec![
-            Text::new(Style::Strong, &format!("--{}", inline::kebab(name))),
+            StyledLine::new(TextStyle::Strong, &format!("--{}", param_flags::kebab(name))),
             if is_required(name) { "yes".into() } else { "no".into() },
-            inline::describe(field, &action.params).into(),
+            param_flags::describe(field, &action.params).into(),
             meaning.replace('\n', " ").into(),
         ]);
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,12 +19,12 @@ pub(crate) struct Args {
     pane: String,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("pane:activate", &json!({ "paneId": args.pane }))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(format!("{} has the focus", args.pane))?;
+        context.out.line(format!("{} has the focus", args.pane))?;
     }
     Ok(ExitCode::SUCCESS)
 }

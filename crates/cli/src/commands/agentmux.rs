@@ -8,7 +8,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::client::{self, escape};
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::serve;
 
 const SERVE: &str = "\
@@ -47,12 +47,12 @@ Examples:
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<AgentmuxSubcommand>,
 }
 
 /// Do what agentmux's own commands do
 #[derive(Subcommand)]
-enum Command {
+enum AgentmuxSubcommand {
     /// Run a server in the foreground with the door of agentmux; this is the default
     #[command(after_help = SERVE)]
     Serve,
@@ -86,31 +86,31 @@ enum Command {
     },
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
-    match args.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run_agentmux(context),
-        Command::Status => ask(context, Method::GET, "health", None, whole),
-        Command::Cleanup => {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
+    match args.command.unwrap_or(AgentmuxSubcommand::Serve) {
+        AgentmuxSubcommand::Serve => serve::run_agentmux(context),
+        AgentmuxSubcommand::Status => request(context, Method::GET, "health", None, whole),
+        AgentmuxSubcommand::Cleanup => {
             let killed = |answer: &Value| json!({ "ok": true, "killed": answer["killed"] });
-            ask(context, Method::POST, "cleanup", Some(json!({})), killed)
+            request(context, Method::POST, "cleanup", Some(json!({})), killed)
         }
-        Command::Send { text } => {
-            ask(context, Method::POST, "send", Some(json!({ "text": text })), target)
+        AgentmuxSubcommand::Send { text } => {
+            request(context, Method::POST, "send", Some(json!({ "text": text })), target)
         }
-        Command::Key { name, repeat } => {
+        AgentmuxSubcommand::Key { name, repeat } => {
             let key = json!({ "key": name, "repeat": repeat });
-            ask(context, Method::POST, "key", Some(key), target)
+            request(context, Method::POST, "key", Some(key), target)
         }
-        Command::Capture { lines } => {
+        AgentmuxSubcommand::Capture { lines } => {
             let path = format!("capture?lines={}", escape(&lines.to_string()));
-            ask(context, Method::GET, &path, None, whole)
+            request(context, Method::GET, &path, None, whole)
         }
     }
 }
 
 /// Asks the door, and shows of its answer what agentmux shows. A refusal is shown as it is, with code 1.
-fn ask(
-    context: &Context,
+fn request(
+    context: &CliContext,
     method: Method,
     path: &str,
     body: Option<Value>,
@@ -118,7 +118,8 @@ fn ask(
 ) -> Result<ExitCode> {
     let client = context.client()?;
     let path = format!("/doors/agentmux/{path}");
-    let (status, answer) = client::block_on(client.exchange(method, &path, body.as_ref()))??;
+    let (status, answer) =
+        client::block_on(client.request_with_status(method, &path, body.as_ref()))??;
     if !status.is_success() {
         context.out.json(&json!({ "error": answer["error"] }))?;
         return Ok(ExitCode::FAILURE);

@@ -5,12 +5,12 @@
 //! while there is none, by the terminal of whoever holds the pane's size; others are not shown the question. A pane has one size, held by whoever came first until they leave: on a terminal of the
 //! same size its bytes are shown as they are, on any other its grid is drawn anew.
 
+mod cropped_view;
 mod detach;
-mod mirror;
-mod picture;
 mod session;
-mod show;
+mod tape_snapshot;
 mod terminal;
+mod terminal_output;
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -19,19 +19,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_keeper::guard::Guard;
-use paned_keeper::tape::Reader;
+use paned_keeper::tape::TapeReader;
+use paned_keeper::tty_guard::TtyGuard;
 use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
 
-use self::detach::{DetachKey, Lookout};
-use self::session::{Outcome, Session, Wishes};
-use self::show::Show;
-use self::terminal::Terminal;
-use super::ending::Ended;
-use super::window::Signals;
+use self::detach::{DetachKey, DetachKeyScanner};
+use self::session::{AttachOptions, AttachOutcome, AttachSession};
+use self::terminal::UserTerminal;
+use self::terminal_output::TerminalOutput;
+use super::exit_status::ProgramExit;
+use super::tty::SignalListener;
 use crate::client;
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::settings::process_env;
 use paned_substrate::native::Wire;
 
@@ -71,16 +71,16 @@ pub(crate) struct Args {
     detach_key: DetachKey,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let (socket, tape) = find(context, args)?;
     // Before there are threads. Without one only what nobody can catch would leave the terminal as we use it.
-    let guard = Guard::post(io::stdin().as_fd()).ok();
+    let guard = TtyGuard::spawn(io::stdin().as_fd()).ok();
     let outcome = client::block_on(attach(args, &socket, tape, guard))??;
-    say(context, &args.pane, outcome)
+    print_outcome(context, &args.pane, outcome)
 }
 
 /// Where the keeper listens, and the tape it writes.
-fn find(context: &Context, args: &Args) -> Result<(PathBuf, Reader)> {
+fn find(context: &CliContext, args: &Args) -> Result<(PathBuf, TapeReader)> {
     let pane = &args.pane;
     if context.global.url.is_some() {
         let sentence = "`paned attach` talks to the pane's keeper, on the machine where it runs";
@@ -100,10 +100,10 @@ fn find(context: &Context, args: &Args) -> Result<(PathBuf, Reader)> {
         return Err(Refusal::not_found(sentence).into());
     }
     refuse_adopted(&folder)?;
-    let tape = Reader::open(&folder.join("tape"));
+    let tape = TapeReader::open(&folder.join("tape"));
     let tape = tape.map_err(|error| Refusal::new(Code::Unavailable, error.to_string()))?;
     match tape.ending() {
-        Some(ending) => Err(gone(pane, &Ended::from(ending).words()).into()),
+        Some(ending) => Err(gone(pane, &ProgramExit::from(ending).describe()).into()),
         None => Ok((state.keeper_socket(pane), tape)),
     }
 }
@@ -126,38 +126,45 @@ fn gone(pane: &PaneId, how: &str) -> Refusal {
     Refusal::new(Code::Gone, sentence)
 }
 
-async fn attach(args: &Args, socket: &Path, tape: Reader, guard: Option<Guard>) -> Result<Outcome> {
+async fn attach(
+    args: &Args,
+    socket: &Path,
+    tape: TapeReader,
+    guard: Option<TtyGuard>,
+) -> Result<AttachOutcome> {
     let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
-    let (wire, welcome) = Wire::meet(socket).await.map_err(lost)?;
-    let wishes = Wishes {
+    let (wire, welcome) = Wire::connect_with_welcome(socket).await.map_err(lost)?;
+    let wishes = AttachOptions {
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,
-        takes: args.take_size,
-        detach: Lookout::new(args.detach_key.clone()),
+        takes_size: args.take_size,
+        detach: DetachKeyScanner::new(args.detach_key.clone()),
     };
     // Before the terminal is changed, so that no signal leaves it so.
-    let signals = Signals::catch()?.and_stops()?;
-    let terminal = Terminal::open(guard)?;
+    let signals = SignalListener::catch()?.with_stop_signal()?;
+    let terminal = UserTerminal::open(guard)?;
     // An old keeper does not say whether a server is there; mostly one is.
     let is_served = welcome.served.unwrap_or(true);
-    Session::new(wire, Show::new(tape), terminal, wishes).run(signals, is_served).await
+    AttachSession::new(wire, TerminalOutput::new(tape), terminal, wishes)
+        .run(signals, is_served)
+        .await
 }
 
 /// Says how it went, now that the terminal is the user's own again.
-fn say(context: &Context, pane: &PaneId, outcome: Outcome) -> Result<ExitCode> {
+fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) -> Result<ExitCode> {
     let (sentence, answer, code) = match outcome {
-        Outcome::Detached => {
+        AttachOutcome::Detached => {
             let answer = json!({ "paneId": pane, "detached": true });
             (format!("detached from {pane}"), answer, 0)
         }
-        Outcome::Ended(ended) => {
-            let sentence = format!("{pane} has ended ({})", ended.words());
+        AttachOutcome::Ended(ended) => {
+            let sentence = format!("{pane} has ended ({})", ended.describe());
             (sentence, report(pane, ended), ended.code())
         }
-        Outcome::Lost => {
+        AttachOutcome::Lost => {
             return Err(gone(pane, "its keeper died, so nobody knows how").into());
         }
-        Outcome::Asked(asked) => {
+        AttachOutcome::Signalled(asked) => {
             let answer = json!({ "paneId": pane, "detached": true });
             (format!("detached from {pane} by a signal"), answer, asked.code())
         }
@@ -165,13 +172,13 @@ fn say(context: &Context, pane: &PaneId, outcome: Outcome) -> Result<ExitCode> {
     // Whoever hung up hears nothing any more, which is no failure.
     let said = match context.out.is_json() {
         true => context.out.json(&answer),
-        false => context.out.aside(format!("paned: {sentence}")),
+        false => context.out.note(format!("paned: {sentence}")),
     };
     let _ = said;
     Ok(ExitCode::from(code))
 }
 
-fn report(pane: &PaneId, ended: Ended) -> Value {
+fn report(pane: &PaneId, ended: ProgramExit) -> Value {
     json!({
         "paneId": pane,
         "detached": false,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::for_each;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,14 +28,14 @@ pub(crate) struct Args {
     itself: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     for_each(context, &args.pane, |pane| {
         let request = json!({ "paneId": pane, "force": args.force, "self": args.itself });
         let answer = context.action("pane:close", &request)?;
         if context.out.is_json() {
             context.out.json(&answer)?;
         } else {
-            context.out.say(format!("{pane} closed"))?;
+            context.out.line(format!("{pane} closed"))?;
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -1,16 +1,16 @@
 //! `paned doctor`: looks at everything that a server needs, and says what to do about what it lacks.
 
 mod check;
-mod home;
 mod machine;
+mod server;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde_json::json;
 
-use crate::context::Context;
-use crate::out::{Out, Style, Text};
+use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle};
 use check::Check;
 
 const EXAMPLES: &str = "\
@@ -25,9 +25,9 @@ The exit code is 1 if anything is wrong.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext) -> Result<ExitCode> {
     let checks: Vec<_> =
-        home::checks(context)?.into_iter().chain(machine::checks(context)?).collect();
+        server::checks(context)?.into_iter().chain(machine::checks(context)?).collect();
     let is_well = checks.iter().all(|check| check.ok);
     if context.out.is_json() {
         context.out.json(&json!({ "ok": is_well, "checks": checks }))?;
@@ -38,13 +38,13 @@ pub(crate) fn run(context: &Context) -> Result<ExitCode> {
 }
 
 fn show(out: Out, check: &Check) -> Result<()> {
-    let (style, mark) = if check.ok { (Style::Good, "✓") } else { (Style::Bad, "✗") };
-    let line = Text::new(style, mark)
-        .then(Style::Strong, &format!(" {:13}", check.name))
-        .then(Style::Plain, &check.detail);
-    out.say(line)?;
+    let (style, mark) = if check.ok { (TextStyle::Good, "✓") } else { (TextStyle::Bad, "✗") };
+    let line = StyledLine::new(style, mark)
+        .then(TextStyle::Strong, &format!(" {:13}", check.name))
+        .then(TextStyle::Plain, &check.detail);
+    out.line(line)?;
     if let Some(hint) = &check.hint {
-        out.say(Text::new(Style::Faint, &format!("  {:13}→ {hint}", "")))?;
+        out.line(StyledLine::new(TextStyle::Faint, &format!("  {:13}→ {hint}", "")))?;
     }
     Ok(())
 }

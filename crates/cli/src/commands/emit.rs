@@ -6,10 +6,10 @@ use anyhow::Result;
 use hyper::Method;
 use paned_model::Refusal;
 
-use super::words::{Said, Words, body};
+use super::action_args::{ActionArgs, ActionInput, body};
 use crate::client::{self, escape};
-use crate::context::Context;
-use crate::inline;
+use crate::context::CliContext;
+use crate::param_flags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,24 +33,24 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
-    let words = Words::new(args.words)?;
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
+    let words = ActionArgs::new(args.words)?;
     let out = if words.json { context.out.with_json() } else { context.out };
-    let payload = match words.said {
-        Said::Help => {
+    let payload = match words.input {
+        ActionInput::Help => {
             return Err(Refusal::invalid("`paned emit --help` shows what it takes").into());
         }
-        Said::Body(text) => body(&text)?,
-        Said::Flags(words) => inline::free(&words)?.into(),
+        ActionInput::Body(text) => body(&text)?,
+        ActionInput::Flags(words) => param_flags::parse_untyped(&words)?.into(),
     };
     let client = context.client()?;
     let path = format!("/emit/{}", escape(&args.event));
-    let answer = client::block_on(client.ask(Method::POST, &path, Some(&payload)))??;
+    let answer = client::block_on(client.request(Method::POST, &path, Some(&payload)))??;
     if out.is_json() {
         out.json(&answer)?;
     } else {
         let id = answer.get("id").map(ToString::to_string).unwrap_or_default();
-        out.say(format!("#{id} {}", args.event))?;
+        out.line(format!("#{id} {}", args.event))?;
     }
     Ok(ExitCode::SUCCESS)
 }

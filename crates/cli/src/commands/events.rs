@@ -8,15 +8,15 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::body::{Frame, Incoming};
-use paned_model::{Include, Refusal};
+use paned_model::{EventFilter, Refusal};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::{is_unavailable, read};
-use crate::client::sse::{Message, Stream};
-use crate::client::{self, Client, escape};
-use crate::context::Context;
-use crate::out::{Out, Style, Text};
+use crate::client::sse::{ParsedSseEvent, SseParser};
+use crate::client::{self, ApiClient, escape};
+use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,9 +30,9 @@ event that was seen. A `gap` says that events in between are no longer kept.";
 
 /// How long a stream that is to end may be quiet before it has ended: a grant that reaches some panes only may
 /// never see the last event.
-const QUIET: Duration = Duration::from_secs(2);
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long to wait before knocking again at a server that is away.
-const PAUSE: Duration = Duration::from_millis(200);
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follow what happens
 #[derive(clap::Args)]
@@ -49,34 +49,34 @@ pub(crate) struct Args {
     no_follow: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let client = context.client()?;
     client::block_on(follow(context.out, &client, args))??;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A stream of events, and how far it was read.
-struct Follower<'a> {
+struct EventFollower<'a> {
     out: Out,
-    client: &'a Client,
+    client: &'a ApiClient,
     path: String,
     /// Which of those that come to show.
-    include: Include,
+    include: EventFilter,
     /// The last event that was seen.
     seen: u64,
     /// The last event to show, when there is one.
     until: Option<u64>,
 }
 
-async fn follow(out: Out, client: &Client, args: &Args) -> Result<()> {
+async fn follow(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
     let patterns = args.include.join(",");
     let include =
-        patterns.parse::<Include>().map_err(|error| Refusal::invalid(error.to_string()))?;
+        patterns.parse::<EventFilter>().map_err(|error| Refusal::invalid(error.to_string()))?;
     // Asked for first, so that even a restart before the first event loses none.
     let last = last_event(client).await?;
     // The last event tells the end, so it has to come even if it is not to be shown.
     let asked = if args.no_follow { "*" } else { &patterns };
-    let mut follower = Follower {
+    let mut follower = EventFollower {
         out,
         client,
         path: format!("/events?include={}", escape(asked)),
@@ -91,20 +91,20 @@ async fn follow(out: Out, client: &Client, args: &Args) -> Result<()> {
     Ok(())
 }
 
-async fn last_event(client: &Client) -> Result<u64> {
+async fn last_event(client: &ApiClient) -> Result<u64> {
     let status = client.action("server:status", &json!({})).await?;
     read(status.get("lastEvent").cloned().unwrap_or_default())
 }
 
-impl Follower<'_> {
+impl EventFollower<'_> {
     /// Opens the stream; waits for a server that is away after it was there.
     async fn open(&self) -> Result<Incoming> {
         let mut is_away = false;
         loop {
-            match self.knock().await {
+            match self.try_open().await {
                 Ok(body) => {
                     if is_away {
-                        self.out.aside(format!(
+                        self.out.note(format!(
                             "paned: the server is back; going on after #{}",
                             self.seen
                         ))?;
@@ -115,14 +115,14 @@ impl Follower<'_> {
                 Err(_) if is_away => {}
                 Err(_) => {
                     is_away = true;
-                    self.out.aside("paned: the server is away; waiting for it")?;
+                    self.out.note("paned: the server is away; waiting for it")?;
                 }
             }
-            sleep(PAUSE).await;
+            sleep(RETRY_INTERVAL).await;
         }
     }
 
-    async fn knock(&self) -> Result<Incoming> {
+    async fn try_open(&self) -> Result<Incoming> {
         let request = Request::get(&self.path).header("last-event-id", self.seen);
         let response = self.client.send(request.body(Full::<Bytes>::default())?).await?;
         Ok(response.into_body())
@@ -130,7 +130,7 @@ impl Follower<'_> {
 
     /// Shows what comes, until the stream ends or enough was shown.
     async fn read(&mut self, mut body: Incoming) -> Result<()> {
-        let mut stream = Stream::default();
+        let mut stream = SseParser::default();
         // A stream that breaks off has ended: what is missing comes with the next one.
         while let Some(Ok(frame)) = self.next(&mut body).await {
             for message in stream.feed(&frame.into_data().unwrap_or_default()) {
@@ -145,7 +145,7 @@ impl Follower<'_> {
 
     async fn next(&mut self, body: &mut Incoming) -> Option<Result<Frame<Bytes>, hyper::Error>> {
         let Some(until) = self.until else { return body.frame().await };
-        let next = timeout(QUIET, body.frame()).await;
+        let next = timeout(END_TIMEOUT, body.frame()).await;
         next.unwrap_or_else(|_| {
             self.seen = until;
             None
@@ -156,14 +156,14 @@ impl Follower<'_> {
         self.until.is_some_and(|until| until <= self.seen)
     }
 
-    fn take(&mut self, message: &Message) -> Result<()> {
+    fn take(&mut self, message: &ParsedSseEvent) -> Result<()> {
         self.seen = message.id.unwrap_or(self.seen);
         let is_late = self.until.is_some_and(|until| until < self.seen);
         let is_wanted = message.event == "gap" || self.include.matches(&message.event);
         if is_wanted && !is_late { self.show(message) } else { Ok(()) }
     }
 
-    fn show(&self, message: &Message) -> Result<()> {
+    fn show(&self, message: &ParsedSseEvent) -> Result<()> {
         let payload = serde_json::from_str(&message.data).unwrap_or(Value::Null);
         if self.out.is_json() {
             let event = json!({
@@ -172,9 +172,9 @@ impl Follower<'_> {
             return Ok(self.out.json(&event)?);
         }
         let id = message.id.map_or_else(|| "-".to_owned(), |id| format!("#{id}"));
-        let line = Text::new(Style::Faint, &format!("{id} {} ", message.time))
-            .then(Style::Strong, &message.event)
-            .then(Style::Plain, &format!(" {payload}"));
-        Ok(self.out.say(line)?)
+        let line = StyledLine::new(TextStyle::Faint, &format!("{id} {} ", message.time))
+            .then(TextStyle::Strong, &message.event)
+            .then(TextStyle::Plain, &format!(" {payload}"));
+        Ok(self.out.line(line)?)
     }
 }

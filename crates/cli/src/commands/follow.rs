@@ -11,22 +11,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::cutter::last_lines;
-use super::printed::Read;
+use super::line_splitter::last_lines;
+use super::output::PaneReadReply;
 use super::{is_unavailable, read};
-use crate::client::Client;
+use crate::client::ApiClient;
 use crate::out::Out;
 
 /// As many bytes as the server answers at once.
 const PIECE: u64 = 1 << 20;
 /// As long as the server waits at most: a day.
-const LONG: u64 = 24 * 60 * 60 * 1000;
+const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 /// How long to wait before knocking again at a server that is away.
-const PAUSE: Duration = Duration::from_millis(200);
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What comes next of a pane.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(super) enum FollowedOutput {
     /// It printed this.
     Printed(Vec<u8>),
     /// So many bytes in between are no longer kept.
@@ -36,8 +36,8 @@ pub(super) enum Piece {
 }
 
 /// A pane's output, and how far it was read.
-pub(super) struct Follower<'a> {
-    client: &'a Client,
+pub(super) struct OutputFollower<'a> {
+    client: &'a ApiClient,
     out: Out,
     pane: &'a str,
     /// The offset of the next byte.
@@ -50,14 +50,14 @@ pub(super) struct Follower<'a> {
 
 /// What `pane:wait` answers, as far as it matters here.
 #[derive(Deserialize)]
-struct Waited {
+struct FollowWaitReply {
     met: Option<String>,
     pane: Box<PaneInfo>,
 }
 
-impl<'a> Follower<'a> {
+impl<'a> OutputFollower<'a> {
     /// Follows a pane from an offset on.
-    pub(super) fn new(client: &'a Client, out: Out, pane: &'a str, at: u64) -> Self {
+    pub(super) fn new(client: &'a ApiClient, out: Out, pane: &'a str, at: u64) -> Self {
         Self { client, out, pane, at, is_known: false, is_away: false }
     }
 
@@ -71,7 +71,7 @@ impl<'a> Follower<'a> {
             let request = json!({
                 "paneId": self.pane, "view": "raw", "tail": wanted, "limit": wanted,
             });
-            let tail: Read = read(self.ask("pane:read", &request).await?)?;
+            let tail: PaneReadReply = read(self.call_with_retry("pane:read", &request).await?)?;
             let bytes = tail.bytes()?;
             let begin = last_lines(&bytes, count);
             let first = tail.next - bytes.len() as u64;
@@ -88,39 +88,39 @@ impl<'a> Follower<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(super) async fn next(&mut self) -> Result<Piece> {
+    pub(super) async fn next(&mut self) -> Result<FollowedOutput> {
         loop {
             if let Some(piece) = self.printed().await? {
                 return Ok(piece);
             }
             let request = json!({
-                "paneId": self.pane, "pattern": "", "exit": true, "since": self.at, "timeoutMs": LONG,
+                "paneId": self.pane, "pattern": "", "exit": true, "since": self.at, "timeoutMs": MAX_WAIT_MS,
             });
-            let waited: Waited = read(self.ask("pane:wait", &request).await?)?;
+            let waited: FollowWaitReply = read(self.call_with_retry("pane:wait", &request).await?)?;
             if waited.met.as_deref() == Some("exit") {
-                return Ok(Piece::Ended(waited.pane));
+                return Ok(FollowedOutput::Ended(waited.pane));
             }
         }
     }
 
-    async fn printed(&mut self) -> Result<Option<Piece>> {
+    async fn printed(&mut self) -> Result<Option<FollowedOutput>> {
         let request = json!({
             "paneId": self.pane, "view": "raw", "since": self.at, "limit": PIECE,
         });
-        let printed: Read = read(self.ask("pane:read", &request).await?)?;
+        let printed: PaneReadReply = read(self.call_with_retry("pane:read", &request).await?)?;
         let bytes = printed.bytes()?;
         let first = printed.next - bytes.len() as u64;
         if self.at < first {
             let missed = first - self.at;
             self.at = first;
-            return Ok(Some(Piece::Missed(missed)));
+            return Ok(Some(FollowedOutput::Missed(missed)));
         }
         self.at = printed.next;
-        Ok((!bytes.is_empty()).then_some(Piece::Printed(bytes)))
+        Ok((!bytes.is_empty()).then_some(FollowedOutput::Printed(bytes)))
     }
 
     /// Asks the server; one that is away is waited for.
-    async fn ask(&mut self, action: &str, params: &Value) -> Result<Value> {
+    async fn call_with_retry(&mut self, action: &str, params: &Value) -> Result<Value> {
         loop {
             match self.client.action(action, params).await {
                 Err(error) if is_unavailable(&error) && self.is_known => {}
@@ -131,9 +131,9 @@ impl<'a> Follower<'a> {
             }
             // Once for each time, also where whoever asks was called away meanwhile.
             if !std::mem::replace(&mut self.is_away, true) {
-                self.out.aside("paned: the server is away; waiting for it")?;
+                self.out.note("paned: the server is away; waiting for it")?;
             }
-            sleep(PAUSE).await;
+            sleep(RETRY_INTERVAL).await;
         }
     }
 }

@@ -7,8 +7,8 @@ use paned_model::PaneInfo;
 use serde_json::json;
 
 use super::{ls, read};
-use crate::context::Context;
-use crate::out::{Text, units};
+use crate::context::CliContext;
+use crate::out::{StyledLine, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     pane: String,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("pane:get", &json!({ "paneId": args.pane }))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
@@ -33,10 +33,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn fields(pane: &PaneInfo) -> Vec<(&'static str, Text)> {
-    let now = paned_keeper::clock::now();
+fn fields(pane: &PaneInfo) -> Vec<(&'static str, StyledLine)> {
+    let now = paned_keeper::time::now();
     let age = units::age(now.since(pane.created_at));
-    let mut fields: Vec<(&str, Text)> = vec![
+    let mut fields: Vec<(&str, StyledLine)> = vec![
         ("id", pane.id.as_str().into()),
         ("title", pane.title.as_str().into()),
         ("status", ls::status(pane)),

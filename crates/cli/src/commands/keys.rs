@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{params, warn};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     repeat: Option<u32>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let request = params([
         ("paneId", json!(args.pane)),
         ("keys", json!(args.keys)),

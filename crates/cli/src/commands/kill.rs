@@ -8,9 +8,9 @@ use paned_model::frame::Survivor;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::span::millis_alone;
+use super::duration::millis_by_default;
 use super::{for_each, params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     pane: Vec<String>,
     /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is milliseconds
-    #[arg(long, value_name = "TIME", value_parser = millis_alone)]
+    #[arg(long, value_name = "TIME", value_parser = millis_by_default)]
     grace_ms: Option<u64>,
     /// End it at once, without its keeper if that does not answer
     #[arg(long)]
@@ -41,18 +41,18 @@ pub(crate) struct Args {
 /// How it went, as `pane:kill` answers.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Killed {
+struct PaneKillReply {
     status: String,
     exit_code: Option<u8>,
     exit_signal: Option<String>,
     survivors: Vec<Survivor>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     for_each(context, &args.pane, |pane| kill(context, pane, args))
 }
 
-fn kill(context: &Context, pane: &str, args: &Args) -> Result<ExitCode> {
+fn kill(context: &CliContext, pane: &str, args: &Args) -> Result<ExitCode> {
     let force = args.force.then_some(true);
     let request = params([
         ("paneId", json!(pane)),
@@ -61,17 +61,17 @@ fn kill(context: &Context, pane: &str, args: &Args) -> Result<ExitCode> {
         ("self", json!(args.itself)),
     ]);
     let answer = context.action("pane:kill", &request)?;
-    let killed: Killed = read(answer.clone())?;
+    let killed: PaneKillReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(killed.sentence(pane))?;
+        context.out.line(killed.sentence(pane))?;
     }
     let all_gone = killed.survivors.is_empty();
     Ok(if all_gone { ExitCode::SUCCESS } else { ExitCode::from(Code::Busy.exit()) })
 }
 
-impl Killed {
+impl PaneKillReply {
     fn sentence(&self, pane: &str) -> String {
         let code = self.exit_code.map(|code| format!("exit code {code}"));
         let ending = self.exit_signal.clone().or(code);
@@ -94,10 +94,10 @@ mod tests {
         let answer = json!({
             "status": "running", "survivors": [{ "pid": 7, "command": "stuck" }],
         });
-        let killed: Killed = serde_json::from_value(answer).unwrap();
+        let killed: PaneKillReply = serde_json::from_value(answer).unwrap();
         assert_eq!(killed.sentence("web"), "web running; still there: 7 stuck");
         let answer = json!({ "status": "killed", "exitSignal": "SIGTERM", "survivors": [] });
-        let killed: Killed = serde_json::from_value(answer).unwrap();
+        let killed: PaneKillReply = serde_json::from_value(answer).unwrap();
         assert_eq!(killed.sentence("web"), "web killed (SIGTERM)");
     }
 }

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use paned_model::Refusal;
 use serde_json::{Map, Value, json};
 
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::settings::process_env;
 
 const GET: &str = "\
@@ -36,10 +36,10 @@ Examples:
 
 /// Say and change where panes are in tmux
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum LayoutSubcommand {
     /// Show a window: where its panes are, and whose
     #[command(after_help = GET)]
-    Get(Where),
+    Get(WindowArgs),
     /// Say where panes would go, and why, without doing it
     #[command(after_help = PLAN)]
     Plan {
@@ -50,7 +50,7 @@ pub(crate) enum Command {
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
-        at: Where,
+        at: WindowArgs,
     },
     /// Show a pane
     #[command(after_help = PLACE)]
@@ -64,7 +64,7 @@ pub(crate) enum Command {
         #[arg(long)]
         no_wait: bool,
         #[command(flatten)]
-        at: Where,
+        at: WindowArgs,
     },
     /// Show a pane no more
     #[command(after_help = HIDE)]
@@ -78,7 +78,7 @@ pub(crate) enum Command {
         /// What to call it
         name: String,
         #[command(flatten)]
-        at: Where,
+        at: WindowArgs,
     },
     /// Bring panes into the places of a layout that was kept
     #[command(after_help = SAVE)]
@@ -86,13 +86,13 @@ pub(crate) enum Command {
         /// The layout
         name: String,
         #[command(flatten)]
-        at: Where,
+        at: WindowArgs,
     },
 }
 
 /// Which window.
 #[derive(clap::Args)]
-pub(crate) struct Where {
+pub(crate) struct WindowArgs {
     /// The session [default: main]
     #[arg(long, conflicts_with = "here")]
     session: Option<String>,
@@ -101,11 +101,11 @@ pub(crate) struct Where {
     here: bool,
 }
 
-impl Where {
+impl WindowArgs {
     /// As an action says it.
     pub(super) fn fields(&self) -> Result<Map<String, Value>> {
         if self.here {
-            return here();
+            return current_tmux_pane();
         }
         let session = self.session.iter().map(|name| ("session".to_owned(), json!(name)));
         Ok(session.collect())
@@ -113,26 +113,26 @@ impl Where {
 }
 
 /// The tmux pane that this is typed in.
-pub(super) fn here() -> Result<Map<String, Value>> {
+pub(super) fn current_tmux_pane() -> Result<Map<String, Value>> {
     let (Some(tmux), Some(pane)) = (process_env("TMUX"), process_env("TMUX_PANE")) else {
         return Err(Refusal::invalid("this is not typed in tmux, so there is no `--here`").into());
     };
     Ok([("tmux".to_owned(), json!(tmux)), ("beside".to_owned(), json!(pane))].into_iter().collect())
 }
 
-pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: LayoutSubcommand) -> Result<ExitCode> {
     let (action, at, own) = match command {
-        Command::Get(at) => ("layout:get", Some(at), json!({})),
-        Command::Plan { panes, replace, at } => {
+        LayoutSubcommand::Get(at) => ("layout:get", Some(at), json!({})),
+        LayoutSubcommand::Plan { panes, replace, at } => {
             ("layout:plan", Some(at), json!({ "panes": panes, "replace": replace }))
         }
-        Command::Place { pane, replace, no_wait, at } => {
+        LayoutSubcommand::Place { pane, replace, no_wait, at } => {
             let own = json!({ "paneId": pane, "replace": replace, "wait": !no_wait });
             ("layout:place", Some(at), own)
         }
-        Command::Hide { pane } => ("layout:hide", None, json!({ "paneId": pane })),
-        Command::Save { name, at } => ("layout:save", Some(at), json!({ "name": name })),
-        Command::Apply { name, at } => ("layout:apply", Some(at), json!({ "name": name })),
+        LayoutSubcommand::Hide { pane } => ("layout:hide", None, json!({ "paneId": pane })),
+        LayoutSubcommand::Save { name, at } => ("layout:save", Some(at), json!({ "name": name })),
+        LayoutSubcommand::Apply { name, at } => ("layout:apply", Some(at), json!({ "name": name })),
     };
     let mut params = at.map(|at| at.fields()).transpose()?.unwrap_or_default();
     params.extend(own.as_object().cloned().unwrap_or_default());

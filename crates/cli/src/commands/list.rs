@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::client;
-use crate::context::Context;
-use crate::out::{Style, Table, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, TextTable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,16 +19,16 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext) -> Result<ExitCode> {
     let client = context.client()?;
     if context.out.is_json() {
         context.out.json(&client::block_on(client.get("/actions"))??)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = Table::new(&["NAME", "SCOPE", "WHAT IT DOES"]);
+    let mut table = TextTable::new(&["NAME", "SCOPE", "WHAT IT DOES"]);
     for action in client::block_on(client.actions())?? {
         table.row(vec![
-            Text::new(Style::Strong, &action.name),
+            StyledLine::new(TextStyle::Strong, &action.name),
             action.scope.into(),
             action.doc.into(),
         ]);

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use paned_model::Refusal;
 
-use super::past::Past;
-use super::printer::{Form, Printer};
-use crate::context::Context;
+use super::history::OutputHistory;
+use super::output_writer::{OutputFormat, OutputWriter};
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,20 +37,20 @@ pub(crate) struct Args {
     raw: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let form = form(context, args)?;
-    Past::all(context, &args.pane)?.show(Printer::whole(context.out, form))?;
+    OutputHistory::all(context, &args.pane)?.show(OutputWriter::unlimited(context.out, form))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn form(context: &Context, args: &Args) -> Result<Form, Refusal> {
+fn form(context: &CliContext, args: &Args) -> Result<OutputFormat, Refusal> {
     match (context.out.is_json(), args.raw) {
         (true, true) => Err(Refusal::invalid(
             "`--raw` is bytes, and JSON is none; `paned read --view raw --json` has both",
         )),
-        (false, true) => Ok(Form::Raw),
-        (true, false) => Ok(Form::NumberedJson),
-        (false, false) if args.numbers => Ok(Form::Numbered),
-        (false, false) => Ok(Form::Lines),
+        (false, true) => Ok(OutputFormat::Raw),
+        (true, false) => Ok(OutputFormat::NumberedJson),
+        (false, false) if args.numbers => Ok(OutputFormat::Numbered),
+        (false, false) => Ok(OutputFormat::Lines),
     }
 }

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::{PaneInfo, Status, Time};
+use paned_model::{PaneInfo, PaneStatus, Time};
 use serde_json::json;
 
 use super::{params, read};
-use crate::context::Context;
-use crate::out::{Style, Table, Text, units};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, TextTable, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     status: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let request = params([("tag", json!(args.tag)), ("status", json!(args.status))]);
     let answer = context.action("pane:list", &request)?;
     if context.out.is_json() {
@@ -37,18 +37,18 @@ pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
     }
     let panes: Vec<PaneInfo> = read(answer)?;
     if panes.is_empty() {
-        context.out.aside("no panes; start one with `paned new -- <program>`")?;
+        context.out.note("no panes; start one with `paned new -- <program>`")?;
     } else {
-        context.out.table(&table(&panes, paned_keeper::clock::now()))?;
+        context.out.table(&table(&panes, paned_keeper::time::now()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(panes: &[PaneInfo], now: Time) -> Table {
-    let mut table = Table::new(&["ID", "STATUS", "PID", "SIZE", "AGE", "LINES", "TITLE"]);
+fn table(panes: &[PaneInfo], now: Time) -> TextTable {
+    let mut table = TextTable::new(&["ID", "STATUS", "PID", "SIZE", "AGE", "LINES", "TITLE"]);
     for pane in panes {
         table.row(vec![
-            Text::new(Style::Strong, pane.id.as_str()),
+            StyledLine::new(TextStyle::Strong, pane.id.as_str()),
             status(pane),
             pid(pane).into(),
             pane.size.to_string().into(),
@@ -67,18 +67,18 @@ fn pid(pane: &PaneInfo) -> String {
 }
 
 /// The status, with how it ended: `exited 1`, `killed SIGTERM`.
-pub(super) fn status(pane: &PaneInfo) -> Text {
+pub(super) fn status(pane: &PaneInfo) -> StyledLine {
     let style = match pane.status {
-        Status::Starting | Status::Running => Style::Good,
-        Status::Exited if pane.exit_code == Some(0) => Style::Faint,
-        Status::Exited | Status::Killed => Style::Warn,
-        Status::Lost => Style::Bad,
+        PaneStatus::Starting | PaneStatus::Running => TextStyle::Good,
+        PaneStatus::Exited if pane.exit_code == Some(0) => TextStyle::Faint,
+        PaneStatus::Exited | PaneStatus::Killed => TextStyle::Warn,
+        PaneStatus::Lost => TextStyle::Bad,
     };
     let code = pane.exit_code.map(|code| code.to_string());
     let ending = pane.exit_signal.clone().or(code);
     let late = if pane.timed_out { " timed-out" } else { "" };
     let ending = ending.map_or_else(String::new, |ending| format!(" {ending}"));
-    Text::new(style, &format!("{}{ending}{late}", pane.status))
+    StyledLine::new(style, &format!("{}{ending}{late}", pane.status))
 }
 
 #[cfg(test)]

@@ -1,30 +1,32 @@
 //! The commands, one file each: what it takes, and what it does.
 
 pub(crate) mod action;
+mod action_args;
 pub(crate) mod activate;
 pub(crate) mod agent;
 pub(crate) mod agentmux;
 pub(crate) mod attach;
 pub(crate) mod close;
 pub(crate) mod completions;
-mod cutter;
 pub(crate) mod doctor;
+mod duration;
 pub(crate) mod emit;
-mod ending;
 pub(crate) mod events;
+mod exit_status;
 mod follow;
 pub(crate) mod get;
+mod history;
 pub(crate) mod keys;
 pub(crate) mod kill;
 pub(crate) mod layout;
+mod line_splitter;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod new;
-mod past;
+mod output;
+mod output_writer;
 pub(crate) mod paste;
-mod printed;
-mod printer;
 pub(crate) mod read;
 pub(crate) mod rename;
 pub(crate) mod resize;
@@ -35,13 +37,11 @@ pub(crate) mod search;
 pub(crate) mod send;
 pub(crate) mod server;
 pub(crate) mod session;
-mod span;
 pub(crate) mod tail;
 pub(crate) mod token;
+mod tty;
 pub(crate) mod version;
 pub(crate) mod wait;
-mod window;
-mod words;
 pub(crate) mod write;
 
 use std::process::ExitCode;
@@ -51,51 +51,51 @@ use paned_model::{Code, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::args::Command;
-use crate::context::Context;
+use crate::args::CliCommand;
+use crate::context::CliContext;
 use crate::serve;
 
 /// Runs a command.
 ///
 /// # Errors
 /// With the refusal to show; its code is the exit code.
-pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode> {
     match command {
-        Command::Serve(args) => serve::run(context, &args),
-        Command::Server(command) => server::run(context, command),
-        Command::Agentmux(args) => agentmux::run(context, args),
-        Command::New(args) => new::run(context, args),
-        Command::Ls(args) => ls::run(context, args),
-        Command::Get(args) => get::run(context, &args),
-        Command::Attach(args) => attach::run(context, &args),
-        Command::Run(args) => run::run(context, args),
-        Command::Read(args) => read::run(context, &args),
-        Command::Logs(args) => logs::run(context, &args),
-        Command::Tail(args) => tail::run(context, &args),
-        Command::Search(args) => search::run(context, &args),
-        Command::Screen(args) => screen::run(context, &args),
-        Command::Wait(args) => wait::run(context, &args),
-        Command::Write(args) => write::run(context, args),
-        Command::Send(args) => send::run(context, &args),
-        Command::Keys(args) => keys::run(context, &args),
-        Command::Paste(args) => paste::run(context, args),
-        Command::Agent(command) => agent::run(context, command),
-        Command::Activate(args) => activate::run(context, &args),
-        Command::Rename(args) => rename::run(context, &args),
-        Command::Session(command) => session::run(context, command),
-        Command::Layout(command) => layout::run(context, command),
-        Command::Resize(args) => resize::run(context, &args),
-        Command::Kill(args) => kill::run(context, &args),
-        Command::Close(args) => close::run(context, &args),
-        Command::Rm(args) => rm::run(context, &args),
-        Command::Events(args) => events::run(context, &args),
-        Command::Action(args) => action::run(context, args),
-        Command::Emit(args) => emit::run(context, args),
-        Command::List(_) => list::run(context),
-        Command::Token(command) => token::run(context, command),
-        Command::Doctor(_) => doctor::run(context),
-        Command::Completions(args) => completions::run(&args),
-        Command::Version(_) => version::run(context),
+        CliCommand::Serve(args) => serve::run(context, &args),
+        CliCommand::Server(command) => server::run(context, command),
+        CliCommand::Agentmux(args) => agentmux::run(context, args),
+        CliCommand::New(args) => new::run(context, args),
+        CliCommand::Ls(args) => ls::run(context, args),
+        CliCommand::Get(args) => get::run(context, &args),
+        CliCommand::Attach(args) => attach::run(context, &args),
+        CliCommand::Run(args) => run::run(context, args),
+        CliCommand::Read(args) => read::run(context, &args),
+        CliCommand::Logs(args) => logs::run(context, &args),
+        CliCommand::Tail(args) => tail::run(context, &args),
+        CliCommand::Search(args) => search::run(context, &args),
+        CliCommand::Screen(args) => screen::run(context, &args),
+        CliCommand::Wait(args) => wait::run(context, &args),
+        CliCommand::Write(args) => write::run(context, args),
+        CliCommand::Send(args) => send::run(context, &args),
+        CliCommand::Keys(args) => keys::run(context, &args),
+        CliCommand::Paste(args) => paste::run(context, args),
+        CliCommand::Agent(command) => agent::run(context, command),
+        CliCommand::Activate(args) => activate::run(context, &args),
+        CliCommand::Rename(args) => rename::run(context, &args),
+        CliCommand::Session(command) => session::run(context, command),
+        CliCommand::Layout(command) => layout::run(context, command),
+        CliCommand::Resize(args) => resize::run(context, &args),
+        CliCommand::Kill(args) => kill::run(context, &args),
+        CliCommand::Close(args) => close::run(context, &args),
+        CliCommand::Rm(args) => rm::run(context, &args),
+        CliCommand::Events(args) => events::run(context, &args),
+        CliCommand::Action(args) => action::run(context, args),
+        CliCommand::Emit(args) => emit::run(context, args),
+        CliCommand::List(_) => list::run(context),
+        CliCommand::Token(command) => token::run(context, command),
+        CliCommand::Doctor(_) => doctor::run(context),
+        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Version(_) => version::run(context),
     }
 }
 
@@ -116,9 +116,9 @@ fn read<T: DeserializeOwned>(answer: Value) -> Result<T> {
 }
 
 /// Passes on what the server warns of.
-fn warn(context: &Context, answer: &Value) -> Result<()> {
+fn warn(context: &CliContext, answer: &Value) -> Result<()> {
     let warning = answer.get("warning").and_then(Value::as_str);
-    Ok(warning.map_or(Ok(()), |warning| context.out.aside(format!("paned: {warning}")))?)
+    Ok(warning.map_or(Ok(()), |warning| context.out.note(format!("paned: {warning}")))?)
 }
 
 /// Whether it did not work because no server was there.
@@ -128,7 +128,7 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 
 /// Does it for each pane, goes on after a refusal, and ends with the first refusal's code.
 fn for_each(
-    context: &Context,
+    context: &CliContext,
     panes: &[String],
     mut act: impl FnMut(&str) -> Result<ExitCode>,
 ) -> Result<ExitCode> {
@@ -145,9 +145,9 @@ fn for_each(
     Ok(exit)
 }
 
-fn refused(context: &Context, error: anyhow::Error) -> Result<ExitCode> {
+fn refused(context: &CliContext, error: anyhow::Error) -> Result<ExitCode> {
     let refusal: Refusal = error.downcast()?;
-    context.out.refuse(&refusal)?;
+    context.out.refusal(&refusal)?;
     Ok(ExitCode::from(refusal.code.exit()))
 }
 

@@ -7,10 +7,10 @@ use anyhow::{Context as _, Result};
 use paned_model::{PaneId, PaneInfo, Size};
 use serde_json::{Map, Value, json};
 
-use super::layout::here;
-use super::span::seconds;
+use super::duration::seconds;
+use super::layout::current_tmux_pane;
 use super::{params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,13 +82,13 @@ impl Args {
     }
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let answer = context.action("pane:new", &request(args)?)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
         let pane: PaneInfo = read(answer)?;
-        context.out.say(pane.id.as_str())?;
+        context.out.line(pane.id.as_str())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -96,7 +96,7 @@ pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
 fn request(args: Args) -> Result<Value> {
     let cwd = from_here(args.cwd)?;
     let text = |(name, value): (String, String)| (name, Value::String(value));
-    let here = if args.here { here()? } else { Map::new() };
+    let here = if args.here { current_tmux_pane()? } else { Map::new() };
     let mut request = params([
         ("id", json!(args.id)),
         ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),

@@ -8,7 +8,7 @@ use paned_model::Refusal;
 use serde_json::json;
 
 use super::warn;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     submit: bool,
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let text = match args.text {
         Some(text) if text != "-" => text,
         Some(_) | None => standard_input()?,

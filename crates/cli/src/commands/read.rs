@@ -7,9 +7,9 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::printed::{self, Line, Read};
+use super::output::{self, CliOutputLine, PaneReadReply};
 use super::{params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::out::{Out, units};
 
 const EXAMPLES: &str = "\
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     pane: String,
     /// What to show of it
     #[arg(long, value_enum, default_value = "lines")]
-    view: View,
+    view: ReadViewArg,
     /// Begin at this line; for the view raw, at this byte
     #[arg(long, value_name = "N", group = "place")]
     offset: Option<u64>,
@@ -69,7 +69,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-enum View {
+enum ReadViewArg {
     /// Lines as a person would read them
     Lines,
     /// Exactly the bytes
@@ -78,17 +78,17 @@ enum View {
     Rendered,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("pane:read", &request(args))?;
     let out = context.out;
     if out.is_json() {
         out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer: Read = read(answer)?;
+    let answer: PaneReadReply = read(answer)?;
     match args.view {
-        View::Raw => printed::show_bytes(out, &answer.bytes()?, args.raw)?,
-        View::Lines | View::Rendered => show(out, args, &answer.lines)?,
+        ReadViewArg::Raw => output::show_bytes(out, &answer.bytes()?, args.raw)?,
+        ReadViewArg::Lines | ReadViewArg::Rendered => show(out, args, &answer.lines)?,
     }
     say_what_is_missing(out, args, &answer)?;
     Ok(ExitCode::SUCCESS)
@@ -109,44 +109,44 @@ fn request(args: &Args) -> Value {
     ])
 }
 
-fn show(out: Out, args: &Args, lines: &[Line]) -> Result<()> {
+fn show(out: Out, args: &Args, lines: &[CliOutputLine]) -> Result<()> {
     let has_context = args.before.or(args.after).is_some();
     let mut last = None;
     for line in lines {
         // As grep does, so that what stands together was printed together.
         if has_context && last.is_some_and(|last| last + 1 < line.n) {
-            out.program("--")?;
+            out.program_line("--")?;
         }
         last = Some(line.n);
-        let text = if args.numbers { line.numbered().into() } else { line.marked() };
+        let text = if args.numbers { line.numbered().into() } else { line.with_missing_mark() };
         match args.raw {
             true => out.bytes(format!("{text}\n").as_bytes())?,
-            false => out.program(&text)?,
+            false => out.program_line(&text)?,
         }
     }
     Ok(())
 }
 
-fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
+fn say_what_is_missing(out: Out, args: &Args, answer: &PaneReadReply) -> Result<()> {
     let begins_early = args.tail.or(args.since).is_none();
-    let thing = if args.view == View::Raw { "byte" } else { "line" };
+    let thing = if args.view == ReadViewArg::Raw { "byte" } else { "line" };
     match answer.dropped {
         Some(dropped) if begins_early && args.offset.unwrap_or(0) < dropped => {
             let count = usize::try_from(dropped).unwrap_or(usize::MAX);
             let count = units::count(count, thing);
-            out.aside(format!("paned: the first {count} are no longer kept"))?;
+            out.note(format!("paned: the first {count} are no longer kept"))?;
         }
         Some(_) => {}
-        None => out.aside("paned: how many rows came before these is not known")?,
+        None => out.note("paned: how many rows came before these is not known")?,
     }
-    printed::say_cut(out, answer.lines.iter().filter(|line| line.cut).count())?;
+    output::note_cut_lines(out, answer.lines.iter().filter(|line| line.cut).count())?;
     if let Some(gap) = &answer.gap {
         let count = usize::try_from(gap.to - gap.from).unwrap_or(usize::MAX);
         let lost = units::count(count, "byte");
-        out.aside(format!("paned: {lost} after `--since {}` are no longer kept", gap.from))?;
+        out.note(format!("paned: {lost} after `--since {}` are no longer kept", gap.from))?;
     }
     if answer.truncated {
-        out.aside(format!("paned: {}", how_to_go_on(args, answer.next)))?;
+        out.note(format!("paned: {}", how_to_go_on(args, answer.next)))?;
     }
     Ok(())
 }
@@ -154,11 +154,13 @@ fn say_what_is_missing(out: Out, args: &Args, answer: &Read) -> Result<()> {
 /// Of a tail and of what the terminal shows, the rest came before what is shown.
 fn how_to_go_on(args: &Args, next: u64) -> String {
     match (args.view, args.offset, args.tail) {
-        (View::Rendered, Some(_), _) => "there is more; go on with a larger `--offset`".to_owned(),
-        (View::Rendered, None, _) | (View::Lines | View::Raw, _, Some(_)) => {
+        (ReadViewArg::Rendered, Some(_), _) => {
+            "there is more; go on with a larger `--offset`".to_owned()
+        }
+        (ReadViewArg::Rendered, None, _) | (ReadViewArg::Lines | ReadViewArg::Raw, _, Some(_)) => {
             "there is more before this; ask with `--offset` or a larger `--limit`".to_owned()
         }
-        (View::Lines | View::Raw, _, None) => {
+        (ReadViewArg::Lines | ReadViewArg::Raw, _, None) => {
             format!("there is more; go on with `--since {next}`")
         }
     }

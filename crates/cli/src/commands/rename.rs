@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,13 +21,13 @@ pub(crate) struct Args {
     title: String,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let params = json!({ "paneId": args.pane, "title": args.title });
     let answer = context.action("pane:rename", &params)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(format!("{} is called {}", args.pane, args.title))?;
+        context.out.line(format!("{} is called {}", args.pane, args.title))?;
     }
     Ok(ExitCode::SUCCESS)
 }

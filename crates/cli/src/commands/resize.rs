@@ -6,7 +6,7 @@ use anyhow::Result;
 use paned_model::Size;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,13 +26,13 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let params = json!({ "paneId": args.pane, "size": args.size, "force": args.force });
     let answer = context.action("pane:resize", &params)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(format!("{} is {} now", args.pane, args.size))?;
+        context.out.line(format!("{} is {} now", args.pane, args.size))?;
     }
     Ok(ExitCode::SUCCESS)
 }

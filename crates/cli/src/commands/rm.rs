@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::for_each;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,13 +22,13 @@ pub(crate) struct Args {
     pane: Vec<String>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     for_each(context, &args.pane, |pane| {
         let answer = context.action("pane:remove", &json!({ "paneId": pane }))?;
         if context.out.is_json() {
             context.out.json(&answer)?;
         } else {
-            context.out.say(format!("{pane} removed"))?;
+            context.out.line(format!("{pane} removed"))?;
         }
         Ok(ExitCode::SUCCESS)
     })

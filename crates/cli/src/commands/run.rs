@@ -1,8 +1,8 @@
 //! `paned run`: runs a program in a fresh pane to its end, as if it ran here.
 
-mod course;
-mod direct;
-mod press;
+mod keeper_follower;
+mod session;
+mod writer;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -11,24 +11,24 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use paned_keeper::guard::Guard;
+use paned_keeper::tty_guard::TtyGuard;
 use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal, Size};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
-use self::course::{Course, Finish, Outcome, Source, State};
-use self::direct::Direct;
-use self::press::Press;
-use super::follow::Follower;
-use super::printed::Read;
-use super::printer::{Form, Printer};
-use super::span::seconds;
-use super::window::{self, Signals};
+use self::keeper_follower::KeeperFollower;
+use self::session::{Finish, RunOutcome, RunSession, RunSource, RunState};
+use self::writer::WriterThread;
+use super::duration::seconds;
+use super::follow::OutputFollower;
+use super::output::PaneReadReply;
+use super::output_writer::{OutputFormat, OutputWriter};
+use super::tty::{self, SignalListener};
 use super::{is_unavailable, new, params, read};
-use crate::client::{self, Client};
-use crate::context::Context;
+use crate::client::{self, ApiClient};
+use crate::context::CliContext;
 use crate::out::is_closed;
-use paned_term::questions::Questions;
+use paned_term::queries::QueryFilter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,12 +61,12 @@ writes into a pipe.";
 const NO_PROGRAM: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 /// What it says of a program that prints into a pipe that nobody reads: 128 and SIGPIPE.
-const UNREAD: u8 = 141;
+const SIGPIPE_CODE: u8 = 141;
 /// How many lines are answered with `--json`, the last ones: as many as the server gives at once.
-const MOST: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 /// How long a server that is away is waited for once the program has ended, and how often it is asked.
-const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(200);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Run a program in a fresh pane to its end, with its output and exit code as ours
 #[derive(clap::Args)]
@@ -106,52 +106,52 @@ impl Args {
     }
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     // Before there are threads. It says something only if we die while a program uses our terminal.
-    let guard = context.out.is_terminal().then(|| Guard::post(io::stdout().as_fd()));
-    client::block_on(to_the_end(context, args, guard.and_then(Result::ok)))?
+    let guard = context.out.is_terminal().then(|| TtyGuard::spawn(io::stdout().as_fd()));
+    client::block_on(run_to_end(context, args, guard.and_then(Result::ok)))?
 }
 
-async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Result<ExitCode> {
+async fn run_to_end(context: &CliContext, args: Args, guard: Option<TtyGuard>) -> Result<ExitCode> {
     let client = context.client()?;
     // Before the pane is there, so that no signal leaves it behind.
-    let mut signals = Signals::catch()?;
+    let mut signals = SignalListener::catch()?;
     let (keep, follows_size, form) = (args.keep, args.size.is_none(), form(context, args.raw));
-    let shows_bytes = form == Form::Raw && context.out.is_terminal();
-    let questions = (shows_bytes && !args.raw).then(Questions::default);
+    let shows_bytes = form == OutputFormat::Raw && context.out.is_terminal();
+    let questions = (shows_bytes && !args.raw).then(QueryFilter::default);
     let is_near = !client.is_remote();
     let pane = match client.action("pane:new", &request(args, is_near)?).await {
         Ok(pane) => read::<PaneInfo>(pane)?,
         Err(error) => return not_started(context, error),
     };
     let id = pane.id.to_string();
-    let source = match Direct::to(context, &pane, !keep).await {
-        Some(keeper) => Source::Keeper(keeper),
-        None => Source::Server(Follower::new(&client, context.out, &id, 0)),
+    let source = match KeeperFollower::connect(context, &pane, !keep).await {
+        Some(keeper) => RunSource::Keeper(keeper),
+        None => RunSource::Server(OutputFollower::new(&client, context.out, &id, 0)),
     };
-    let course = Course {
+    let course = RunSession {
         client: client.clone(),
         pane: id.clone(),
         source,
-        press: Press::new(Printer::new(context.out, form)),
+        writer: WriterThread::new(OutputWriter::new(context.out, form)),
         shows_bytes,
         questions,
         follows_size,
-        state: State::default(),
+        state: RunState::default(),
         guard,
     };
     let outcome = course.run(&mut signals).await;
     let answer = match &outcome {
-        Ok(Outcome::Ended(finish)) if context.out.is_json() => {
+        Ok(RunOutcome::Ended(finish)) if context.out.is_json() => {
             Some(answer(&client, &pane, finish, keep).await)
         }
         Ok(_) | Err(_) => None,
     };
-    let is_part = matches!(&answer, Some(Ok(answer)) if answer.is_part);
+    let is_part = matches!(&answer, Some(Ok(answer)) if answer.is_truncated);
     // Whatever went wrong, nothing is left behind that nobody asked for.
     match (keep, is_part) {
-        (true, _) => aside(context, &format!("paned: the pane {id} is kept")),
-        (false, true) => leave(context, &client, &id).await,
+        (true, _) => note(context, &format!("paned: the pane {id} is kept")),
+        (false, true) => kill_rest(context, &client, &id).await,
         (false, false) => close(context, &client, &id).await,
     }
     if let Some(answer) = answer {
@@ -161,12 +161,12 @@ async fn to_the_end(context: &Context, args: Args, guard: Option<Guard>) -> Resu
 }
 
 /// Says something that nobody may read: our exit code is for the program all the same.
-fn aside(context: &Context, text: &str) {
-    let _ = context.out.aside(text);
+fn note(context: &CliContext, text: &str) {
+    let _ = context.out.note(text);
 }
 
 /// A program that is not there, or none: a shell's exit codes for that.
-fn not_started(context: &Context, error: anyhow::Error) -> Result<ExitCode> {
+fn not_started(context: &CliContext, error: anyhow::Error) -> Result<ExitCode> {
     let refusal: Refusal = error.downcast()?;
     let how = refusal.details.as_ref().and_then(|details| details.get("program"));
     let code = match how.and_then(Value::as_str) {
@@ -175,18 +175,18 @@ fn not_started(context: &Context, error: anyhow::Error) -> Result<ExitCode> {
         None if refusal.sentence.starts_with("cannot run ") => NOT_EXECUTABLE,
         None => return Err(refusal.into()),
     };
-    let _ = context.out.refuse(&refusal);
+    let _ = context.out.refusal(&refusal);
     Ok(code.into())
 }
 
-fn code(context: &Context, outcome: Outcome) -> Result<ExitCode> {
+fn code(context: &CliContext, outcome: RunOutcome) -> Result<ExitCode> {
     let finish = match outcome {
-        Outcome::Ended(finish) => finish,
-        Outcome::Left(asked) => {
-            aside(context, "paned: what was left of the output is not shown");
+        RunOutcome::Ended(finish) => finish,
+        RunOutcome::Signalled(asked) => {
+            note(context, "paned: what was left of the output is not shown");
             return Ok(asked.code().into());
         }
-        Outcome::Unread => return Ok(UNREAD.into()),
+        RunOutcome::OutputClosed => return Ok(SIGPIPE_CODE.into()),
     };
     let lost = || Refusal::new(Code::Gone, "how the program ended is not known: its keeper died");
     let ended = finish.ended.ok_or_else(lost)?;
@@ -197,11 +197,11 @@ fn code(context: &Context, outcome: Outcome) -> Result<ExitCode> {
     Ok(ended.into())
 }
 
-fn form(context: &Context, raw: bool) -> Form {
+fn form(context: &CliContext, raw: bool) -> OutputFormat {
     match context.out.is_json() {
-        true => Form::Silent,
-        false if raw || context.out.is_terminal() => Form::Raw,
-        false => Form::Lines,
+        true => OutputFormat::Silent,
+        false if raw || context.out.is_terminal() => OutputFormat::Raw,
+        false => OutputFormat::Lines,
     }
 }
 
@@ -212,7 +212,7 @@ fn request(args: Args, is_near: bool) -> Result<Value> {
         ("argv", json!(args.argv)),
         ("cwd", json!(new::from_here(args.cwd)?)),
         ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
-        ("size", json!(args.size.or_else(window::size))),
+        ("size", json!(args.size.or_else(tty::size))),
         ("timeoutSeconds", json!(args.timeout)),
         // At its keeper, which must be near.
         ("followed", if is_near { json!(true) } else { Value::Null }),
@@ -220,16 +220,16 @@ fn request(args: Args, is_near: bool) -> Result<Value> {
 }
 
 /// How it went, in the words of `pane:run`.
-struct Answer {
+struct RunReply {
     json: Value,
     /// Whether the pane has more than it.
-    is_part: bool,
+    is_truncated: bool,
 }
 
-async fn answer(client: &Client, pane: &PaneInfo, how: &Finish, keep: bool) -> Result<Answer> {
-    let tail = json!({ "paneId": pane.id, "tail": u64::MAX, "limit": MOST });
-    let output = patiently(client, "pane:read", &tail).await?;
-    let shown: Read = read(output.clone())?;
+async fn answer(client: &ApiClient, pane: &PaneInfo, how: &Finish, keep: bool) -> Result<RunReply> {
+    let tail = json!({ "paneId": pane.id, "tail": u64::MAX, "limit": MAX_LINES });
+    let output = call_with_retry(client, "pane:read", &tail).await?;
+    let shown: PaneReadReply = read(output.clone())?;
     let is_part = shown.truncated || shown.lines.iter().any(|line| line.cut);
     let exit = how.ended.and_then(|ended| ended.exit);
     let json = json!({
@@ -242,11 +242,11 @@ async fn answer(client: &Client, pane: &PaneInfo, how: &Finish, keep: bool) -> R
         "output": output,
         "kept": keep || is_part,
     });
-    Ok(Answer { json, is_part })
+    Ok(RunReply { json, is_truncated: is_part })
 }
 
 /// Prints an answer. That nobody reads it changes nothing about how the program ended.
-fn print(context: &Context, answer: &Answer) -> Result<()> {
+fn print(context: &CliContext, answer: &RunReply) -> Result<()> {
     match context.out.json(&answer.json).map_err(anyhow::Error::from) {
         Err(error) if is_closed(&error) => Ok(()),
         printed => printed,
@@ -254,27 +254,29 @@ fn print(context: &Context, answer: &Answer) -> Result<()> {
 }
 
 /// Ends what is left, and keeps the pane for what our answer has no room for.
-async fn leave(context: &Context, client: &Client, pane: &str) {
-    let _ = patiently(client, "pane:kill", &json!({ "paneId": pane })).await;
+async fn kill_rest(context: &CliContext, client: &ApiClient, pane: &str) {
+    let _ = call_with_retry(client, "pane:kill", &json!({ "paneId": pane })).await;
     let more = "it has more than the answer";
     let how = format!("see `paned logs {pane}`, then `paned close {pane}`");
-    aside(context, &format!("paned: the pane {pane} is kept: {more}; {how}"));
+    note(context, &format!("paned: the pane {pane} is kept: {more}; {how}"));
 }
 
 /// Ends and forgets what is left. Where that fails, the pane is still there to be seen.
-async fn close(context: &Context, client: &Client, pane: &str) {
-    let closed = patiently(client, "pane:close", &json!({ "paneId": pane })).await;
+async fn close(context: &CliContext, client: &ApiClient, pane: &str) {
+    let closed = call_with_retry(client, "pane:close", &json!({ "paneId": pane })).await;
     if let Err(error) = closed {
-        aside(context, &format!("paned: the pane {pane} stays: {error}"));
+        note(context, &format!("paned: the pane {pane} stays: {error}"));
     }
 }
 
 /// Asks a server that may be away for a moment.
-async fn patiently(client: &Client, action: &str, params: &Value) -> Result<Value> {
-    let until = Instant::now() + PATIENCE;
+async fn call_with_retry(client: &ApiClient, action: &str, params: &Value) -> Result<Value> {
+    let until = Instant::now() + RETRY_TIMEOUT;
     loop {
         match client.action(action, params).await {
-            Err(error) if is_unavailable(&error) && Instant::now() < until => sleep(PAUSE).await,
+            Err(error) if is_unavailable(&error) && Instant::now() < until => {
+                sleep(RETRY_INTERVAL).await
+            }
             other => return other,
         }
     }

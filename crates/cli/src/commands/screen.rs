@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::read;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     pane: String,
     /// How to show it [default: as the file's name says; ansi in a terminal, text elsewhere]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ScreenFormatArg>,
     /// Show up to so many rows that scrolled off its top, too, as text
     #[arg(long, value_name = "N", default_value = "0")]
     history: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-enum Format {
+enum ScreenFormatArg {
     /// Rows of text
     Text,
     /// Rows with colours, as escape sequences
@@ -59,7 +59,7 @@ enum Format {
 
 /// What `pane:screen` answers, as far as it is shown.
 #[derive(Deserialize)]
-struct Shown {
+struct PaneScreenReply {
     #[serde(default)]
     history: Vec<String>,
     rows: Vec<String>,
@@ -68,16 +68,16 @@ struct Shown {
     png: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let is_for_eyes = context.out.is_terminal() && !context.out.is_json();
     // What scrolled off is kept as text.
     let is_plain = args.format.is_none() && args.output.is_none() && 0 < args.history;
-    let asked = args.format.or(is_plain.then_some(Format::Text));
+    let asked = args.format.or(is_plain.then_some(ScreenFormatArg::Text));
     let format = format(asked, args.output.as_deref(), is_for_eyes)?;
-    if 0 < args.history && format != Format::Text {
+    if 0 < args.history && format != ScreenFormatArg::Text {
         return Err(Refusal::invalid("`--history` goes with the format text").into());
     }
-    if format == Format::Png && args.output.is_none() && is_for_eyes {
+    if format == ScreenFormatArg::Png && args.output.is_none() && is_for_eyes {
         return Err(Refusal::invalid("a terminal shows no PNG; name a file with `-o`").into());
     }
     let request = json!({ "paneId": args.pane, "format": format, "history": args.history });
@@ -86,7 +86,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let shown: Shown = read(answer)?;
+    let shown: PaneScreenReply = read(answer)?;
     match &args.output {
         None => show(context, args, format, &shown)?,
         Some(file) => write(context, file, &shown.bytes(format)?)?,
@@ -96,17 +96,18 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 
 /// What was asked for, or else what the file's name or the reader asks for.
 fn format(
-    asked: Option<Format>,
+    asked: Option<ScreenFormatArg>,
     file: Option<&Path>,
     is_for_eyes: bool,
-) -> Result<Format, Refusal> {
-    let usual = if file.is_none() && is_for_eyes { Format::Ansi } else { Format::Text };
+) -> Result<ScreenFormatArg, Refusal> {
+    let usual =
+        if file.is_none() && is_for_eyes { ScreenFormatArg::Ansi } else { ScreenFormatArg::Text };
     let ending = file.and_then(Path::extension).map(OsStr::to_string_lossy);
     match (asked, ending.as_deref()) {
         (Some(asked), _) => Ok(asked),
         (None, None) => Ok(usual),
-        (None, Some(ending)) if ending.eq_ignore_ascii_case("txt") => Ok(Format::Text),
-        (None, Some(ending)) => Format::from_str(ending, true).map_err(|_| {
+        (None, Some(ending)) if ending.eq_ignore_ascii_case("txt") => Ok(ScreenFormatArg::Text),
+        (None, Some(ending)) => ScreenFormatArg::from_str(ending, true).map_err(|_| {
             let ending = ending.escape_debug();
             Refusal::invalid(format!(
                 "no format is called `{ending}`; name the file .png, .svg, .ansi or .txt, or say `--format`"
@@ -115,19 +116,26 @@ fn format(
     }
 }
 
-fn show(context: &Context, args: &Args, format: Format, shown: &Shown) -> Result<()> {
+fn show(
+    context: &CliContext,
+    args: &Args,
+    format: ScreenFormatArg,
+    shown: &PaneScreenReply,
+) -> Result<()> {
     match format {
-        Format::Text => show_text(context, args, shown),
-        Format::Ansi | Format::Svg if !args.raw => {
+        ScreenFormatArg::Text => show_text(context, args, shown),
+        ScreenFormatArg::Ansi | ScreenFormatArg::Svg if !args.raw => {
             let picture = shown.bytes(format)?;
-            Ok(context.out.picture(&String::from_utf8_lossy(&picture))?)
+            Ok(context.out.ansi(&String::from_utf8_lossy(&picture))?)
         }
-        Format::Ansi | Format::Svg | Format::Png => Ok(context.out.bytes(&shown.bytes(format)?)?),
+        ScreenFormatArg::Ansi | ScreenFormatArg::Svg | ScreenFormatArg::Png => {
+            Ok(context.out.bytes(&shown.bytes(format)?)?)
+        }
     }
 }
 
 /// Blank rows at the bottom are left out: they say nothing, and push the rest out of sight.
-fn show_text(context: &Context, args: &Args, shown: &Shown) -> Result<()> {
+fn show_text(context: &CliContext, args: &Args, shown: &PaneScreenReply) -> Result<()> {
     let last = shown.rows.iter().rposition(|row| !row.is_empty());
     let rows = &shown.rows[..last.map_or(0, |last| last + 1)];
     let rows = shown.history.iter().chain(rows);
@@ -135,30 +143,30 @@ fn show_text(context: &Context, args: &Args, shown: &Shown) -> Result<()> {
         let text: String = rows.map(|row| format!("{row}\n")).collect();
         return Ok(context.out.bytes(text.as_bytes())?);
     }
-    Ok(context.out.programs(rows.map(String::as_str))?)
+    Ok(context.out.program_lines(rows.map(String::as_str))?)
 }
 
-fn write(context: &Context, file: &Path, bytes: &[u8]) -> Result<()> {
+fn write(context: &CliContext, file: &Path, bytes: &[u8]) -> Result<()> {
     let name = file.display();
     fs::write(file, bytes).with_context(|| format!("cannot write {name}"))?;
     if context.out.is_json() {
         return Ok(context.out.json(&json!({ "file": file, "bytes": bytes.len() }))?);
     }
-    Ok(context.out.aside(format!("paned: wrote {name}"))?)
+    Ok(context.out.note(format!("paned: wrote {name}"))?)
 }
 
-impl Shown {
-    fn bytes(&self, format: Format) -> Result<Vec<u8>> {
+impl PaneScreenReply {
+    fn bytes(&self, format: ScreenFormatArg) -> Result<Vec<u8>> {
         let ended = |text: &str| format!("{}\n", text.trim_end_matches('\n')).into_bytes();
         let missing = || Refusal::internal("the server answered without the picture");
         Ok(match format {
-            Format::Text => {
+            ScreenFormatArg::Text => {
                 let rows: Vec<_> = self.history.iter().chain(&self.rows).cloned().collect();
                 ended(&rows.join("\n"))
             }
-            Format::Ansi => ended(self.ansi.as_deref().ok_or_else(missing)?),
-            Format::Svg => ended(self.svg.as_deref().ok_or_else(missing)?),
-            Format::Png => {
+            ScreenFormatArg::Ansi => ended(self.ansi.as_deref().ok_or_else(missing)?),
+            ScreenFormatArg::Svg => ended(self.svg.as_deref().ok_or_else(missing)?),
+            ScreenFormatArg::Png => {
                 let base64 = self.png.as_deref().ok_or_else(missing)?;
                 BASE64_STANDARD.decode(base64).context("the server's base64 is none")?
             }
@@ -171,18 +179,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(asked: Option<Format>, file: Option<&str>, is_for_eyes: bool, expect: Format) {
+    fn check(
+        asked: Option<ScreenFormatArg>,
+        file: Option<&str>,
+        is_for_eyes: bool,
+        expect: ScreenFormatArg,
+    ) {
         assert_eq!(format(asked, file.map(Path::new), is_for_eyes), Ok(expect));
     }
 
     #[test]
     fn what_is_asked_for_beats_the_files_name_and_that_beats_the_reader() {
-        check(Some(Format::Svg), Some("a.png"), true, Format::Svg);
-        check(None, Some("a.PNG"), true, Format::Png);
-        check(None, Some("screen"), true, Format::Text);
-        check(None, Some("a.txt"), true, Format::Text);
-        check(None, None, true, Format::Ansi);
-        check(None, None, false, Format::Text);
+        check(Some(ScreenFormatArg::Svg), Some("a.png"), true, ScreenFormatArg::Svg);
+        check(None, Some("a.PNG"), true, ScreenFormatArg::Png);
+        check(None, Some("screen"), true, ScreenFormatArg::Text);
+        check(None, Some("a.txt"), true, ScreenFormatArg::Text);
+        check(None, None, true, ScreenFormatArg::Ansi);
+        check(None, None, false, ScreenFormatArg::Text);
     }
 
     #[test]

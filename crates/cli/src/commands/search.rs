@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::span::millis;
-use super::{params, printed, read};
-use crate::context::Context;
+use super::duration::millis;
+use super::{output, params, read};
+use crate::context::CliContext;
 use crate::out::{Out, units};
 
 const EXAMPLES: &str = "\
@@ -47,8 +47,8 @@ pub(crate) struct Args {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Found {
-    hits: Vec<Hit>,
+struct PaneSearchReply {
+    hits: Vec<SearchHitReply>,
     panes: usize,
     truncated: bool,
     timed_out: bool,
@@ -56,7 +56,7 @@ struct Found {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Hit {
+struct SearchHitReply {
     pane_id: String,
     n: u64,
     text: String,
@@ -64,15 +64,15 @@ struct Hit {
     cut: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("pane:search", &request(args))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let found: Found = read(answer)?;
-    for Hit { pane_id, n, text, .. } in &found.hits {
-        context.out.program(&format!("{pane_id}:{n}: {text}"))?;
+    let found: PaneSearchReply = read(answer)?;
+    for SearchHitReply { pane_id, n, text, .. } in &found.hits {
+        context.out.program_line(&format!("{pane_id}:{n}: {text}"))?;
     }
     if !args.quiet {
         note(context.out, &found)?;
@@ -90,16 +90,16 @@ fn request(args: &Args) -> Value {
     ])
 }
 
-fn note(out: Out, found: &Found) -> Result<()> {
+fn note(out: Out, found: &PaneSearchReply) -> Result<()> {
     if found.hits.is_empty() {
-        out.aside(format!("paned: nothing found in {}", units::count(found.panes, "pane")))?;
+        out.note(format!("paned: nothing found in {}", units::count(found.panes, "pane")))?;
     }
-    printed::say_cut(out, found.hits.iter().filter(|hit| hit.cut).count())?;
+    output::note_cut_lines(out, found.hits.iter().filter(|hit| hit.cut).count())?;
     if found.truncated {
-        out.aside("paned: there are more hits; raise `--limit` or name panes with `--pane`")?;
+        out.note("paned: there are more hits; raise `--limit` or name panes with `--pane`")?;
     }
     if found.timed_out {
-        out.aside("paned: time ran out before everything was searched; raise `--timeout`")?;
+        out.note("paned: time ran out before everything was searched; raise `--timeout`")?;
     }
     Ok(())
 }

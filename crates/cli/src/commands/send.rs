@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::warn;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     no_enter: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let text = args.text.join(" ");
     let request = json!({ "paneId": args.pane, "text": text, "enter": !args.no_enter });
     let answer = context.action("pane:write", &request)?;

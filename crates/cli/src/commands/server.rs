@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::context::Context;
-use crate::serve::Listen;
+use crate::context::CliContext;
+use crate::serve::ListenArgs;
 
 const START: &str = "\
 Examples:
@@ -49,10 +49,10 @@ on, and no connection is refused meanwhile.";
 
 /// Start, stop and ask the server in the background
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum ServerSubcommand {
     /// Start a server in the background
     #[command(after_help = START)]
-    Start(Listen),
+    Start(ListenArgs),
     /// Stop the server; panes live on
     #[command(after_help = STOP)]
     Stop,
@@ -61,19 +61,19 @@ pub(crate) enum Command {
     Status,
     /// Stop the server and start it again; panes live on
     #[command(after_help = RESTART)]
-    Restart(Listen),
+    Restart(ListenArgs),
     /// Have the server go on as the program that is now in its file
     #[command(after_help = UPGRADE)]
     Upgrade,
 }
 
-pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: ServerSubcommand) -> Result<ExitCode> {
     match command {
-        Command::Start(listen) => background::start(context, &listen.words())?,
-        Command::Stop => background::stop(context)?,
-        Command::Status => status::show(context)?,
-        Command::Restart(listen) => background::restart(context, &listen.words())?,
-        Command::Upgrade => background::upgrade(context)?,
+        ServerSubcommand::Start(listen) => background::start(context, &listen.to_args())?,
+        ServerSubcommand::Stop => background::stop(context)?,
+        ServerSubcommand::Status => status::show(context)?,
+        ServerSubcommand::Restart(listen) => background::restart(context, &listen.to_args())?,
+        ServerSubcommand::Upgrade => background::upgrade(context)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::new::from_here;
 use super::{params, read};
-use crate::context::Context;
-use crate::out::{Style, Table, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, TextTable};
 
 const START: &str = "\
 Examples:
@@ -39,10 +39,10 @@ Examples:
 
 /// Start, stop, show and use sessions in tmux
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum SessionSubcommand {
     /// Start a session, with a program in its first pane
     #[command(after_help = START)]
-    Start(Start),
+    Start(SessionStartArgs),
     /// Stop a session, and end the panes that were made for it
     #[command(after_help = STOP)]
     Stop {
@@ -70,7 +70,7 @@ pub(crate) enum Command {
 
 /// What to start.
 #[derive(clap::Args)]
-pub(crate) struct Start {
+pub(crate) struct SessionStartArgs {
     /// What to call it
     #[arg(default_value = "main")]
     name: String,
@@ -86,7 +86,7 @@ pub(crate) struct Start {
 }
 
 #[derive(Deserialize)]
-struct Session {
+struct SessionReply {
     name: String,
     socket: PathBuf,
     target: String,
@@ -95,16 +95,18 @@ struct Session {
     size: Size,
 }
 
-pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: SessionSubcommand) -> Result<ExitCode> {
     match command {
-        Command::Start(args) => start(context, args),
-        Command::Stop { name, keep_panes, itself } => stop(context, &name, keep_panes, itself),
-        Command::Attach { name } => attach(context, &name),
-        Command::List => list(context),
+        SessionSubcommand::Start(args) => start(context, args),
+        SessionSubcommand::Stop { name, keep_panes, itself } => {
+            stop(context, &name, keep_panes, itself)
+        }
+        SessionSubcommand::Attach { name } => attach(context, &name),
+        SessionSubcommand::List => list(context),
     }
 }
 
-fn start(context: &Context, args: Start) -> Result<ExitCode> {
+fn start(context: &CliContext, args: SessionStartArgs) -> Result<ExitCode> {
     let request = params([
         ("name", json!(args.name)),
         ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
@@ -116,29 +118,29 @@ fn start(context: &Context, args: Start) -> Result<ExitCode> {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.out.say(format!("{0} is started; `paned session attach {0}` shows it", args.name))?;
+    context.out.line(format!("{0} is started; `paned session attach {0}` shows it", args.name))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn stop(context: &Context, name: &str, keep_panes: bool, itself: bool) -> Result<ExitCode> {
+fn stop(context: &CliContext, name: &str, keep_panes: bool, itself: bool) -> Result<ExitCode> {
     let request = json!({ "name": name, "keepPanes": keep_panes, "self": itself });
     let answer = context.action("session:stop", &request)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.out.say(format!("{name} is stopped"))?;
+    context.out.line(format!("{name} is stopped"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Becomes tmux, which is what people know.
-fn attach(context: &Context, name: &str) -> Result<ExitCode> {
+fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     let sessions = sessions(context)?;
     let session = sessions.into_iter().find(|session| session.name == name).ok_or_else(|| {
         Refusal::not_found(format!("no session `{name}`; `paned session start {name}` starts it"))
     })?;
     // A tmux client does what its server says, so it is led to a server of ours only.
-    let socket = trusted_path::Socket::find(&session.socket).and_then(|socket| {
+    let socket = trusted_path::TrustedSocket::find(&session.socket).and_then(|socket| {
         socket.connect()?;
         Ok(socket.path())
     });
@@ -150,20 +152,20 @@ fn attach(context: &Context, name: &str) -> Result<ExitCode> {
     Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())
 }
 
-fn list(context: &Context) -> Result<ExitCode> {
+fn list(context: &CliContext) -> Result<ExitCode> {
     if context.out.is_json() {
         context.out.json(&context.action("session:list", &json!({}))?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let sessions = sessions(context)?;
     if sessions.is_empty() {
-        context.out.aside("no sessions; start one with `paned session start`")?;
+        context.out.note("no sessions; start one with `paned session start`")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = Table::new(&["NAME", "SIZE", "ATTACHED", "PANES", "SOCKET"]);
+    let mut table = TextTable::new(&["NAME", "SIZE", "ATTACHED", "PANES", "SOCKET"]);
     for session in sessions {
         table.row(vec![
-            Text::new(Style::Strong, &session.name),
+            StyledLine::new(TextStyle::Strong, &session.name),
             session.size.to_string().into(),
             session.attached.to_string().into(),
             session.panes.join(" ").into(),
@@ -174,6 +176,6 @@ fn list(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn sessions(context: &Context) -> Result<Vec<Session>> {
+fn sessions(context: &CliContext) -> Result<Vec<SessionReply>> {
     read(context.action("session:list", &json!({}))?)
 }

@@ -7,15 +7,15 @@ use paned_model::Refusal;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::cutter::last_lines;
-use super::ending::Ended;
-use super::follow::{Follower, Piece};
-use super::past::Past;
-use super::printed::Read;
-use super::printer::{Form, Printer};
+use super::exit_status::ProgramExit;
+use super::follow::{FollowedOutput, OutputFollower};
+use super::history::OutputHistory;
+use super::line_splitter::last_lines;
+use super::output::PaneReadReply;
+use super::output_writer::{OutputFormat, OutputWriter};
 use super::{for_each, read, refused};
-use crate::client::{self, Client};
-use crate::context::Context;
+use crate::client::{self, ApiClient};
+use crate::context::CliContext;
 use crate::out::Out;
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ When following, a line is shown when it has ended. --raw and following begin wit
 you ask for; following goes on when the server restarts.";
 
 /// The most lines that the server answers at once, and the most bytes.
-const MOST: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 const MIB: usize = 1 << 20;
 
 /// Show the last lines of panes, and follow them
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     raw: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     if args.raw && 1 < args.pane.len() {
         return Err(Refusal::invalid("`--raw` goes with one pane: bytes have no names").into());
     }
@@ -64,37 +64,37 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 /// How to show one of the panes.
-fn form(context: &Context, args: &Args, pane: &str) -> Form {
+fn form(context: &CliContext, args: &Args, pane: &str) -> OutputFormat {
     match args.raw {
-        true => Form::Raw,
-        false if context.out.is_json() => Form::Json(pane.to_owned()),
-        false if 1 < args.pane.len() => Form::Named(pane.to_owned()),
-        false => Form::Lines,
+        true => OutputFormat::Raw,
+        false if context.out.is_json() => OutputFormat::Json(pane.to_owned()),
+        false if 1 < args.pane.len() => OutputFormat::Named(pane.to_owned()),
+        false => OutputFormat::Lines,
     }
 }
 
-fn last(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
+fn last(context: &CliContext, args: &Args, pane: &str) -> Result<ExitCode> {
     if args.raw {
         return last_raw(context, args, pane);
     }
-    let limit = args.lines.min(MOST);
+    let limit = args.lines.min(MAX_LINES);
     let request = json!({ "paneId": pane, "tail": args.lines, "limit": limit });
     let answer = context.action("pane:read", &request)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer: Read = read(answer)?;
+    let answer: PaneReadReply = read(answer)?;
     // No line is as few as the server knows.
     if args.lines == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let mut printer = Printer::whole(context.out, form(context, args, pane));
-    if answer.truncated || answer.lines.iter().any(|line| line.cut || line.beheaded) {
+    let mut printer = OutputWriter::unlimited(context.out, form(context, args, pane));
+    if answer.truncated || answer.lines.iter().any(|line| line.cut || line.truncated_start) {
         let first = answer.total.saturating_sub(args.lines as u64);
         let past = match begin(context, pane, first)? {
-            Some(begin) => Past::between(context, pane, begin, answer.next),
-            None => Past::all(context, pane)?.until(answer.next),
+            Some(begin) => OutputHistory::between(context, pane, begin, answer.next),
+            None => OutputHistory::all(context, pane)?.until(answer.next),
         };
         past.show(printer)?;
         return Ok(ExitCode::SUCCESS);
@@ -106,30 +106,30 @@ fn last(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
 }
 
 /// The offset at which a line begins: where the one before it ends, if that is kept.
-fn begin(context: &Context, pane: &str, line: u64) -> Result<Option<u64>> {
+fn begin(context: &CliContext, pane: &str, line: u64) -> Result<Option<u64>> {
     let Some(before) = line.checked_sub(1) else { return Ok(None) };
     let request = json!({ "paneId": pane, "offset": before, "limit": 1 });
-    let answer: Read = read(context.action("pane:read", &request)?)?;
+    let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
     let is_kept = answer.lines.first().is_some_and(|line| line.n == before);
     Ok(is_kept.then_some(answer.next))
 }
 
 /// The last lines byte for byte, within the last MiB.
-fn last_raw(context: &Context, args: &Args, pane: &str) -> Result<ExitCode> {
+fn last_raw(context: &CliContext, args: &Args, pane: &str) -> Result<ExitCode> {
     let request = json!({ "paneId": pane, "view": "raw", "tail": MIB, "limit": MIB });
-    let answer: Read = read(context.action("pane:read", &request)?)?;
+    let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
     let bytes = answer.bytes()?;
     context.out.bytes(&bytes[last_lines(&bytes, args.lines)..])?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Follows all panes at once; each ends by itself.
-async fn follow(context: &Context, args: &Args) -> Result<ExitCode> {
+async fn follow(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let mut panes = JoinSet::new();
     for pane in &args.pane {
-        let printer = Printer::new(context.out, form(context, args, pane));
+        let printer = OutputWriter::new(context.out, form(context, args, pane));
         let tail =
-            Tail { client: context.client()?, out: context.out, pane: pane.clone(), printer };
+            TailedPane { client: context.client()?, out: context.out, pane: pane.clone(), printer };
         panes.spawn(tail.follow(args.lines));
     }
     let mut exit = ExitCode::SUCCESS;
@@ -142,28 +142,26 @@ async fn follow(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 /// One pane that is followed.
-struct Tail {
-    client: Client,
+struct TailedPane {
+    client: ApiClient,
     out: Out,
     pane: String,
-    printer: Printer,
+    printer: OutputWriter,
 }
 
-impl Tail {
+impl TailedPane {
     async fn follow(mut self, lines: usize) -> Result<()> {
-        let mut follower = Follower::new(&self.client, self.out, &self.pane, 0);
+        let mut follower = OutputFollower::new(&self.client, self.out, &self.pane, 0);
         follower.seek_last_lines(lines).await?;
         loop {
             match follower.next().await? {
-                Piece::Printed(bytes) => self.printer.print(&bytes)?,
-                Piece::Missed(bytes) => self.printer.missed(bytes)?,
-                Piece::Ended(info) => {
+                FollowedOutput::Printed(bytes) => self.printer.print(&bytes)?,
+                FollowedOutput::Missed(bytes) => self.printer.missed(bytes)?,
+                FollowedOutput::Ended(info) => {
                     self.printer.finish()?;
-                    let how = Ended::of(&info);
-                    let how = how.map_or_else(|| info.status.to_string(), Ended::words);
-                    return Ok(self
-                        .out
-                        .aside(format!("paned: {} has ended ({how})", self.pane))?);
+                    let how = ProgramExit::of(&info);
+                    let how = how.map_or_else(|| info.status.to_string(), ProgramExit::describe);
+                    return Ok(self.out.note(format!("paned: {} has ended ({how})", self.pane))?);
                 }
             }
         }

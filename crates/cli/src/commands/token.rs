@@ -7,10 +7,10 @@ use clap::Subcommand;
 use paned_model::{Grant, PaneSet, Scope};
 use serde_json::{Value, json};
 
-use super::span::seconds;
+use super::duration::seconds;
 use super::{for_each, params, read};
-use crate::context::Context;
-use crate::out::{Style, Table, Text, units};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, TextTable, units};
 
 const CREATE: &str = "\
 Examples:
@@ -31,10 +31,10 @@ Examples:
 
 /// Make, show and end tokens
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum TokenSubcommand {
     /// Make a token and print it, this once
     #[command(after_help = CREATE)]
-    Create(Create),
+    Create(TokenCreateArgs),
     /// Show every grant that holds, without its token
     #[command(after_help = LIST, visible_alias = "ls")]
     List,
@@ -49,7 +49,7 @@ pub(crate) enum Command {
 
 /// What the token may do.
 #[derive(clap::Args)]
-pub(crate) struct Create {
+pub(crate) struct TokenCreateArgs {
     /// What it may do; repeat for more
     #[arg(long, required = true)]
     scope: Vec<Scope>,
@@ -64,15 +64,15 @@ pub(crate) struct Create {
     expires: Option<u32>,
 }
 
-pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: TokenSubcommand) -> Result<ExitCode> {
     match command {
-        Command::Create(args) => create(context, args),
-        Command::List => list(context),
-        Command::Revoke { id } => for_each(context, &id, |id| revoke(context, id)),
+        TokenSubcommand::Create(args) => create(context, args),
+        TokenSubcommand::List => list(context),
+        TokenSubcommand::Revoke { id } => for_each(context, &id, |id| revoke(context, id)),
     }
 }
 
-fn create(context: &Context, args: Create) -> Result<ExitCode> {
+fn create(context: &CliContext, args: TokenCreateArgs) -> Result<ExitCode> {
     let panes = if args.pane.is_empty() { Value::Null } else { json!(args.pane) };
     let request = params([
         ("scopes", json!(args.scope)),
@@ -88,12 +88,12 @@ fn create(context: &Context, args: Create) -> Result<ExitCode> {
     let token = answer.get("token").and_then(Value::as_str).unwrap_or_default();
     let id = answer.pointer("/grant/id").and_then(Value::as_str).unwrap_or_default();
     // The token alone goes to standard output, so that it can be put where it belongs.
-    context.out.aside(format!("grant {id}; its token is shown this once:"))?;
-    context.out.say(token)?;
+    context.out.note(format!("grant {id}; its token is shown this once:"))?;
+    context.out.line(token)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(context: &Context) -> Result<ExitCode> {
+fn list(context: &CliContext) -> Result<ExitCode> {
     let answer = context.action("grant:list", &json!({}))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
@@ -104,14 +104,14 @@ fn list(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(grants: &[Grant]) -> Table {
-    let now = paned_keeper::clock::now();
-    let mut table = Table::new(&["ID", "SCOPES", "PANES", "AGE", "EXPIRES IN", "LABEL"]);
+fn table(grants: &[Grant]) -> TextTable {
+    let now = paned_keeper::time::now();
+    let mut table = TextTable::new(&["ID", "SCOPES", "PANES", "AGE", "EXPIRES IN", "LABEL"]);
     for grant in grants {
-        let scopes: Vec<_> = grant.scopes.iter().map(|scope| scope.word()).collect();
+        let scopes: Vec<_> = grant.scopes.iter().map(|scope| scope.as_str()).collect();
         let left = grant.expires_at.map(|end| units::age(end.since(now)));
         table.row(vec![
-            Text::new(Style::Strong, &grant.id.0),
+            StyledLine::new(TextStyle::Strong, &grant.id.0),
             scopes.join(",").into(),
             panes(&grant.panes).into(),
             units::age(now.since(grant.created_at)).into(),
@@ -131,12 +131,12 @@ fn panes(panes: &PaneSet) -> String {
     }
 }
 
-fn revoke(context: &Context, id: &str) -> Result<ExitCode> {
+fn revoke(context: &CliContext, id: &str) -> Result<ExitCode> {
     let answer = context.action("grant:revoke", &json!({ "id": id }))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(format!("{id} revoked"))?;
+        context.out.line(format!("{id} revoked"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CliContext;
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -21,11 +21,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext) -> Result<ExitCode> {
     if context.out.is_json() {
         context.out.json(&json!({ "version": VERSION }))?;
     } else {
-        context.out.say(format!("paned {VERSION}"))?;
+        context.out.line(format!("paned {VERSION}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,11 +7,11 @@ use paned_model::{Code, PaneInfo};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::printed::Line;
-use super::span::millis;
+use super::duration::millis;
+use super::output::CliOutputLine;
 use super::{ls, params, read};
-use crate::context::Context;
-use crate::out::{Out, Style, Text};
+use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,11 +58,11 @@ pub(crate) struct Args {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Waited {
-    met: Option<Met>,
+struct PaneWaitReply {
+    met: Option<WaitConditionReply>,
     timed_out: bool,
-    evidence: Vec<Line>,
-    tail: Vec<Line>,
+    evidence: Vec<CliOutputLine>,
+    tail: Vec<CliOutputLine>,
     pane: PaneInfo,
     #[serde(default)]
     why: Vec<String>,
@@ -70,7 +70,7 @@ struct Waited {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Met {
+enum WaitConditionReply {
     Pattern,
     Stop,
     Exit,
@@ -78,9 +78,9 @@ enum Met {
     ScreenChange,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("pane:wait", &request(args))?;
-    let waited: Waited = read(answer.clone())?;
+    let waited: PaneWaitReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
@@ -106,33 +106,43 @@ fn request(args: &Args) -> Value {
     ])
 }
 
-fn show(out: Out, waited: &Waited) -> Result<()> {
+fn show(out: Out, waited: &PaneWaitReply) -> Result<()> {
     let lines = match waited.met {
-        Some(Met::Pattern | Met::Stop) => &waited.evidence,
-        Some(Met::Quiet | Met::ScreenChange) => &waited.tail,
-        Some(Met::Exit) => return Ok(out.say(ls::status(&waited.pane))?),
+        Some(WaitConditionReply::Pattern | WaitConditionReply::Stop) => &waited.evidence,
+        Some(WaitConditionReply::Quiet | WaitConditionReply::ScreenChange) => &waited.tail,
+        Some(WaitConditionReply::Exit) => return Ok(out.line(ls::status(&waited.pane))?),
         None => return Ok(()),
     };
-    Ok(lines.iter().try_for_each(|line| out.program(&line.text))?)
+    Ok(lines.iter().try_for_each(|line| out.program_line(&line.text))?)
 }
 
-fn explain(out: Out, waited: &Waited) -> Result<()> {
+fn explain(out: Out, waited: &PaneWaitReply) -> Result<()> {
     let what = match waited.met {
-        Some(Met::Pattern | Met::Exit | Met::Quiet | Met::ScreenChange) => return Ok(()),
-        Some(Met::Stop) => "a line matched --stop first",
+        Some(
+            WaitConditionReply::Pattern
+            | WaitConditionReply::Exit
+            | WaitConditionReply::Quiet
+            | WaitConditionReply::ScreenChange,
+        ) => return Ok(()),
+        Some(WaitConditionReply::Stop) => "a line matched --stop first",
         None if waited.timed_out => "time ran out",
         None => "the program ended first",
     };
-    out.aside(Text::new(Style::Bad, "paned: ").then(Style::Plain, what))?;
-    Ok(waited.why.iter().try_for_each(|why| out.aside(format!("paned: {why}")))?)
+    out.note(StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, what))?;
+    Ok(waited.why.iter().try_for_each(|why| out.note(format!("paned: {why}")))?)
 }
 
-fn code(waited: &Waited) -> ExitCode {
+fn code(waited: &PaneWaitReply) -> ExitCode {
     let code = match waited.met {
-        Some(Met::Pattern | Met::Exit | Met::Quiet | Met::ScreenChange) => {
+        Some(
+            WaitConditionReply::Pattern
+            | WaitConditionReply::Exit
+            | WaitConditionReply::Quiet
+            | WaitConditionReply::ScreenChange,
+        ) => {
             return ExitCode::SUCCESS;
         }
-        Some(Met::Stop) => Code::Conflict,
+        Some(WaitConditionReply::Stop) => Code::Conflict,
         None if waited.timed_out => Code::Timeout,
         None => Code::Gone,
     };

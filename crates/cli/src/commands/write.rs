@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::warn;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     enter: bool,
 }
 
-pub(crate) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let request = json!({ "paneId": args.pane, "text": args.text, "enter": args.enter });
     let answer = context.action("pane:write", &request)?;
     warn(context, &answer)?;

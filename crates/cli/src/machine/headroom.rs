@@ -9,25 +9,25 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Headroom {
     pub(crate) used: u64,
-    pub(crate) most: u64,
+    pub(crate) limit: u64,
 }
 
 impl Headroom {
     pub(crate) fn left(self) -> u64 {
-        self.most.saturating_sub(self.used)
+        self.limit.saturating_sub(self.used)
     }
 }
 
 /// Ptys of the whole machine.
 pub(crate) fn ptys() -> Option<Headroom> {
     let used = number("/proc/sys/kernel/pty/nr")?;
-    Some(Headroom { used, most: number("/proc/sys/kernel/pty/max")? })
+    Some(Headroom { used, limit: number("/proc/sys/kernel/pty/max")? })
 }
 
 /// Processes of the whole machine.
 pub(crate) fn processes() -> Option<Headroom> {
     let load = fs::read_to_string("/proc/loadavg").ok()?;
-    Some(Headroom { used: threads(&load)?, most: number("/proc/sys/kernel/pid_max")? })
+    Some(Headroom { used: threads(&load)?, limit: number("/proc/sys/kernel/pid_max")? })
 }
 
 /// Bytes of the disk that a folder, or the nearest one above it that is there, lies on.
@@ -36,7 +36,7 @@ pub(crate) fn disk(folder: &Path) -> Option<Headroom> {
     let disk = rustix::fs::statvfs(there).ok()?;
     let free = disk.f_bavail * disk.f_frsize;
     let most = disk.f_blocks * disk.f_frsize;
-    Some(Headroom { used: most - free, most })
+    Some(Headroom { used: most - free, limit: most })
 }
 
 /// How many files this process may have open now, and how many if it asks.
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_lies_on_its_parents_disk() {
         assert_eq!(
-            disk(Path::new("/no/such/folder")).unwrap().most,
-            disk(Path::new("/")).unwrap().most
+            disk(Path::new("/no/such/folder")).unwrap().limit,
+            disk(Path::new("/")).unwrap().limit
         );
     }
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 
 /// Whoever listens on a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
+pub(crate) struct PortOwner {
     pub(crate) pid: u32,
     command: String,
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for PortOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (pid {})", self.command, self.pid)
     }
@@ -19,7 +19,7 @@ impl fmt::Display for Holder {
 
 /// Who listens on a port, as far as it can be found out: the processes of other users are closed to us, and
 /// not every system has `/proc`.
-pub(crate) fn holder(port: u16) -> Option<Holder> {
+pub(crate) fn owner(port: u16) -> Option<PortOwner> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let sockets = tables.iter().filter_map(|table| fs::read_to_string(table).ok());
     let inodes: Vec<_> = sockets.flat_map(|table| listening(&table, port)).collect();
@@ -27,12 +27,12 @@ pub(crate) fn holder(port: u16) -> Option<Holder> {
     let pids = fs::read_dir("/proc").ok()?.flatten();
     let pid = pids
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .find(|pid| holds(*pid, &links))?;
+        .find(|pid| has_socket(*pid, &links))?;
     let command = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    Some(Holder { pid, command: command.trim().to_owned() })
+    Some(PortOwner { pid, command: command.trim().to_owned() })
 }
 
-fn holds(pid: u32, links: &[String]) -> bool {
+fn has_socket(pid: u32, links: &[String]) -> bool {
     let Ok(files) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd")) else {
         return false;
     };
@@ -75,7 +75,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn we_find_ourselves() {
         let ours = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let found = holder(ours.local_addr().unwrap().port()).unwrap();
+        let found = owner(ours.local_addr().unwrap().port()).unwrap();
         assert_eq!(found.pid, std::process::id());
     }
 }

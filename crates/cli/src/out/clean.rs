@@ -20,7 +20,7 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
 
 /// A picture as it may be printed. Its escape sequences stay: a cell of a screen holds none. It may hold characters that
 /// turn the text around.
-pub(crate) fn picture(text: &str) -> Cow<'_, str> {
+pub(crate) fn ansi(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| !c.is_ascii() && is_unsafe(c);
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_picture_keeps_its_colours_and_turns_nothing_around() {
-        let shown = picture("\x1b[31mred\x1b[0m\r\n\u{202e}txt\u{9b}2J");
+        let shown = ansi("\x1b[31mred\x1b[0m\r\n\u{202e}txt\u{9b}2J");
         assert_eq!(shown, "\x1b[31mred\x1b[0m\r\n\\u{202e}txt\\u{9b}2J");
     }
 

@@ -15,8 +15,8 @@ use paned_model::Refusal;
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use table::Table;
-pub(crate) use text::{Style, Text};
+pub(crate) use table::TextTable;
+pub(crate) use text::{StyledLine, TextStyle};
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Out {
     is_terminal: bool,
     colour: bool,
     /// Colour on standard error.
-    colour_aside: bool,
+    stderr_colour: bool,
 }
 
 impl Out {
@@ -38,7 +38,7 @@ impl Out {
             json,
             is_terminal,
             colour: wanted && is_terminal,
-            colour_aside: wanted && io::stderr().is_terminal(),
+            stderr_colour: wanted && io::stderr().is_terminal(),
         }
     }
 
@@ -59,13 +59,13 @@ impl Out {
     }
 
     /// Prints a line that a program wrote: made safe for a terminal, and as it is elsewhere.
-    pub(crate) fn program(self, text: &str) -> io::Result<()> {
+    pub(crate) fn program_line(self, text: &str) -> io::Result<()> {
         let text = if self.is_terminal { clean::line(text) } else { text.into() };
         writeln!(io::stdout().lock(), "{text}")
     }
 
     /// The same for many lines, in one go.
-    pub(crate) fn programs<'a>(self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
+    pub(crate) fn program_lines<'a>(self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
         let mut text = String::new();
         for line in lines {
             text += &if self.is_terminal { clean::line(line) } else { line.into() };
@@ -75,8 +75,8 @@ impl Out {
     }
 
     /// Prints a picture made of text and of escape sequences of our own: the text is made safe for a terminal.
-    pub(crate) fn picture(self, text: &str) -> io::Result<()> {
-        let text = if self.is_terminal { clean::picture(text) } else { text.into() };
+    pub(crate) fn ansi(self, text: &str) -> io::Result<()> {
+        let text = if self.is_terminal { clean::ansi(text) } else { text.into() };
         self.bytes(text.as_bytes())
     }
 
@@ -88,26 +88,27 @@ impl Out {
     }
 
     /// Prints a line of the answer.
-    pub(crate) fn say(self, text: impl Into<Text>) -> io::Result<()> {
+    pub(crate) fn line(self, text: impl Into<StyledLine>) -> io::Result<()> {
         writeln!(io::stdout().lock(), "{}", text.into().render(self.colour))
     }
 
     /// Prints a table.
-    pub(crate) fn table(self, table: &Table) -> io::Result<()> {
+    pub(crate) fn table(self, table: &TextTable) -> io::Result<()> {
         let mut out = io::stdout().lock();
         table.lines(self.colour).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
     /// The lines of a table, for whoever draws them.
-    pub(crate) fn lines(self, table: &Table) -> Vec<String> {
+    pub(crate) fn lines(self, table: &TextTable) -> Vec<String> {
         table.lines(self.colour)
     }
 
     /// Prints names with their values, one per line.
-    pub(crate) fn fields(self, fields: &[(&str, Text)]) -> io::Result<()> {
+    pub(crate) fn fields(self, fields: &[(&str, StyledLine)]) -> io::Result<()> {
         let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         fields.iter().try_for_each(|(name, value)| {
-            let name = Text::new(Style::Faint, &format!("{name:width$}")).render(self.colour);
+            let name =
+                StyledLine::new(TextStyle::Faint, &format!("{name:width$}")).render(self.colour);
             writeln!(io::stdout().lock(), "{name}  {}", value.render(self.colour))
         })
     }
@@ -128,15 +129,16 @@ impl Out {
     }
 
     /// Says something that is no part of the answer.
-    pub(crate) fn aside(self, text: impl Into<Text>) -> io::Result<()> {
-        writeln!(io::stderr().lock(), "{}", text.into().render(self.colour_aside))
+    pub(crate) fn note(self, text: impl Into<StyledLine>) -> io::Result<()> {
+        writeln!(io::stderr().lock(), "{}", text.into().render(self.stderr_colour))
     }
 
     /// Says why it did not work: the sentence on standard error, and for programs the refusal as the
     /// answer.
-    pub(crate) fn refuse(self, refusal: &Refusal) -> io::Result<()> {
-        let sentence = Text::new(Style::Bad, "paned: ").then(Style::Plain, &refusal.sentence);
-        self.aside(sentence)?;
+    pub(crate) fn refusal(self, refusal: &Refusal) -> io::Result<()> {
+        let sentence =
+            StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &refusal.sentence);
+        self.note(sentence)?;
         if self.json { self.json(refusal) } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@ use super::clean;
 
 /// How a piece looks where there is colour. It carries no meaning of its own: without colour nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum TextStyle {
     Plain,
     Strong,
     Faint,
@@ -13,7 +13,7 @@ pub(crate) enum Style {
     Warn,
 }
 
-impl Style {
+impl TextStyle {
     fn code(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -28,17 +28,17 @@ impl Style {
 
 /// One line. Everything put into it is cleaned, so that printing it is always safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text(Vec<(Style, String)>);
+pub(crate) struct StyledLine(Vec<(TextStyle, String)>);
 
-impl Text {
+impl StyledLine {
     /// A line that begins with this.
-    pub(crate) fn new(style: Style, text: &str) -> Self {
+    pub(crate) fn new(style: TextStyle, text: &str) -> Self {
         Self(vec![(style, clean::line(text).into_owned())])
     }
 
     /// The line with this at its end.
     #[must_use]
-    pub(crate) fn then(mut self, style: Style, text: &str) -> Self {
+    pub(crate) fn then(mut self, style: TextStyle, text: &str) -> Self {
         self.0.push((style, clean::line(text).into_owned()));
         self
     }
@@ -57,8 +57,8 @@ impl Text {
 
     /// The line as it is sent.
     pub(crate) fn render(&self, colour: bool) -> String {
-        let piece = |(style, text): &(Style, String)| match style {
-            Style::Plain => text.clone(),
+        let piece = |(style, text): &(TextStyle, String)| match style {
+            TextStyle::Plain => text.clone(),
             _ if !colour || text.is_empty() => text.clone(),
             style => format!("{}{text}\x1b[0m", style.code()),
         };
@@ -66,13 +66,13 @@ impl Text {
     }
 }
 
-impl From<&str> for Text {
+impl From<&str> for StyledLine {
     fn from(text: &str) -> Self {
-        Self::new(Style::Plain, text)
+        Self::new(TextStyle::Plain, text)
     }
 }
 
-impl From<String> for Text {
+impl From<String> for StyledLine {
     fn from(text: String) -> Self {
         text.as_str().into()
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn colour_surrounds_clean_text_and_can_be_left_out() {
-        let text = Text::new(Style::Bad, "no\x1b[0m").then(Style::Plain, " pane");
+        let text = StyledLine::new(TextStyle::Bad, "no\x1b[0m").then(TextStyle::Plain, " pane");
         assert_eq!(text.render(true), "\x1b[31mno\\x1b[0m\x1b[0m pane");
         assert_eq!(text.render(false), "no\\x1b[0m pane");
         assert_eq!(text.width(), "no\\x1b[0m pane".len());

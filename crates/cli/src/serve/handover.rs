@@ -18,18 +18,18 @@ use paned_substrate::SECRET_VARIABLES;
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
-use super::kept::Kept;
 use super::lock::Lock;
+use super::server_fds::ServerFds;
 
 /// The variable with what is handed over. It is for nobody else's eyes: panes do not get it.
 const VARIABLE: &str = "PANED_HANDOVER";
 
 /// How long the new program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Numbers of descriptors, for the process that has them.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Handover {
+struct FdHandover {
     pid: u32,
     lock: RawFd,
     tcp: Vec<RawFd>,
@@ -43,9 +43,9 @@ struct Handover {
 ///
 /// # Errors
 /// When it is not as it should be.
-pub(super) fn take() -> Result<Option<Kept>> {
+pub(super) fn take() -> Result<Option<ServerFds>> {
     let Ok(text) = std::env::var(VARIABLE) else { return Ok(None) };
-    let said: Handover =
+    let said: FdHandover =
         serde_json::from_str(&text).with_context(|| format!("`{VARIABLE}` is not understood"))?;
     // Inherited from a server, as anybody's environment may be: not meant for us.
     if said.pid != std::process::id() {
@@ -56,12 +56,12 @@ pub(super) fn take() -> Result<Option<Kept>> {
     let all = |numbers: &[RawFd]| {
         numbers.iter().map(|number| Ok(take(*number)?.into())).collect::<Result<Vec<TcpListener>>>()
     };
-    Ok(Some(Kept {
+    Ok(Some(ServerFds {
         lock: Lock::inherited(take(said.lock)?),
-        _claim: None,
+        _path_lock: None,
         tcp: all(&said.tcp)?,
         unix: take(said.unix)?.into(),
-        doors: all(&said.doors)?,
+        compat: all(&said.doors)?,
         files: said.files,
         is_inherited: true,
     }))
@@ -84,7 +84,7 @@ impl Upgrade {
 
     /// Becomes the program in our file. Comes back only with the reason why not. Call it when no thread is
     /// left that could start a process, which would get the descriptors too.
-    pub(super) fn exec(&self, kept: &Kept) -> anyhow::Error {
+    pub(super) fn exec(&self, kept: &ServerFds) -> anyhow::Error {
         match self.check().and_then(|()| self.hand_over(kept)) {
             Ok(error) => anyhow::Error::new(error)
                 .context(format!("cannot become {}", self.program.display())),
@@ -92,13 +92,13 @@ impl Upgrade {
         }
     }
 
-    fn hand_over(&self, kept: &Kept) -> Result<io::Error> {
-        let handover = serde_json::to_string(&Handover {
+    fn hand_over(&self, kept: &ServerFds) -> Result<io::Error> {
+        let handover = serde_json::to_string(&FdHandover {
             pid: std::process::id(),
             lock: kept.lock.as_fd().as_raw_fd(),
             tcp: kept.tcp.iter().map(AsRawFd::as_raw_fd).collect(),
             unix: kept.unix.as_raw_fd(),
-            doors: kept.doors.iter().map(AsRawFd::as_raw_fd).collect(),
+            doors: kept.compat.iter().map(AsRawFd::as_raw_fd).collect(),
             files: kept.files,
         })?;
         for fd in descriptors(kept) {
@@ -121,7 +121,7 @@ impl Upgrade {
         }
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().with_context(|| format!("cannot run {shown}"))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + VERSION_TIMEOUT;
         loop {
             match child.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
@@ -129,7 +129,7 @@ impl Upgrade {
                 None if deadline < Instant::now() => {
                     child.kill()?;
                     child.wait()?;
-                    bail!("{shown} did not say its version in {} s", PATIENCE.as_secs());
+                    bail!("{shown} did not say its version in {} s", VERSION_TIMEOUT.as_secs());
                 }
                 None => sleep(Duration::from_millis(5)),
             }
@@ -137,7 +137,7 @@ impl Upgrade {
     }
 }
 
-fn descriptors(kept: &Kept) -> impl Iterator<Item = BorrowedFd<'_>> {
-    let tcp = kept.tcp.iter().chain(&kept.doors).map(AsFd::as_fd);
+fn descriptors(kept: &ServerFds) -> impl Iterator<Item = BorrowedFd<'_>> {
+    let tcp = kept.tcp.iter().chain(&kept.compat).map(AsFd::as_fd);
     [kept.lock.as_fd(), kept.unix.as_fd()].into_iter().chain(tcp)
 }

@@ -16,9 +16,9 @@ const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
 /// How often to look for a port that is free on both addresses.
 const TRIES: usize = 20;
 /// What to do when the server's own port is taken.
-const OURS: &str = "choose another with `--port`";
+const SERVER_PORT_HINT: &str = "choose another with `--port`";
 /// What to do when a door's is.
-const DOORS: &str = "choose another for the door with `--door NAME=ADDRESS:PORT`";
+const COMPAT_PORT_HINT: &str = "choose another for the door with `--door NAME=ADDRESS:PORT`";
 
 /// Listens on a port of each address that the machine has.
 ///
@@ -29,18 +29,21 @@ pub(super) fn tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, R
         match bind_all(addresses, port) {
             // Free on one address and taken on the other: let the system choose again.
             Err((_, error)) if port == 0 && error.kind() == ErrorKind::AddrInUse => {}
-            other => return other.map_err(|(address, error)| refused(address, &error, OURS)),
+            other => {
+                return other
+                    .map_err(|(address, error)| refused(address, &error, SERVER_PORT_HINT));
+            }
         }
     }
-    bind_all(addresses, port).map_err(|(address, error)| refused(address, &error, OURS))
+    bind_all(addresses, port).map_err(|(address, error)| refused(address, &error, SERVER_PORT_HINT))
 }
 
 /// Listens on the one address of a door.
 ///
 /// # Errors
 /// When the port is taken.
-pub(super) fn one(address: SocketAddr) -> Result<TcpListener, Refusal> {
-    bind(address).map_err(|error| refused(address, &error, DOORS))
+pub(super) fn tcp_at(address: SocketAddr) -> Result<TcpListener, Refusal> {
+    bind(address).map_err(|error| refused(address, &error, COMPAT_PORT_HINT))
 }
 
 /// Listens on a socket that only its user can open. Call it with the lock held: what is there is stale then.
@@ -116,7 +119,7 @@ fn refused(address: SocketAddr, error: &io::Error, advice: &str) -> Refusal {
         return Refusal::new(Code::Unavailable, format!("cannot listen on {address}: {error}"));
     }
     let port = address.port();
-    let holder = port::holder(port).map_or_else(|| "somebody else".to_owned(), |it| it.to_string());
+    let holder = port::owner(port).map_or_else(|| "somebody else".to_owned(), |it| it.to_string());
     let sentence = format!("port {port} is taken by {holder}; {advice}, 0 for a free one");
     Refusal::new(Code::Unavailable, sentence)
 }
@@ -151,7 +154,7 @@ mod tests {
         assert_eq!(refusal.code, Code::Unavailable);
         assert!(refusal.sentence.starts_with(&format!("port {port} is taken by ")), "{refusal}");
         assert!(refusal.sentence.contains("`--port`"), "{refusal}");
-        let refusal = one(taken.local_addr().unwrap()).unwrap_err();
+        let refusal = tcp_at(taken.local_addr().unwrap()).unwrap_err();
         assert!(refusal.sentence.contains("`--door ") && !refusal.sentence.contains("--port"));
     }
 }

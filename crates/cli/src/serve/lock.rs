@@ -10,10 +10,10 @@ use paned_model::{Code, Refusal};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 
-use crate::state::State;
+use crate::state_folder::StateFolder;
 
 /// A server that was killed holds its lock until the system has taken it apart.
-const PATIENCE: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Held as long as this lives, through `exec` too, and let go of by the system when we die.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl Lock {
     ///
     /// # Errors
     /// When somebody has it; the sentence says who.
-    pub(crate) fn take(state: &State) -> Result<Self, Refusal> {
+    pub(crate) fn take(state: &StateFolder) -> Result<Self, Refusal> {
         let lock = Self::open(state)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         while !lock.try_hold() {
             if deadline < Instant::now() {
                 return Err(held(state));
@@ -42,13 +42,13 @@ impl Lock {
     }
 
     /// Whether nobody has the lock.
-    pub(crate) fn is_free(state: &State) -> bool {
+    pub(crate) fn is_free(state: &StateFolder) -> bool {
         // Without the file nobody can have it.
         File::open(state.lock())
             .map_or(true, |file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok())
     }
 
-    fn open(state: &State) -> Result<Self, Refusal> {
+    fn open(state: &StateFolder) -> Result<Self, Refusal> {
         let mut open = OpenOptions::new();
         let file = open.create(true).truncate(false).write(true).mode(0o600).open(state.lock());
         file.map(Self).map_err(|error| {
@@ -67,15 +67,15 @@ impl AsFd for Lock {
     }
 }
 
-fn held(state: &State) -> Refusal {
+fn held(state: &StateFolder) -> Refusal {
     let folder = state.folder().display();
     let cure = "stop it with `paned server stop`, or choose another folder with `--state-dir`";
-    match state.served() {
+    match state.server_info() {
         Some(served) => {
             let (pid, url) = (served.pid, &served.url);
             let sentence =
                 format!("a paned server (pid {pid}, {url}) serves {folder} already; {cure}");
-            Refusal::new(Code::Conflict, sentence).with(json!({ "pid": pid, "url": url }))
+            Refusal::new(Code::Conflict, sentence).with_details(json!({ "pid": pid, "url": url }))
         }
         None => Refusal::new(
             Code::Conflict,
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn one_at_a_time() {
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path().to_owned());
+        let state = StateFolder::at(dir.path().to_owned());
         let first = Lock::take(&state).unwrap();
         assert!(!Lock::is_free(&state));
         assert_eq!(Lock::take(&state).unwrap_err().code, Code::Conflict);

@@ -2,17 +2,17 @@
 //!
 //! Order matters here. The lock comes first, so that everything after it is ours alone; then the places where
 //! we listen, the journal, the panes; `server.json` and the first word come last, when all of it is true. What
-//! is [`kept::Kept`] outlives an upgrade; everything else is built anew.
+//! is [`server_fds::ServerFds`] outlives an upgrade; everything else is built anew.
 
-mod claim;
-mod door;
+mod assemble;
+mod compat_flag;
 mod handover;
-mod house;
-mod kept;
 mod listeners;
 pub(crate) mod lock;
 mod logs;
-pub(crate) mod ready;
+mod path_lock;
+pub(crate) mod ready_line;
+mod server_fds;
 mod signals;
 
 use std::fs;
@@ -21,16 +21,16 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use paned_keeper::fds::close_inherited;
 use paned_keeper::memory;
-use paned_kernel::Wish;
+use paned_kernel::ServerCommand;
 use paned_model::Refusal;
 
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::out::Out;
-use crate::settings::{Flags, Settings};
-use crate::state::State;
-use door::{DoorAt, DoorFlag};
+use crate::settings::{SettingFlags, Settings};
+use crate::state_folder::StateFolder;
+use compat_flag::{CompatAddress, CompatFlag};
 use handover::Upgrade;
-use kept::Kept;
+use server_fds::ServerFds;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +49,7 @@ standard error (error, warn, info, debug, trace). ^C stops the server; panes liv
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    listen: Listen,
+    listen: ListenArgs,
     /// Run away from the terminal, for `paned server start`
     #[arg(long, hide = true)]
     detached: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 
 /// Where to listen.
 #[derive(clap::Args, Debug, Default)]
-pub(crate) struct Listen {
+pub(crate) struct ListenArgs {
     /// The port; 0 picks a free one [env: PANED_PORT] [default: 7263]
     #[arg(long)]
     port: Option<u16>,
@@ -68,24 +68,24 @@ pub(crate) struct Listen {
     /// clients without a token, `,pane=NAME` says which agent agentapi is about. Without an address it is taken from the
     /// tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
     #[arg(long, value_name = "NAME[=ADDRESS[,open]]")]
-    door: Vec<DoorFlag>,
+    door: Vec<CompatFlag>,
 }
 
-impl Listen {
-    fn flags(&self) -> Flags {
+impl ListenArgs {
+    fn flags(&self) -> SettingFlags {
         let port = self.port.map(|port| ("port", port.to_string()));
         let host = self.host.clone().map(|host| ("host", host));
-        let named = self.door.iter().filter_map(DoorFlag::key);
+        let named = self.door.iter().filter_map(CompatFlag::key);
         let named = named.map(|key| (key, true.to_string()));
         port.into_iter().chain(host).chain(named).collect()
     }
 
     /// The doors with a port of their own: those of the command line, then those of the settings.
-    fn doors(&self, settings: &Settings) -> Result<Vec<DoorAt>, Refusal> {
-        let mut doors: Vec<DoorAt> = self.door.iter().filter_map(DoorFlag::at).collect();
-        for said in &settings.doors.listeners {
-            let at: DoorAt = said.parse().map_err(Refusal::invalid)?;
-            if doors.iter().all(|door| door.door != at.door) {
+    fn compat_addresses(&self, settings: &Settings) -> Result<Vec<CompatAddress>, Refusal> {
+        let mut doors: Vec<CompatAddress> = self.door.iter().filter_map(CompatFlag::at).collect();
+        for said in &settings.compat.listeners {
+            let at: CompatAddress = said.parse().map_err(Refusal::invalid)?;
+            if doors.iter().all(|door| door.compat != at.compat) {
                 doors.push(at);
             }
         }
@@ -93,7 +93,7 @@ impl Listen {
     }
 
     /// The same on a command line.
-    pub(crate) fn words(&self) -> Vec<String> {
+    pub(crate) fn to_args(&self) -> Vec<String> {
         let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("doors."));
         let doors = self.door.iter().map(|door| ("door", door.to_string()));
         flags.chain(doors).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
@@ -101,56 +101,56 @@ impl Listen {
 }
 
 /// What a server is built from, each time it is built.
-struct Plan {
+struct ServeOptions {
     out: Out,
     settings: Settings,
-    state: State,
+    state: StateFolder,
     /// What was said on the command line about where to listen.
-    words: Vec<String>,
-    doors: Vec<DoorAt>,
-    greeting: Greeting,
+    listen_args: Vec<String>,
+    compat: Vec<CompatAddress>,
+    ready_format: ReadyFormat,
 }
 
 /// In whose words a server says that it is ready.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Greeting {
-    Ours,
+enum ReadyFormat {
+    Paned,
     Agentmux,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let inherited = handover::take()?;
     if args.detached {
         detach()?;
     }
-    serve(context, &args.listen, Greeting::Ours, inherited)
+    serve(context, &args.listen, ReadyFormat::Paned, inherited)
 }
 
 /// The same with the door of agentmux, as whoever started agentmux expects it.
-pub(crate) fn run_agentmux(context: &Context) -> Result<ExitCode> {
+pub(crate) fn run_agentmux(context: &CliContext) -> Result<ExitCode> {
     let inherited = handover::take()?;
-    serve(context, &Listen::default(), Greeting::Agentmux, inherited)
+    serve(context, &ListenArgs::default(), ReadyFormat::Agentmux, inherited)
 }
 
 fn serve(
-    context: &Context,
-    listen: &Listen,
-    greeting: Greeting,
-    inherited: Option<Kept>,
+    context: &CliContext,
+    listen: &ListenArgs,
+    greeting: ReadyFormat,
+    inherited: Option<ServerFds>,
 ) -> Result<ExitCode> {
-    memory::give_back();
+    memory::configure_malloc();
     logs::start()?;
     close_inherited().context("cannot see which files are open")?;
     protect_memory();
     let mut flags = listen.flags();
-    if greeting == Greeting::Agentmux {
+    if greeting == ReadyFormat::Agentmux {
         flags.insert("doors.agentmux_serve", true.to_string());
     }
     let settings = context.settings(flags)?;
-    let state = State::at(settings.state_dir.clone());
-    let (words, doors) = (listen.words(), listen.doors(&settings)?);
-    for (variable, door) in &settings.doors.leftovers {
-        if doors.iter().all(|at| at.door != *door) {
+    let state = StateFolder::at(settings.state_dir.clone());
+    let (words, doors) = (listen.to_args(), listen.compat_addresses(&settings)?);
+    for (variable, door) in &settings.compat.unused_variables {
+        if doors.iter().all(|at| at.compat != *door) {
             tracing::warn!(
                 "{variable} is set, but opens no port by itself: to serve clients of {door}, add `--door {door}` or \
                  `{}_serve = true` under `[doors]` in config.toml",
@@ -158,26 +158,33 @@ fn serve(
             );
         }
     }
-    let plan = Plan { out: context.out, settings, state, words, doors, greeting };
+    let plan = ServeOptions {
+        out: context.out,
+        settings,
+        state,
+        listen_args: words,
+        compat: doors,
+        ready_format: greeting,
+    };
     let upgrade = Upgrade::new()?;
     let kept = match inherited {
-        Some(kept) => kept.claim(&plan.state),
-        None => Kept::new(&plan)?,
+        Some(kept) => kept.lock_path(&plan.state),
+        None => ServerFds::new(&plan)?,
     };
-    live(&plan, &kept, &upgrade)?;
-    plan.state.forget_served();
+    serve_until_stopped(&plan, &kept, &upgrade)?;
+    plan.state.remove_server_info();
     let _ = fs::remove_file(plan.state.socket());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Serves until somebody wants it to stop. An upgrade that works does not come back from here; after one that
 /// does not, the house is built again as it was.
-fn live(plan: &Plan, kept: &Kept, upgrade: &Upgrade) -> Result<()> {
+fn serve_until_stopped(plan: &ServeOptions, kept: &ServerFds, upgrade: &Upgrade) -> Result<()> {
     let mut failed = None;
     loop {
-        match house::live(plan, kept, failed)? {
-            Wish::Stop => return Ok(()),
-            Wish::Upgrade => {
+        match assemble::run_server(plan, kept, failed)? {
+            ServerCommand::Stop => return Ok(()),
+            ServerCommand::Upgrade => {
                 let error = upgrade.exec(kept);
                 tracing::error!(%error, "the upgrade did not happen; going on as before");
                 failed = Some(error.to_string());

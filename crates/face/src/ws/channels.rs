@@ -9,11 +9,11 @@ use std::future::pending;
 use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Aborted, BoxFuture};
 use futures_util::stream::FuturesUnordered;
-use paned_kernel::{Piece, Printed};
+use paned_kernel::{PaneOutput, PaneOutputChunk};
 use paned_model::{Code, Offset, PaneInfo, Refusal};
 
-use super::window::Window;
-use super::{MAX_CHANNELS, PIECE};
+use super::window::SendWindow;
+use super::{MAX_CHANNELS, MAX_OUTPUT_BYTES};
 
 /// The open channels.
 #[derive(Default)]
@@ -24,30 +24,30 @@ pub(super) struct Channels {
     last: u32,
 }
 
-type Pulls = FuturesUnordered<Abortable<BoxFuture<'static, Pulled>>>;
+type Pulls = FuturesUnordered<Abortable<BoxFuture<'static, ChannelPull>>>;
 
 struct Channel {
-    window: Window,
-    reader: Reader,
+    window: SendWindow,
+    reader: ChannelReader,
 }
 
 /// Where a channel's reader is.
-enum Reader {
+enum ChannelReader {
     /// In a pull, which can be called off.
     Pulling(AbortHandle),
     /// Here, until the window has room again.
-    Waiting(Printed),
+    Waiting(PaneOutput),
 }
 
 /// What a pull brings back.
-struct Pulled {
+struct ChannelPull {
     channel: u32,
-    reader: Printed,
-    piece: Result<Piece, Refusal>,
+    reader: PaneOutput,
+    piece: Result<PaneOutputChunk, Refusal>,
 }
 
 /// What came of a channel.
-pub(super) enum News {
+pub(super) enum ChannelOutput {
     /// Bytes from this offset on.
     Bytes(u32, Offset, Vec<u8>),
     /// The bytes between these offsets are no longer kept.
@@ -63,13 +63,13 @@ impl Channels {
     ///
     /// # Errors
     /// When there are too many.
-    pub(super) fn open(&mut self, reader: Printed, window: Window) -> Result<u32, Refusal> {
+    pub(super) fn open(&mut self, reader: PaneOutput, window: SendWindow) -> Result<u32, Refusal> {
         if MAX_CHANNELS <= self.open.len() {
             let sentence = format!("a socket has at most {MAX_CHANNELS} channels; close some");
             return Err(Refusal::new(Code::Limit, sentence));
         }
         self.last += 1;
-        let reader = go_on(&mut self.pulls, self.last, &window, reader);
+        let reader = pull_or_wait(&mut self.pulls, self.last, &window, reader);
         self.open.insert(self.last, Channel { window, reader });
         Ok(self.last)
     }
@@ -81,8 +81,8 @@ impl Channels {
     pub(super) fn close(&mut self, channel: u32) -> Result<(), Refusal> {
         self.check_known(channel)?;
         match self.open.remove(&channel).map(|channel| channel.reader) {
-            Some(Reader::Pulling(pull)) => pull.abort(),
-            Some(Reader::Waiting(_)) | None => {}
+            Some(ChannelReader::Pulling(pull)) => pull.abort(),
+            Some(ChannelReader::Waiting(_)) | None => {}
         }
         Ok(())
     }
@@ -98,8 +98,10 @@ impl Channels {
         };
         let acknowledged = window.acknowledge(offset);
         let reader = match reader {
-            Reader::Waiting(reader) => go_on(&mut self.pulls, channel, &window, reader),
-            Reader::Pulling(_) => reader,
+            ChannelReader::Waiting(reader) => {
+                pull_or_wait(&mut self.pulls, channel, &window, reader)
+            }
+            ChannelReader::Pulling(_) => reader,
         };
         self.open.insert(channel, Channel { window, reader });
         acknowledged.map_err(|sent| {
@@ -108,11 +110,11 @@ impl Channels {
     }
 
     /// The next thing that comes of any channel. Dropping the future loses nothing.
-    pub(super) async fn next(&mut self) -> News {
+    pub(super) async fn next(&mut self) -> ChannelOutput {
         loop {
             match self.pulls.next().await {
                 Some(Ok(pulled)) => {
-                    if let Some(news) = self.settle(pulled) {
+                    if let Some(news) = self.finish_pull(pulled) {
                         return news;
                     }
                 }
@@ -123,27 +125,30 @@ impl Channels {
     }
 
     /// Takes what a pull brought and has the channel go on; nothing when it was closed meanwhile.
-    fn settle(&mut self, Pulled { channel, reader, piece }: Pulled) -> Option<News> {
+    fn finish_pull(
+        &mut self,
+        ChannelPull { channel, reader, piece }: ChannelPull,
+    ) -> Option<ChannelOutput> {
         let open = self.open.get_mut(&channel)?;
         let news = match piece {
-            Ok(Piece::Bytes(offset, bytes)) => {
+            Ok(PaneOutputChunk::Bytes(offset, bytes)) => {
                 open.window.send(bytes.len());
-                News::Bytes(channel, offset, bytes)
+                ChannelOutput::Bytes(channel, offset, bytes)
             }
-            Ok(Piece::Gap(from, to)) => {
+            Ok(PaneOutputChunk::Gap(from, to)) => {
                 open.window.skip(to);
-                News::Gap(channel, from, to)
+                ChannelOutput::Gap(channel, from, to)
             }
-            Ok(Piece::End) => {
+            Ok(PaneOutputChunk::End) => {
                 self.open.remove(&channel);
-                return Some(News::End(channel, Box::new(reader.info())));
+                return Some(ChannelOutput::End(channel, Box::new(reader.info())));
             }
             Err(refusal) => {
                 self.open.remove(&channel);
-                return Some(News::Failed(channel, refusal));
+                return Some(ChannelOutput::Failed(channel, refusal));
             }
         };
-        open.reader = go_on(&mut self.pulls, channel, &open.window, reader);
+        open.reader = pull_or_wait(&mut self.pulls, channel, &open.window, reader);
         Some(news)
     }
 
@@ -156,18 +161,23 @@ impl Channels {
 }
 
 /// Has a channel pull its next piece, or wait until there is room for one.
-fn go_on(pulls: &mut Pulls, channel: u32, window: &Window, reader: Printed) -> Reader {
-    let room = usize::try_from(window.room()).unwrap_or(PIECE).min(PIECE);
+fn pull_or_wait(
+    pulls: &mut Pulls,
+    channel: u32,
+    window: &SendWindow,
+    reader: PaneOutput,
+) -> ChannelReader {
+    let room = usize::try_from(window.room()).unwrap_or(MAX_OUTPUT_BYTES).min(MAX_OUTPUT_BYTES);
     match room {
-        0 => Reader::Waiting(reader),
-        room => Reader::Pulling(pull(pulls, channel, reader, room)),
+        0 => ChannelReader::Waiting(reader),
+        room => ChannelReader::Pulling(pull(pulls, channel, reader, room)),
     }
 }
 
-fn pull(pulls: &mut Pulls, channel: u32, mut reader: Printed, room: usize) -> AbortHandle {
-    let pull: BoxFuture<'static, Pulled> = Box::pin(async move {
+fn pull(pulls: &mut Pulls, channel: u32, mut reader: PaneOutput, room: usize) -> AbortHandle {
+    let pull: BoxFuture<'static, ChannelPull> = Box::pin(async move {
         let piece = reader.next(room).await;
-        Pulled { channel, reader, piece }
+        ChannelPull { channel, reader, piece }
     });
     let (handle, registration) = AbortHandle::new_pair();
     pulls.push(Abortable::new(pull, registration));

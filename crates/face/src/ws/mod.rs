@@ -2,27 +2,27 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `ask`, `say` | the protocol's two directions: text frames of JSON, and binary frames of output |
-//! | `hello`, `farewell` | how a socket begins and ends |
+//! | `request`, `say` | the protocol's two directions: text frames of JSON, and binary frames of output |
+//! | `handshake`, `close` | how a socket begins and ends |
 //! | `session` | one task that owns one socket |
-//! | `channels`, `window`, `opening` | subscriptions: pulled in turns, each as far as its window goes |
-//! | `work`, `facts` | actions under way; events that are followed |
-//! | `wire` | what waits to be sent, and the one flush that sends it |
+//! | `channels`, `window`, `subscribe` | subscriptions: pulled in turns, each as far as its window goes |
+//! | `jobs`, `event_feed` | actions under way; events that are followed |
+//! | `outbound` | what waits to be sent, and the one flush that sends it |
 //!
 //! `docs/websocket.md` is the protocol as a client sees it. Like every face this one only translates: whether
 //! something may be done, the kernel says, for this socket as for every other door.
 
-mod ask;
 mod channels;
-mod facts;
-pub(crate) mod farewell;
-mod hello;
-mod opening;
-mod say;
+pub(crate) mod close;
+mod event_feed;
+mod handshake;
+mod jobs;
+mod message;
+pub(crate) mod outbound;
+mod request;
 mod session;
+mod subscribe;
 mod window;
-pub(crate) mod wire;
-mod work;
 
 use std::sync::Arc;
 
@@ -38,31 +38,31 @@ use paned_model::{Code, Refusal};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::lane::Lane;
-use crate::ration::Ration;
-use crate::reply::{Outcome, Rejection, json};
-use crate::seats::Seat;
-use crate::shared::Shared;
-use crate::when_woken::WhenWoken;
-use crate::who;
-use farewell::Farewell;
-use session::Session;
-use wire::{Heard, Wire};
+use crate::auth;
+use crate::conn_limit::ConnSlot;
+use crate::lane::RawFrameQueue;
+use crate::poll_on_wake::WhenWoken;
+use crate::read_limit::ReadLimit;
+use crate::reply::{HandlerResult, Rejection, json};
+use crate::state::ServerState;
+use close::CloseReason;
+use outbound::{Wire, WsInbound};
+use session::WsSession;
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
 pub(crate) const PROTOCOL: &str = "paned.v1";
 /// The most channels of a socket.
 const MAX_CHANNELS: usize = 64;
 /// The most bytes of output in a frame.
-const PIECE: usize = 64 << 10;
+const MAX_OUTPUT_BYTES: usize = 64 << 10;
 /// How many bytes a channel sends unacknowledged, unless its client says otherwise.
-const WINDOW: u64 = 1 << 20;
+const DEFAULT_WINDOW: u64 = 1 << 20;
 /// The most it may say.
 const MAX_WINDOW: u64 = 16 << 20;
 /// What is read in one go. The library clears as much before each read, so more would cost more.
 const READ: usize = 8 << 10;
 /// About how much is read of a socket before it is known who opened it: room for any token.
-const HELLO: usize = 8 << 10;
+const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 
 /// How a connection becomes a socket.
 #[derive(Clone)]
@@ -70,29 +70,29 @@ pub(crate) struct Hand {
     /// Takes what is to be done with it then.
     pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
     /// The connection's lane.
-    pub(crate) lane: Lane,
+    pub(crate) lane: RawFrameQueue,
     /// How much is read of it.
-    pub(crate) ration: Ration,
+    pub(crate) read_limit: ReadLimit,
     /// Where its client sits.
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) conn_slot: Arc<ConnSlot>,
 }
 
 /// A socket, and what its request said of whoever opened it.
-struct Visit {
-    shared: Arc<Shared>,
+struct WsConn {
+    shared: Arc<ServerState>,
     caller: Option<Caller>,
     headers: HeaderMap,
     /// How much is read, and where they sit, until they are known.
-    ration: Ration,
-    seat: Arc<Seat>,
-    wire: Wire,
-    heard: Heard,
+    read_limit: ReadLimit,
+    conn_slot: Arc<ConnSlot>,
+    outbound: Wire,
+    heard: WsInbound,
 }
 
 /// What is spoken here, for whoever asks without upgrading.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Spoken {
+struct WsProtocolInfo {
     protocol: &'static str,
     max_channels: usize,
     max_message_bytes: usize,
@@ -101,26 +101,43 @@ struct Spoken {
 }
 
 /// Turns the connection into a socket, or says what is spoken here.
-pub(crate) async fn open(shared: Arc<Shared>, caller: Option<Caller>, request: Request) -> Outcome {
+pub(crate) async fn open(
+    shared: Arc<ServerState>,
+    caller: Option<Caller>,
+    request: Request,
+) -> HandlerResult {
     let (mut parts, _) = request.into_parts();
     if !parts.headers.contains_key(UPGRADE) {
-        caller.ok_or_else(who::unknown)?;
+        caller.ok_or_else(auth::missing_token)?;
         return describe(&shared);
     }
     let upgrade = match upgrade(&mut parts).await {
         Ok(upgrade) => upgrade,
         // Whoever shows no token learns nothing, not even what is wrong.
-        Err(rejection) => return Err(caller.map_or_else(|| who::unknown().into(), |_| rejection)),
+        Err(rejection) => {
+            return Err(caller.map_or_else(|| auth::missing_token().into(), |_| rejection));
+        }
     };
     let most = shared.limits.body_bytes;
     let headers = std::mem::take(&mut parts.headers);
     let hand = Hand::of(&mut parts)?;
-    let (ration, seat) = (hand.ration.clone(), hand.seat.clone());
+    let (ration, seat) = (hand.read_limit.clone(), hand.conn_slot.clone());
     if caller.is_none() {
-        ration.limit(HELLO);
+        ration.set(MAX_UNAUTHENTICATED_BYTES);
     }
-    hand_over(hand, upgrade, most, |wire, heard| {
-        Box::pin(Visit { shared, caller, headers, ration, seat, wire, heard }.run())
+    run_on_upgrade(hand, upgrade, most, |wire, heard| {
+        Box::pin(
+            WsConn {
+                shared,
+                caller,
+                headers,
+                read_limit: ration,
+                conn_slot: seat,
+                outbound: wire,
+                heard,
+            }
+            .run(),
+        )
     })
 }
 
@@ -139,12 +156,12 @@ impl Hand {
 ///
 /// # Errors
 /// When the connection cannot become one.
-pub(crate) fn hand_over(
+pub(crate) fn run_on_upgrade(
     Hand { visit, lane, .. }: Hand,
     upgrade: WebSocketUpgrade,
     most: usize,
-    talk: impl FnOnce(Wire, Heard) -> BoxFuture<'static, ()> + Send + 'static,
-) -> Outcome {
+    talk: impl FnOnce(Wire, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
+) -> HandlerResult {
     // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
     let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
@@ -168,42 +185,50 @@ async fn upgrade(parts: &mut Parts) -> Result<WebSocketUpgrade, Rejection> {
     Err(Refusal::invalid(format!("offer `{PROTOCOL}` in `Sec-WebSocket-Protocol` too")).into())
 }
 
-fn describe(shared: &Shared) -> Outcome {
-    let spoken = Spoken {
+fn describe(shared: &ServerState) -> HandlerResult {
+    let spoken = WsProtocolInfo {
         protocol: PROTOCOL,
         max_channels: MAX_CHANNELS,
         max_message_bytes: shared.limits.body_bytes,
-        window_bytes: WINDOW,
+        window_bytes: DEFAULT_WINDOW,
         max_window_bytes: MAX_WINDOW,
     };
     Ok(json(serde_json::to_vec(&spoken).map_err(Refusal::internal)?))
 }
 
-impl Visit {
+impl WsConn {
     /// Talks over the socket until it ends.
     async fn run(self) {
-        let Self { shared, caller, headers, ration, seat, wire, mut heard } = self;
+        let Self {
+            shared,
+            caller,
+            headers,
+            read_limit: ration,
+            conn_slot: seat,
+            outbound: wire,
+            mut heard,
+        } = self;
         let _counted = shared.metrics.socket();
         let caller = match caller {
             Some(caller) => Ok((caller, None)),
-            None => hello::listen(&shared, &headers, &mut heard).await,
+            None => handshake::authenticate(&shared, &headers, &mut heard).await,
         };
         let slot = match &caller {
             Ok((caller, _)) => shared.kernel.stream(caller).map(Some),
             Err(_) => Ok(None),
         };
         let caller = match (caller, &slot) {
-            (Ok((_, asked)), Err(refusal)) => Err(Farewell::Refused(asked, refusal.clone())),
+            (Ok((_, asked)), Err(refusal)) => Err(CloseReason::Refused(asked, refusal.clone())),
             (caller, _) => caller,
         };
         match caller {
             Ok((caller, asked)) => {
-                ration.lift();
-                seat.let_in(&caller.grant);
-                let caller = caller.staying(&shared.kernel, "websocket");
-                Session::new(shared, caller, wire, heard).run(asked).await;
+                ration.remove();
+                seat.mark_authenticated(&caller.grant);
+                let caller = caller.connected(&shared.kernel, "websocket");
+                WsSession::new(shared, caller, wire, heard).run(asked).await;
             }
-            Err(farewell) => farewell.say(wire, heard).await,
+            Err(farewell) => farewell.send(wire, heard).await,
         }
     }
 }

@@ -10,54 +10,60 @@ use axum::Error;
 use axum::extract::ws::Message;
 use futures_util::StreamExt;
 use paned_kernel::Caller;
-use paned_model::{Code, EventId, Include, Offset, Refusal};
+use paned_model::{Code, EventFilter, EventId, Offset, Refusal};
 use serde_json::value::RawValue;
 
 use super::PROTOCOL;
-use super::ask::{Act, Asked, Id, Request, Subscribe};
-use super::channels::{Channels, News};
-use super::facts::{Fact, Facts};
-use super::farewell::{Farewell, Over, over};
-use super::opening::{self, Opened};
-use super::say::{Ending, Kind, Say, binary, events};
-use super::wire::{Heard, Wire};
-use super::work::{Beside, Done, Job, Work};
-use crate::shared::Shared;
+use super::channels::{ChannelOutput, Channels};
+use super::close::{CloseReason, SessionEnd, session_end};
+use super::event_feed::{WsEventFeed, WsFeedItem};
+use super::jobs::{ConcurrentAction, WsJob, WsJobResult, WsJobs};
+use super::message::{WsExitInfo, WsFrameKind, WsMessage, binary, events};
+use super::outbound::{Wire, WsInbound};
+use super::request::{WsActionCall, WsEnvelope, WsRequest, WsRequestId, WsSubscribe};
+use super::subscribe::{self, WsSubscription};
+use crate::state::ServerState;
 
 /// A socket while it lives.
-pub(super) struct Session {
-    shared: Arc<Shared>,
+pub(super) struct WsSession {
+    shared: Arc<ServerState>,
     caller: Caller,
-    wire: Wire,
-    heard: Heard,
+    outbound: Wire,
+    inbound: WsInbound,
     channels: Channels,
-    work: Work,
-    facts: Facts,
-    over: Over,
+    jobs: WsJobs,
+    events: WsEventFeed,
+    end: SessionEnd,
 }
 
-enum Event {
-    Over(Farewell),
-    Done(Done),
-    Heard(Option<Result<Message, Error>>),
-    News(News),
-    Facts,
+enum WsSessionEvent {
+    Ended(CloseReason),
+    JobDone(WsJobResult),
+    Received(Option<Result<Message, Error>>),
+    Output(ChannelOutput),
+    EventsReady,
     Flushed(Result<(), Error>),
 }
 
 /// Whether to go on, or how to part.
-type Flow = ControlFlow<Farewell>;
+type WsFlow = ControlFlow<CloseReason>;
 
-impl Session {
-    pub(super) fn new(shared: Arc<Shared>, caller: Caller, wire: Wire, heard: Heard) -> Self {
-        let over = over(shared.clone(), caller.clone());
-        let (channels, work, facts) = (Channels::default(), Work::default(), Facts::default());
-        Self { shared, caller, wire, heard, channels, work, facts, over }
+impl WsSession {
+    pub(super) fn new(
+        shared: Arc<ServerState>,
+        caller: Caller,
+        outbound: Wire,
+        inbound: WsInbound,
+    ) -> Self {
+        let end = session_end(shared.clone(), caller.clone());
+        let (channels, jobs, events) =
+            (Channels::default(), WsJobs::default(), WsEventFeed::default());
+        Self { shared, caller, outbound, inbound, channels, jobs, events, end }
     }
 
     /// Talks until either side has enough. Whoever asked to be let in by a message may have called it something.
-    pub(super) async fn run(mut self, asked: Option<Id>) {
-        self.welcome(asked.as_deref());
+    pub(super) async fn run(mut self, asked: Option<WsRequestId>) {
+        self.send_welcome(asked.as_deref());
         let farewell = loop {
             let event = self.next().await;
             match self.handle(event) {
@@ -65,193 +71,216 @@ impl Session {
                 ControlFlow::Break(farewell) => break farewell,
             }
         };
-        if let Some(presence) = &self.caller.presence {
-            presence.leave();
+        if let Some(presence) = &self.caller.client {
+            presence.disconnect();
         }
         match farewell {
-            Farewell::Left | Farewell::Broken(_) => {
-                tokio::join!(farewell.say(self.wire, self.heard), self.work.wind_up());
+            CloseReason::ClientClosed | CloseReason::Broken(_) => {
+                tokio::join!(farewell.send(self.outbound, self.inbound), self.jobs.drain());
             }
-            Farewell::Refused(..) | Farewell::ShutOut | Farewell::Stopping => {
-                farewell.say(self.wire, self.heard).await;
+            CloseReason::Refused(..) | CloseReason::GrantEnded | CloseReason::ServerStopping => {
+                farewell.send(self.outbound, self.inbound).await;
             }
         }
     }
 
     /// What happens next. In this order: a flood must not outlive its grant, and what is ready is gathered
     /// before it is flushed.
-    async fn next(&mut self) -> Event {
-        let may_ask = !self.wire.is_stuffed() && !self.work.is_full();
-        let may_pull = !self.wire.is_full();
+    async fn next(&mut self) -> WsSessionEvent {
+        let may_ask = !self.outbound.is_over_limit() && !self.jobs.is_full();
+        let may_pull = !self.outbound.is_full();
         tokio::select! {
             biased;
-            farewell = &mut self.over => Event::Over(farewell),
-            done = self.work.next() => Event::Done(done),
-            heard = self.heard.next(), if may_ask => Event::Heard(heard),
-            news = self.channels.next(), if may_pull => Event::News(news),
-            () = self.facts.ready(), if may_pull => Event::Facts,
-            flushed = self.wire.flush(), if self.wire.is_dirty() => Event::Flushed(flushed),
+            farewell = &mut self.end => WsSessionEvent::Ended(farewell),
+            done = self.jobs.next() => WsSessionEvent::JobDone(done),
+            heard = self.inbound.next(), if may_ask => WsSessionEvent::Received(heard),
+            news = self.channels.next(), if may_pull => WsSessionEvent::Output(news),
+            () = self.events.ready(), if may_pull => WsSessionEvent::EventsReady,
+            flushed = self.outbound.flush(), if self.outbound.is_dirty() => WsSessionEvent::Flushed(flushed),
         }
     }
 
-    fn handle(&mut self, event: Event) -> Flow {
+    fn handle(&mut self, event: WsSessionEvent) -> WsFlow {
         match event {
-            Event::Over(farewell) => return Flow::Break(farewell),
-            Event::Done(done) => self.tell(done),
-            Event::Heard(Some(Ok(message))) => return self.hear(&message),
-            Event::Heard(Some(Err(error))) | Event::Flushed(Err(error)) => {
-                return Flow::Break(Farewell::Broken(error));
+            WsSessionEvent::Ended(farewell) => return WsFlow::Break(farewell),
+            WsSessionEvent::JobDone(done) => self.on_job_done(done),
+            WsSessionEvent::Received(Some(Ok(message))) => return self.on_message(&message),
+            WsSessionEvent::Received(Some(Err(error))) | WsSessionEvent::Flushed(Err(error)) => {
+                return WsFlow::Break(CloseReason::Broken(error));
             }
-            Event::Heard(None) => return Flow::Break(Farewell::Left),
-            Event::News(news) => self.pass_on(news),
-            Event::Facts => self.tell_facts(),
-            Event::Flushed(Ok(())) => {}
+            WsSessionEvent::Received(None) => return WsFlow::Break(CloseReason::ClientClosed),
+            WsSessionEvent::Output(news) => self.on_output(news),
+            WsSessionEvent::EventsReady => self.send_events(),
+            WsSessionEvent::Flushed(Ok(())) => {}
         }
-        Flow::Continue(())
+        WsFlow::Continue(())
     }
 
-    fn welcome(&mut self, id: Option<&RawValue>) {
+    fn send_welcome(&mut self, id: Option<&RawValue>) {
         let scopes = self.caller.grant.scopes.iter().copied().collect();
         let version = self.shared.kernel.setup().version;
-        self.say(&Say::Welcome { id, version, protocol: PROTOCOL, scopes });
+        self.send(&WsMessage::Welcome { id, version, protocol: PROTOCOL, scopes });
     }
 
-    fn hear(&mut self, message: &Message) -> Flow {
+    fn on_message(&mut self, message: &Message) -> WsFlow {
         match message {
-            Message::Text(text) if text.len() <= self.shared.limits.body_bytes => self.ask(text),
+            Message::Text(text) if text.len() <= self.shared.limits.body_bytes => {
+                self.on_text(text)
+            }
             Message::Text(_) => {
                 let most = self.shared.limits.body_bytes;
                 let sentence = format!("a message may have at most {most} bytes");
-                self.refuse(None, &Refusal::new(Code::Limit, sentence));
+                self.send_error(None, &Refusal::new(Code::Limit, sentence));
             }
             Message::Binary(_) => {
                 let sentence = "binary frames only go the other way; send JSON as text";
-                self.refuse(None, &Refusal::invalid(sentence));
+                self.send_error(None, &Refusal::invalid(sentence));
             }
             // The socket answers a ping by itself.
             Message::Ping(_) | Message::Pong(_) => {}
-            Message::Close(_) => return Flow::Break(Farewell::Left),
+            Message::Close(_) => return WsFlow::Break(CloseReason::ClientClosed),
         }
-        Flow::Continue(())
+        WsFlow::Continue(())
     }
 
-    fn ask(&mut self, text: &str) {
-        let Asked { id, request } = Asked::read(text);
+    fn on_text(&mut self, text: &str) {
+        let WsEnvelope { id, request } = WsEnvelope::read(text);
         match request {
-            Ok(request) => self.obey(id, request),
-            Err(refusal) => self.refuse(id.as_deref(), &refusal),
+            Ok(request) => self.handle_request(id, request),
+            Err(refusal) => self.send_error(id.as_deref(), &refusal),
         }
     }
 
-    fn obey(&mut self, id: Option<Id>, request: Request) {
+    fn handle_request(&mut self, id: Option<WsRequestId>, request: WsRequest) {
         let obeyed = match request {
-            Request::Subscribe(subscribe) => {
-                return self.work.line_up(self.opening(id, subscribe));
+            WsRequest::Subscribe(subscribe) => {
+                return self.jobs.enqueue(self.subscribe_job(id, subscribe));
             }
-            Request::Do(act) => return self.work.line_up(self.acting(id, act)),
-            Request::Run(act) => return self.run_beside(id, act),
-            Request::Ping => return self.say(&Say::Pong { id: id.as_deref() }),
-            Request::Unsubscribe(channel) => self.channels.close(channel),
-            Request::Ack(channel, offset) => self.channels.acknowledge(channel, offset),
-            Request::Events(include, after) => self.follow(include, after),
-            Request::Auth(_) => {
+            WsRequest::Sequential(act) => return self.jobs.enqueue(self.action_job(id, act)),
+            WsRequest::Concurrent(act) => return self.run_concurrent(id, act),
+            WsRequest::Ping => return self.send(&WsMessage::Pong { id: id.as_deref() }),
+            WsRequest::Unsubscribe(channel) => self.channels.close(channel),
+            WsRequest::Ack(channel, offset) => self.channels.acknowledge(channel, offset),
+            WsRequest::Events(include, after) => self.follow(include, after),
+            WsRequest::Auth(_) => {
                 Err(Refusal::new(Code::Conflict, "whoever opened this socket was let in already"))
             }
         };
         match obeyed {
-            Ok(()) => self.confirm(id.as_deref(), None),
-            Err(refusal) => self.refuse(id.as_deref(), &refusal),
+            Ok(()) => self.send_ok(id.as_deref(), None),
+            Err(refusal) => self.send_error(id.as_deref(), &refusal),
         }
     }
 
-    fn opening(&self, id: Option<Id>, subscribe: Subscribe) -> Job {
-        let opening = opening::open(self.shared.clone(), self.caller.clone(), subscribe);
-        Box::pin(async move { Done::Opened(id, opening.await) })
+    fn subscribe_job(&self, id: Option<WsRequestId>, subscribe: WsSubscribe) -> WsJob {
+        let opening = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
+        Box::pin(async move { WsJobResult::Subscribe(id, opening.await) })
     }
 
-    fn acting(&self, id: Option<Id>, Act { name, params }: Act) -> Job {
+    fn action_job(
+        &self,
+        id: Option<WsRequestId>,
+        WsActionCall { name, params }: WsActionCall,
+    ) -> WsJob {
         let (shared, caller) = (self.shared.clone(), self.caller.clone());
         Box::pin(async move {
-            Done::Answered(id, shared.kernel.dispatch(&name, &params, &caller).await)
+            WsJobResult::Action(id, shared.kernel.dispatch(&name, &params, &caller).await)
         })
     }
 
-    fn run_beside(&mut self, id: Option<Id>, act: Act) {
+    fn run_concurrent(&mut self, id: Option<WsRequestId>, act: WsActionCall) {
         // One that there is not is refused at once.
         let definition = self.shared.kernel.registry().get(&act.name);
-        let kind = definition.map_or(paned_kernel::Kind::Event, |definition| definition.kind);
+        let kind = definition.map_or(paned_kernel::ActionKind::Event, |definition| definition.kind);
         let bytes = act.params.len();
-        let job = self.acting(id.clone(), act);
-        self.work.start(kind, Beside { id, bytes, job });
+        let job = self.action_job(id.clone(), act);
+        self.jobs.start(kind, ConcurrentAction { id, bytes, job });
     }
 
-    fn follow(&mut self, include: Include, after: Option<EventId>) -> Result<(), Refusal> {
+    fn follow(&mut self, include: EventFilter, after: Option<EventId>) -> Result<(), Refusal> {
         let is_none = include.is_empty();
         let feed = self.shared.kernel.events(after, include, &self.caller)?;
-        self.facts.follow((!is_none).then_some(feed));
+        self.events.follow((!is_none).then_some(feed));
         Ok(())
     }
 
-    fn tell(&mut self, done: Done) {
+    fn on_job_done(&mut self, done: WsJobResult) {
         match done {
-            Done::Answered(id, Ok(answer)) => self.confirm(id.as_deref(), Some(&answer)),
-            Done::Opened(id, Ok(opened)) => self.open(id.as_deref(), *opened),
-            Done::Answered(id, Err(refusal)) | Done::Opened(id, Err(refusal)) => {
-                self.refuse(id.as_deref(), &refusal);
+            WsJobResult::Action(id, Ok(answer)) => self.send_ok(id.as_deref(), Some(&answer)),
+            WsJobResult::Subscribe(id, Ok(opened)) => self.open_channel(id.as_deref(), *opened),
+            WsJobResult::Action(id, Err(refusal)) | WsJobResult::Subscribe(id, Err(refusal)) => {
+                self.send_error(id.as_deref(), &refusal);
             }
         }
     }
 
-    fn open(&mut self, id: Option<&RawValue>, opened: Opened) {
-        let Opened { pane, reader, window, offset, size, status, created_at, screen } = opened;
+    fn open_channel(&mut self, id: Option<&RawValue>, opened: WsSubscription) {
+        let WsSubscription { pane, reader, window, offset, size, status, created_at, screen } =
+            opened;
         match self.channels.open(reader, window) {
             Ok(channel) => {
                 let pane = &pane;
-                self.say(&Say::Subscribed { id, channel, pane, offset, size, status, created_at });
+                self.send(&WsMessage::Subscribed {
+                    id,
+                    channel,
+                    pane,
+                    offset,
+                    size,
+                    status,
+                    created_at,
+                });
                 if let Some(screen) = screen {
-                    self.wire.say(binary(Kind::Screen, channel, offset, &screen));
+                    self.outbound.send(binary(WsFrameKind::Screen, channel, offset, &screen));
                 }
             }
-            Err(refusal) => self.refuse(id, &refusal),
+            Err(refusal) => self.send_error(id, &refusal),
         }
     }
 
-    fn pass_on(&mut self, news: News) {
+    fn on_output(&mut self, news: ChannelOutput) {
         match news {
-            News::Bytes(channel, offset, bytes) => {
-                self.wire.say(binary(Kind::Output, channel, offset, &bytes));
+            ChannelOutput::Bytes(channel, offset, bytes) => {
+                self.outbound.send(binary(WsFrameKind::Output, channel, offset, &bytes));
             }
-            News::Gap(channel, from, to) => self.say(&Say::Gap { channel, from, to }),
-            News::End(channel, pane) => {
-                let (offset, ending) = (Offset(pane.bytes), Ending::of(&pane));
-                self.say(&Say::Exit { channel, offset, ending });
+            ChannelOutput::Gap(channel, from, to) => {
+                self.send(&WsMessage::Gap { channel, from, to })
             }
-            News::Failed(channel, refusal) => {
-                self.say(&Say::Error { id: None, channel: Some(channel), refusal: &refusal });
+            ChannelOutput::End(channel, pane) => {
+                let (offset, ending) = (Offset(pane.bytes), WsExitInfo::of(&pane));
+                self.send(&WsMessage::Exit { channel, offset, ending });
+            }
+            ChannelOutput::Failed(channel, refusal) => {
+                self.send(&WsMessage::Error {
+                    id: None,
+                    channel: Some(channel),
+                    refusal: &refusal,
+                });
             }
         }
     }
 
-    fn tell_facts(&mut self) {
-        match self.facts.take() {
-            Some(Fact::Events(portion)) => self.wire.pass(events(&portion).clone()),
-            Some(Fact::Missed { first, last }) => self.say(&Say::Missed { first, last }),
+    fn send_events(&mut self) {
+        match self.events.take() {
+            Some(WsFeedItem::Events(portion)) => self.outbound.send_raw(events(&portion).clone()),
+            Some(WsFeedItem::Missed { first, last }) => {
+                self.send(&WsMessage::Missed { first, last })
+            }
             None => {}
         }
     }
 
     /// Says that it was done, to whoever wants to know.
-    fn confirm(&mut self, id: Option<&RawValue>, answer: Option<&RawValue>) {
+    fn send_ok(&mut self, id: Option<&RawValue>, answer: Option<&RawValue>) {
         if let Some(id) = id {
-            self.say(&Say::Ok { id, answer });
+            self.send(&WsMessage::Ok { id, answer });
         }
     }
 
-    fn refuse(&mut self, id: Option<&RawValue>, refusal: &Refusal) {
-        self.say(&Say::Error { id, channel: None, refusal });
+    fn send_error(&mut self, id: Option<&RawValue>, refusal: &Refusal) {
+        self.send(&WsMessage::Error { id, channel: None, refusal });
     }
 
-    fn say(&mut self, say: &Say<'_>) {
-        self.wire.say(say.frame());
+    fn send(&mut self, say: &WsMessage<'_>) {
+        self.outbound.send(say.frame());
     }
 }

@@ -9,41 +9,45 @@ use paned_model::Offset;
 const MAX_GAPS: usize = 256;
 
 /// What was sent and not acknowledged, against how much that may be.
-pub(super) struct Window {
+pub(super) struct SendWindow {
     size: u64,
     /// Everything before this was sent or skipped.
-    at: u64,
+    sent_to: u64,
     /// Sent and not acknowledged, oldest first. Neighbours are one; a gap lies between two.
-    flying: VecDeque<Range<u64>>,
+    unacknowledged: VecDeque<Range<u64>>,
     /// The bytes of all of these.
     in_flight: u64,
 }
 
-impl Window {
+impl SendWindow {
     /// Nothing was sent yet; the first byte will be the one at `from`.
     pub(super) fn new(size: u64, from: Offset) -> Self {
-        Self { size, at: from.0, flying: VecDeque::new(), in_flight: 0 }
+        Self { size, sent_to: from.0, unacknowledged: VecDeque::new(), in_flight: 0 }
     }
 
     /// How many bytes may be sent now.
     pub(super) fn room(&self) -> u64 {
-        if MAX_GAPS < self.flying.len() { 0 } else { self.size.saturating_sub(self.in_flight) }
+        if MAX_GAPS < self.unacknowledged.len() {
+            0
+        } else {
+            self.size.saturating_sub(self.in_flight)
+        }
     }
 
     /// So many bytes were sent.
     pub(super) fn send(&mut self, bytes: usize) {
-        let from = self.at;
-        self.at += bytes as u64;
+        let from = self.sent_to;
+        self.sent_to += bytes as u64;
         self.in_flight += bytes as u64;
-        match self.flying.back_mut() {
-            Some(last) if last.end == from => last.end = self.at,
-            Some(_) | None => self.flying.push_back(from..self.at),
+        match self.unacknowledged.back_mut() {
+            Some(last) if last.end == from => last.end = self.sent_to,
+            Some(_) | None => self.unacknowledged.push_back(from..self.sent_to),
         }
     }
 
     /// The bytes up to here are no longer kept and will not be sent.
     pub(super) fn skip(&mut self, to: Offset) {
-        self.at = to.0;
+        self.sent_to = to.0;
     }
 
     /// The reader has everything before this offset. Saying less than before changes nothing.
@@ -51,17 +55,17 @@ impl Window {
     /// # Errors
     /// With the offset up to which was sent, when that is less.
     pub(super) fn acknowledge(&mut self, offset: Offset) -> Result<(), Offset> {
-        if self.at < offset.0 {
-            return Err(Offset(self.at));
+        if self.sent_to < offset.0 {
+            return Err(Offset(self.sent_to));
         }
-        while let Some(first) = self.flying.front_mut()
+        while let Some(first) = self.unacknowledged.front_mut()
             && first.start < offset.0
         {
             let taken = offset.0.min(first.end) - first.start;
             first.start += taken;
             self.in_flight -= taken;
             if first.is_empty() {
-                self.flying.pop_front();
+                self.unacknowledged.pop_front();
             }
         }
         Ok(())
@@ -78,27 +82,27 @@ mod tests {
 
     /// What happens to a window; a send is cut to the room there is, as a channel cuts it.
     #[derive(Clone, Copy, Debug)]
-    enum Step {
+    enum WindowStep {
         Send(u64),
         Skip(u64),
         Acknowledge(u64),
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = WindowStep> {
         prop_oneof![
-            (1..20u64).prop_map(Step::Send),
-            (1..50u64).prop_map(Step::Skip),
-            (0..400u64).prop_map(Step::Acknowledge),
+            (1..20u64).prop_map(WindowStep::Send),
+            (1..50u64).prop_map(WindowStep::Skip),
+            (0..400u64).prop_map(WindowStep::Acknowledge),
         ]
     }
 
     /// Takes steps with a window and with a plain set of bytes, which must agree after each.
-    fn check(steps: &[Step]) {
+    fn check(steps: &[WindowStep]) {
         const SIZE: u64 = 64;
-        let (mut window, mut set, mut at) = (Window::new(SIZE, Offset(0)), BTreeSet::new(), 0);
+        let (mut window, mut set, mut at) = (SendWindow::new(SIZE, Offset(0)), BTreeSet::new(), 0);
         for step in steps {
             match *step {
-                Step::Send(wanted) => {
+                WindowStep::Send(wanted) => {
                     let bytes = wanted.min(window.room());
                     if bytes > 0 {
                         window.send(bytes as usize);
@@ -106,11 +110,11 @@ mod tests {
                         at += bytes;
                     }
                 }
-                Step::Skip(bytes) => {
+                WindowStep::Skip(bytes) => {
                     at += bytes;
                     window.skip(Offset(at));
                 }
-                Step::Acknowledge(offset) => {
+                WindowStep::Acknowledge(offset) => {
                     let expect = if offset <= at { Ok(()) } else { Err(Offset(at)) };
                     assert_eq!(window.acknowledge(Offset(offset)), expect);
                     set.retain(|byte| at < offset || offset <= *byte);
@@ -129,7 +133,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_before_a_gap_counts() {
-        let mut window = Window::new(10, Offset(100));
+        let mut window = SendWindow::new(10, Offset(100));
         window.send(6);
         window.skip(Offset(1000));
         window.send(4);
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn too_many_gaps_stop_it_until_some_are_acknowledged() {
-        let mut window = Window::new(1 << 20, Offset(0));
+        let mut window = SendWindow::new(1 << 20, Offset(0));
         let mut sent = 0;
         while window.room() > 0 {
             window.send(1);

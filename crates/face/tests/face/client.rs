@@ -61,19 +61,19 @@ impl Ask {
 
 /// An answer's head.
 #[derive(Clone, Debug)]
-pub(crate) struct Head {
+pub(crate) struct RawResponseHead {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
 }
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    pub(crate) head: Head,
+pub(crate) struct RawResponse {
+    pub(crate) head: RawResponseHead,
     pub(crate) body: String,
 }
 
-impl Head {
+impl RawResponseHead {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value.as_str())
@@ -90,7 +90,7 @@ impl Head {
     }
 }
 
-impl Answer {
+impl RawResponse {
     pub(crate) fn status(&self) -> u16 {
         self.head.status
     }
@@ -107,7 +107,10 @@ impl Answer {
 }
 
 /// Sends one request and reads the whole answer.
-pub(crate) async fn send(mut stream: impl AsyncRead + AsyncWrite + Unpin, ask: &Ask) -> Answer {
+pub(crate) async fn send(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    ask: &Ask,
+) -> RawResponse {
     let ask = ask.clone().header("connection", "close");
     let answer = async {
         // The server may have heard enough and hung up before all was sent.
@@ -117,7 +120,7 @@ pub(crate) async fn send(mut stream: impl AsyncRead + AsyncWrite + Unpin, ask: &
         head.check(&ask);
         let mut body = String::new();
         let _ = stream.read_to_string(&mut body).await;
-        Answer { head, body }
+        RawResponse { head, body }
     };
     let answer = timeout(DEADLINE, answer).await.unwrap_or_else(|_| panic!("no end to {ask:?}"));
     // The clients of a door know refusals in another form.
@@ -133,7 +136,7 @@ pub(crate) async fn send(mut stream: impl AsyncRead + AsyncWrite + Unpin, ask: &
 }
 
 /// Reads an answer's head; nothing when the connection ends before.
-async fn read_head(stream: &mut (impl AsyncBufRead + Unpin)) -> Option<Head> {
+async fn read_head(stream: &mut (impl AsyncBufRead + Unpin)) -> Option<RawResponseHead> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -148,20 +151,20 @@ async fn read_head(stream: &mut (impl AsyncBufRead + Unpin)) -> Option<Head> {
     let status = lines[0].split(' ').nth(1)?.parse().ok()?;
     let headers = lines[1..].iter().filter_map(|line| line.split_once(": "));
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    Some(Head { status, headers })
+    Some(RawResponseHead { status, headers })
 }
 
 /// A stream of events as it comes in.
-pub(crate) struct Follow<S> {
+pub(crate) struct SseClient<S> {
     stream: BufReader<S>,
     unread: String,
 }
 
 /// One frame of a stream, field by field; a comment is a field without a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame(Vec<(String, String)>);
+pub(crate) struct SseFrame(Vec<(String, String)>);
 
-impl Frame {
+impl SseFrame {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value.as_str())
@@ -172,7 +175,7 @@ impl Frame {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Follow<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> SseClient<S> {
     /// Opens a stream and reads its greeting.
     pub(crate) async fn open(stream: S, ask: &Ask) -> Self {
         let mut follow = Self::begin(stream, ask).await;
@@ -190,7 +193,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Follow<S> {
     }
 
     /// The next frame that is an event; nothing when the stream ends.
-    pub(crate) async fn event(&mut self) -> Option<Frame> {
+    pub(crate) async fn event(&mut self) -> Option<SseFrame> {
         loop {
             let frame = self.frame().await?;
             if frame.get("event").is_some() {
@@ -200,16 +203,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Follow<S> {
     }
 
     /// The next frame; nothing when the stream ends.
-    pub(crate) async fn frame(&mut self) -> Option<Frame> {
+    pub(crate) async fn frame(&mut self) -> Option<SseFrame> {
         timeout(DEADLINE, self.next()).await.expect("nothing came, and no end")
     }
 
-    async fn next(&mut self) -> Option<Frame> {
+    async fn next(&mut self) -> Option<SseFrame> {
         loop {
             if let Some((frame, rest)) = self.unread.split_once("\n\n") {
                 let fields = frame.lines().filter_map(|line| line.split_once(": "));
                 let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
-                let frame = Frame(fields.collect());
+                let frame = SseFrame(fields.collect());
                 self.unread = rest.to_owned();
                 return Some(frame);
             }

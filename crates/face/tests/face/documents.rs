@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use paned_face::{Needs, routes};
+use paned_face::{RequiredAccess, routes};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -59,9 +59,9 @@ async fn every_route_is_documented_with_what_it_needs() {
             "{}",
             route.path
         );
-        assert_eq!(operation["parameters"].as_array().unwrap().len(), route.inputs.len());
+        assert_eq!(operation["parameters"].as_array().unwrap().len(), route.params.len());
         let open = operation.get("security").is_some();
-        assert_eq!(open, route.needs() == Needs::Open, "{}", route.path);
+        assert_eq!(open, route.required_access() == RequiredAccess::Open, "{}", route.path);
     }
 }
 

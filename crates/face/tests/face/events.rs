@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use paned_face::Limits;
+use paned_face::ServerLimits;
 use paned_kernel::Kernel;
 use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 
-use crate::client::{DEADLINE, Follow};
+use crate::client::{DEADLINE, SseClient};
 use crate::house::House;
 
 /// The names among these that a follower with this include gets.
@@ -70,9 +70,12 @@ async fn a_frame_has_id_name_time_and_data() {
 
 #[tokio::test]
 async fn without_include_a_stream_stands_and_says_nothing() {
-    let house =
-        House::with(Limits { heartbeat: Duration::from_millis(20), ..Limits::default() }).await;
-    let mut events = Follow::open(house.tcp().await, &house.ask("GET", "/events")).await;
+    let house = House::with(ServerLimits {
+        heartbeat: Duration::from_millis(20),
+        ..ServerLimits::default()
+    })
+    .await;
+    let mut events = SseClient::open(house.tcp().await, &house.ask("GET", "/events")).await;
     house.emit("a:x", &json!({})).await;
     for _ in 0..3 {
         assert_eq!(events.frame().await.unwrap().get(""), Some("alive"));
@@ -90,7 +93,7 @@ async fn who_comes_back_misses_nothing() {
         ids.push(serde_json::from_str::<Value>(answer.get()).unwrap()["id"].as_u64().unwrap());
     }
     let ask = house.ask("GET", "/events?include=a:*").header("Last-Event-ID", &ids[0].to_string());
-    let mut events = Follow::open(house.tcp().await, &ask).await;
+    let mut events = SseClient::open(house.tcp().await, &ask).await;
     for id in &ids[1..] {
         assert_eq!(events.event().await.unwrap().id(), Some(*id));
     }
@@ -101,7 +104,7 @@ async fn who_comes_back_from_nowhere_is_told_of_the_gap() {
     let house = House::new().await;
     let last = house.emit("a:x", &json!({})).await;
     let ask = house.ask("GET", "/events?include=a:x").header("last-event-id", "999999");
-    let mut events = Follow::open(house.tcp().await, &ask).await;
+    let mut events = SseClient::open(house.tcp().await, &ask).await;
     let gap = events.event().await.unwrap();
     assert_eq!((gap.id(), gap.get("event")), (None, Some("gap")));
     let told: Value = serde_json::from_str(gap.get("data").unwrap()).unwrap();
@@ -116,8 +119,8 @@ async fn a_stream_ends_when_its_grant_is_revoked() {
     let (id, token) = house.grant(json!({ "scopes": ["read"] })).await;
     let mut events = Vec::new();
     for path in ["/events?include=pane:*", "/events"] {
-        let ask = house.ask_as(&token, "GET", path);
-        events.push(Follow::open(house.tcp().await, &ask).await);
+        let ask = house.request_as(&token, "GET", path);
+        events.push(SseClient::open(house.tcp().await, &ask).await);
     }
     house.act("grant:revoke", json!({ "id": id })).await;
     // Nothing else happens that could end them.
@@ -130,8 +133,8 @@ async fn a_stream_ends_when_its_grant_is_revoked() {
 async fn a_stream_ends_when_its_grant_expires() {
     let house = House::new().await;
     let (_, token) = house.grant(json!({ "scopes": ["read"], "expiresInSeconds": 1 })).await;
-    let ask = house.ask_as(&token, "GET", "/events?include=pane:*");
-    let mut events = Follow::open(house.tcp().await, &ask).await;
+    let ask = house.request_as(&token, "GET", "/events?include=pane:*");
+    let mut events = SseClient::open(house.tcp().await, &ask).await;
     assert_eq!(events.frame().await, None);
 }
 
@@ -139,8 +142,8 @@ async fn a_stream_ends_when_its_grant_expires() {
 async fn a_narrow_grant_sees_its_own_panes_only() {
     let house = House::new().await;
     let token = house.pane("a").await;
-    let ask = house.ask_as(&token, "GET", "/events?include=pane:*");
-    let mut events = Follow::open(house.tcp().await, &ask).await;
+    let ask = house.request_as(&token, "GET", "/events?include=pane:*");
+    let mut events = SseClient::open(house.tcp().await, &ask).await;
     house.pane("b").await;
     house.act("pane:kill", json!({ "paneId": "a" })).await;
     let data = events.event().await.unwrap().get("data").unwrap().to_owned();
@@ -160,11 +163,15 @@ async fn flood(kernel: Kernel) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_does_not_read_slows_nobody_and_is_closed() {
-    let house = House::with(Limits { stall: Duration::from_secs(1), ..Limits::default() }).await;
+    let house = House::with(ServerLimits {
+        write_timeout: Duration::from_secs(1),
+        ..ServerLimits::default()
+    })
+    .await;
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let stream = socket.connect(house.address).await.unwrap();
-    let stuck = Follow::begin(stream, &house.ask("GET", "/events?include=a:x")).await;
+    let stuck = SseClient::begin(stream, &house.ask("GET", "/events?include=a:x")).await;
     let mut events = house.follow("a:x").await;
     let flood = tokio::spawn(flood(house.kernel.clone()));
     for _ in 0..FLOOD {

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use paned_face::{Admits, Agentmux, Door, Error, Face, Limits, Listener, Rules, Secret, serve};
-use paned_kernel::journal::{Journal, Opened};
-use paned_kernel::{Address, Kernel, Setup};
+use paned_face::{
+    AgentmuxConfig, CompatProtocol, Error, HttpServerConfig, Listener, ListenerAuth, Secret,
+    ServedApi, ServerLimits, serve,
+};
+use paned_kernel::journal::{Journal, OpenedJournal};
+use paned_kernel::{AdvertisedAddress, Kernel, KernelSetup};
 use paned_model::{EventId, Time};
-use paned_substrate::Ground;
+use paned_substrate::Backend;
 use paned_substrate::fake::Fake;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -17,7 +20,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::client::{Answer, Ask, Follow, send};
+use crate::client::{Ask, RawResponse, SseClient, send};
 
 /// What clients of agentmux were told.
 pub(crate) const SECRET: &str = "s3cret";
@@ -27,9 +30,9 @@ pub(crate) struct House {
     pub(crate) fake: Fake,
     pub(crate) address: SocketAddr,
     /// Where the door of opencode-pty is, for anyone.
-    pub(crate) open_door: SocketAddr,
+    pub(crate) pty_open_addr: SocketAddr,
     /// Where it is, for whoever has a token.
-    pub(crate) shut_door: SocketAddr,
+    pub(crate) pty_token_addr: SocketAddr,
     /// Where the door of agentmux is, for anyone.
     pub(crate) agentmux: SocketAddr,
     /// Where it is, for whoever knows [`SECRET`].
@@ -48,16 +51,20 @@ fn now() -> Time {
 
 impl House {
     pub(crate) async fn new() -> Self {
-        Self::with(Limits::default()).await
+        Self::with(ServerLimits::default()).await
     }
 
-    pub(crate) async fn with(limits: Limits) -> Self {
+    pub(crate) async fn with(limits: ServerLimits) -> Self {
         let fake = Fake::default();
-        Self::over(Arc::new(fake.clone()), fake, limits).await
+        Self::with_backend(Arc::new(fake.clone()), fake, limits).await
     }
 
     /// A server over this ground, whose panes are those of the fake.
-    pub(crate) async fn over(ground: Arc<dyn Ground>, fake: Fake, limits: Limits) -> Self {
+    pub(crate) async fn with_backend(
+        ground: Arc<dyn Backend>,
+        fake: Fake,
+        limits: ServerLimits,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
         let kernel = kernel(token_file.clone(), ground).await;
@@ -66,24 +73,27 @@ impl House {
         let unix = UnixListener::bind(&socket).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { drop(stopped.await) };
-        let (open, open_door) = door(Door::OpencodePty, Admits::Anyone).await;
-        let (shut, shut_door) = door(Door::OpencodePty, Admits::Grants).await;
-        let (mux, agentmux) = door(Door::Agentmux, Admits::Anyone).await;
-        let secret = Admits::Secret(Secret(SECRET.to_owned()));
-        let (secret, secret_door) = door(Door::Agentmux, secret).await;
-        let main = [(Listener::Tcp(tcp), Face::Main), (Listener::Unix(unix), Face::Main)];
+        let (open, open_door) =
+            compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Anyone).await;
+        let (shut, shut_door) =
+            compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Grants).await;
+        let (mux, agentmux) = compat_listener(CompatProtocol::Agentmux, ListenerAuth::Anyone).await;
+        let secret = ListenerAuth::Secret(Secret(SECRET.to_owned()));
+        let (secret, secret_door) = compat_listener(CompatProtocol::Agentmux, secret).await;
+        let main = [(Listener::Tcp(tcp), ServedApi::Main), (Listener::Unix(unix), ServedApi::Main)];
         let listeners = [open, shut, mux, secret].into_iter().chain(main).collect();
         let patience = Duration::from_millis(50);
-        let agentmux_rules = Agentmux { patience, ..Agentmux::default() };
-        let rules = Rules { limits, agentmux: agentmux_rules };
+        let agentmux_rules =
+            AgentmuxConfig { ready_timeout: patience, ..AgentmuxConfig::default() };
+        let rules = HttpServerConfig { limits, agentmux: agentmux_rules };
         let serving = tokio::spawn(serve(kernel.clone(), listeners, rules, shutdown));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
         Self {
             kernel,
             fake,
             address,
-            open_door,
-            shut_door,
+            pty_open_addr: open_door,
+            pty_token_addr: shut_door,
             agentmux,
             secret_door,
             token,
@@ -101,7 +111,7 @@ impl House {
     }
 
     /// The same from whoever has this token.
-    pub(crate) fn ask_as(&self, token: &str, method: &str, path: &str) -> Ask {
+    pub(crate) fn request_as(&self, token: &str, method: &str, path: &str) -> Ask {
         let ask = self.ask(method, path).without("authorization");
         ask.header("authorization", &format!("Bearer {token}"))
     }
@@ -114,15 +124,15 @@ impl House {
         UnixStream::connect(&self.socket).await.unwrap()
     }
 
-    pub(crate) async fn send(&self, ask: &Ask) -> Answer {
+    pub(crate) async fn send(&self, ask: &Ask) -> RawResponse {
         send(self.tcp().await, ask).await
     }
 
-    pub(crate) async fn send_unix(&self, ask: &Ask) -> Answer {
+    pub(crate) async fn send_unix(&self, ask: &Ask) -> RawResponse {
         send(self.unix().await, ask).await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> RawResponse {
         self.send(&self.ask("GET", path)).await
     }
 
@@ -148,7 +158,7 @@ impl House {
     pub(crate) async fn pane(&self, id: &str) -> String {
         self.act("pane:new", json!({ "id": id, "argv": ["/bin/sh"] })).await;
         let pane = self.fake.pane(id).unwrap();
-        let token = pane.order.env.iter().find(|(name, _)| name == "PANED_TOKEN");
+        let token = pane.spec.env.iter().find(|(name, _)| name == "PANED_TOKEN");
         token.unwrap().1.clone()
     }
 
@@ -157,9 +167,9 @@ impl House {
         emitted["id"].as_u64().unwrap()
     }
 
-    pub(crate) async fn follow(&self, include: &str) -> Follow<TcpStream> {
+    pub(crate) async fn follow(&self, include: &str) -> SseClient<TcpStream> {
         let ask = self.ask("GET", &format!("/events?include={include}"));
-        Follow::open(self.tcp().await, &ask).await
+        SseClient::open(self.tcp().await, &ask).await
     }
 
     /// A number of `/metrics`.
@@ -177,26 +187,30 @@ impl House {
 }
 
 /// A door at a port of its own.
-async fn door(door: Door, admits: Admits) -> ((Listener, Face), SocketAddr) {
+async fn compat_listener(
+    door: CompatProtocol,
+    admits: ListenerAuth,
+) -> ((Listener, ServedApi), SocketAddr) {
     let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = tcp.local_addr().unwrap();
-    ((Listener::Tcp(tcp), Face::Door { door, admits, pane: None }), address)
+    ((Listener::Tcp(tcp), ServedApi::Compat { door, auth: admits, pane: None }), address)
 }
 
-async fn kernel(token_file: PathBuf, ground: Arc<dyn Ground>) -> Kernel {
-    let setup = Setup {
+async fn kernel(token_file: PathBuf, ground: Arc<dyn Backend>) -> Kernel {
+    let setup = KernelSetup {
         version: "1.2.3",
-        address: Address::default(),
+        address: AdvertisedAddress::default(),
         env: Vec::new(),
         token_file: Some(token_file),
-        limits: paned_kernel::Limits::default(),
-        stage: None,
-        foreign: None,
+        limits: paned_kernel::KernelLimits::default(),
+        tmux_view: None,
+        adopted_tmux: None,
         profiles: None,
         worktrees: None,
         now,
     };
-    let opened = Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None };
+    let opened =
+        OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None };
     let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, ground).await.unwrap();
     kernel
 }

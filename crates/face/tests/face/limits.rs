@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use paned_face::Limits;
+use paned_face::ServerLimits;
 use paned_model::{Code, Refusal};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -34,7 +34,7 @@ async fn a_body_that_is_too_long_is_refused() {
 
 #[tokio::test]
 async fn a_body_of_unsaid_length_is_refused_where_it_is_too_long() {
-    let house = House::with(Limits { body_bytes: 10, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { body_bytes: 10, ..ServerLimits::default() }).await;
     let ask = house.ask("POST", "/emit/a:b").header("content-type", "application/json");
     let ask = ask.header("transfer-encoding", "chunked").header("connection", "close");
     let head = ask.text();
@@ -45,7 +45,7 @@ async fn a_body_of_unsaid_length_is_refused_where_it_is_too_long() {
 
 #[tokio::test]
 async fn a_body_that_fits_exactly_is_taken() {
-    let house = House::with(Limits { body_bytes: 10, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { body_bytes: 10, ..ServerLimits::default() }).await;
     for (length, status) in [(8, 200), (9, 413)] {
         let ask = house.ask("POST", "/emit/a:b").json(&json!("x".repeat(length)));
         assert_eq!(house.send(&ask).await.status(), status, "{length}");
@@ -54,7 +54,7 @@ async fn a_body_that_fits_exactly_is_taken() {
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let house = House::with(Limits { body: SOON, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { body_timeout: SOON, ..ServerLimits::default() }).await;
     let ask = house.ask("POST", "/emit/a:b").header("content-type", "application/json");
     let told = answer(&house, &ask.header("content-length", "5").text()).await;
     assert!(told.starts_with("HTTP/1.1 408") && told.contains("\"code\":\"timeout\""), "{told}");
@@ -62,14 +62,14 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_head_that_does_not_end_is_not_waited_for() {
-    let house = House::with(Limits { head: SOON, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { head_timeout: SOON, ..ServerLimits::default() }).await;
     answer(&house, "GET /health HTTP/1.1\r\nhost: ").await;
     answer(&house, "").await;
 }
 
 #[tokio::test]
 async fn a_connection_is_let_go_when_nothing_more_comes_also_after_requests() {
-    let house = House::with(Limits { head: SOON, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { head_timeout: SOON, ..ServerLimits::default() }).await;
     let one = house.ask("GET", "/health").text();
     for rest in ["", "GET /health HTTP/1.1\r\nhost: "] {
         let mut stream = house.tcp().await;
@@ -128,7 +128,7 @@ async fn a_head_is_no_longer_than_is_said_however_it_comes() {
 
 #[tokio::test]
 async fn one_connection_too_many_is_told_so() {
-    let house = House::with(Limits { connections: 2, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
     let (first, second) = (house.follow("*").await, house.follow("*").await);
     let refused = house.send(&house.ask("GET", "/health")).await;
     assert_eq!((refused.status(), refused.refusal().code), (503, Code::Unavailable));
@@ -143,7 +143,7 @@ async fn one_connection_too_many_is_told_so() {
 
 #[tokio::test]
 async fn a_crowd_of_strangers_keeps_nobody_out() {
-    let house = House::with(Limits { connections: 8, ..Limits::default() }).await;
+    let house = House::with(ServerLimits { connections: 8, ..ServerLimits::default() }).await;
     let mut before = house.follow("a:b").await;
     let mut crowd = Vec::new();
     for _ in 0..50 {

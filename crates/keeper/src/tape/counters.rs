@@ -7,7 +7,7 @@ use std::thread;
 
 use paned_model::Time;
 
-use super::header::{self, COUNTERS, MAGIC, VERSION, Word, checksum, word_at};
+use super::header::{self, COUNTERS, HeaderWord, MAGIC, VERSION, checksum, word_at};
 use super::{Damage, Geometry, sizes};
 
 /// Offsets stay below this, so that sums of two of them never overflow.
@@ -49,47 +49,49 @@ impl Counters {
 
     /// Whether no write fell into the copy. An older tape has no checksum.
     fn is_whole(&self) -> bool {
-        let check = self.get(Word::Check);
+        let check = self.get(HeaderWord::Checksum);
         check == 0 || check == checksum(&self.page)
     }
 
-    pub(super) fn get(&self, word: Word) -> u64 {
+    pub(super) fn get(&self, word: HeaderWord) -> u64 {
         word_at(&self.page, word as usize)
     }
 
-    pub(super) fn time(&self, word: Word) -> Time {
+    pub(super) fn time(&self, word: HeaderWord) -> Time {
         Time(self.get(word))
     }
 
     pub(super) fn geometry(&self) -> Geometry {
-        Geometry { blocks: self.get(Word::Blocks) }
+        Geometry { blocks: self.get(HeaderWord::Blocks) }
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        if self.get(Word::Magic) != MAGIC {
+        if self.get(HeaderWord::Magic) != MAGIC {
             return Err("it is not that of a tape");
         }
         // What is at the other places in another version is not known.
-        if self.get(Word::Version) != VERSION {
+        if self.get(HeaderWord::Version) != VERSION {
             return Ok(());
         }
         if !self.geometry().is_possible() {
             return Err("no tape is that large");
         }
-        let first = self.get(Word::First);
-        let end = self.get(Word::End);
+        let first = self.get(HeaderWord::First);
+        let end = self.get(HeaderWord::End);
         if MAX_OFFSET <= end || end < first || self.geometry().capacity() < end - first {
             return Err("it says that more is kept than there is room for");
         }
-        if end < self.get(Word::Lines) || end < self.get(Word::Taken) || end < self.get(Word::Lost)
+        if end < self.get(HeaderWord::Lines)
+            || end < self.get(HeaderWord::Acked)
+            || end < self.get(HeaderWord::Lost)
         {
             return Err("its counters do not fit its end");
         }
-        if sizes::MOST <= self.get(Word::Sizes) {
+        if sizes::MAX_COUNT <= self.get(HeaderWord::Sizes) {
             return Err("it says that there were too many sizes");
         }
         let is_process = |word| i32::try_from(self.get(word)).is_ok();
-        if !is_process(Word::Pid) || !is_process(Word::Keeper) {
+        if !is_process(HeaderWord::Pid) || !is_process(HeaderWord::Keeper) {
             return Err("its processes have impossible numbers");
         }
         Ok(())
@@ -97,8 +99,8 @@ impl Counters {
 
     /// Whether these may follow others of the same tape: it keeps its size, and no offset goes back.
     pub(super) fn check_after(&self, before: &Self) -> Result<(), Damage> {
-        let fixed = [Word::Version, Word::Blocks];
-        let rising = [Word::First, Word::End];
+        let fixed = [HeaderWord::Version, HeaderWord::Blocks];
+        let rising = [HeaderWord::First, HeaderWord::End];
         let is_same = fixed.into_iter().all(|word| self.get(word) == before.get(word));
         if is_same && rising.into_iter().all(|word| before.get(word) <= self.get(word)) {
             return Ok(());
@@ -108,8 +110,8 @@ impl Counters {
 
     /// The end of this tape if nothing before it can be read.
     pub(super) fn without_output(mut self) -> Self {
-        let end = self.get(Word::End).to_le_bytes();
-        let place = Word::First as usize * 8;
+        let end = self.get(HeaderWord::End).to_le_bytes();
+        let place = HeaderWord::First as usize * 8;
         self.page[place..place + 8].copy_from_slice(&end);
         self
     }

@@ -8,22 +8,22 @@ use paned_model::{Size, Time};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::header::{COUNTERS, Word, checksum};
+use super::header::{COUNTERS, HeaderWord, checksum};
 use super::*;
 
-struct Case {
+struct DamagedTape {
     _dir: TempDir,
     path: PathBuf,
-    writer: Writer,
+    writer: TapeWriter,
     now: u64,
 }
 
-impl Case {
+impl DamagedTape {
     /// A tape on which so many lines of ten bytes were printed.
     fn new(lines: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("tape");
-        let mut writer = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
+        let mut writer = TapeWriter::create(&path, MIN_CAPACITY, Time(1)).unwrap();
         writer.set_size(Size { cols: 80, rows: 24 });
         let mut case = Self { _dir: dir, path, writer, now: 1 };
         let text: String = (0..lines).map(|n| format!("{n:09}\n")).collect();
@@ -40,8 +40,8 @@ impl Case {
         assert_eq!(self.writer.append(bytes, Time(self.now)).unwrap(), bytes.len());
     }
 
-    fn reader(&self) -> Reader {
-        Reader::open(&self.path).unwrap()
+    fn reader(&self) -> TapeReader {
+        TapeReader::open(&self.path).unwrap()
     }
 
     fn file(&self) -> File {
@@ -50,7 +50,7 @@ impl Case {
 }
 
 /// All that can be read from an offset on, and the gaps in it.
-fn read_all(reader: &Reader, mut offset: u64) -> (Vec<u8>, Vec<(u64, u64)>) {
+fn read_all(reader: &TapeReader, mut offset: u64) -> (Vec<u8>, Vec<(u64, u64)>) {
     let mut buffer = vec![0; 5000];
     let (mut bytes, mut gaps) = (Vec::new(), Vec::new());
     loop {
@@ -75,20 +75,20 @@ fn geometry() -> Geometry {
 
 #[test]
 fn a_reader_of_a_tape_that_was_emptied_says_so_and_lives() {
-    let case = Case::new(100);
+    let case = DamagedTape::new(100);
     let reader = case.reader();
     case.file().set_len(0).unwrap();
     assert_eq!((reader.first(), reader.end(), reader.lines()), (0, 1000, 100));
     assert_eq!(reader.damage(), Some(Damage::Cut(0)));
     assert_eq!(read_all(&reader, 0), (vec![], vec![(0, 1000)]));
-    assert!(reader.mark(0).is_err());
+    assert!(reader.line_mark(0).is_err());
     assert_eq!(reader.sizes(0), []);
     assert_eq!(reader.keeper(), std::process::id());
 }
 
 #[test]
 fn the_writer_restores_a_tape_that_was_emptied_and_goes_on() {
-    let mut case = Case::new(100);
+    let mut case = DamagedTape::new(100);
     let before = case.reader();
     case.file().set_len(0).unwrap();
     case.print("more\n");
@@ -97,8 +97,8 @@ fn the_writer_restores_a_tape_that_was_emptied_and_goes_on() {
         assert_eq!(reader.damage(), Some(Damage::Lost(1000)));
         assert_eq!(read_all(&reader, 0), (b"more\n".to_vec(), vec![(0, 1000)]));
         // Lines are counted on from where it was cut.
-        assert_eq!(reader.mark(1002).unwrap().unwrap().0, 1000);
-        assert_eq!(reader.mark(1002).unwrap().unwrap().1, 100);
+        assert_eq!(reader.line_mark(1002).unwrap().unwrap().0, 1000);
+        assert_eq!(reader.line_mark(1002).unwrap().unwrap().1, 100);
         assert_eq!(reader.time(1002).unwrap().unwrap().until, BLOCK);
         assert_eq!(reader.size(), Size { cols: 80, rows: 24 });
         assert_eq!(reader.sizes(0).len(), 1);
@@ -109,15 +109,15 @@ fn the_writer_restores_a_tape_that_was_emptied_and_goes_on() {
 #[test]
 fn every_change_restores_a_tape_that_was_emptied() {
     let size = Size { cols: 81, rows: 24 };
-    let changes: [&dyn Fn(&mut Writer); 5] = [
+    let changes: [&dyn Fn(&mut TapeWriter); 5] = [
         &|tape| tape.set_size(size),
-        &|tape| tape.set_taken(7),
+        &|tape| tape.set_acked(7),
         &|tape| tape.set_stalled(),
         &|tape| tape.set_pid(9),
         &|tape| tape.refresh().unwrap(),
     ];
     for change in changes {
-        let mut case = Case::new(100);
+        let mut case = DamagedTape::new(100);
         case.file().set_len(0).unwrap();
         change(&mut case.writer);
         assert_eq!((case.reader().first(), case.reader().end()), (1000, 1000));
@@ -126,7 +126,7 @@ fn every_change_restores_a_tape_that_was_emptied() {
 
 #[test]
 fn a_cut_that_falls_into_a_flood_is_noticed_when_the_file_has_grown_again() {
-    let mut case = Case::new(100);
+    let mut case = DamagedTape::new(100);
     case.file().set_len(0).unwrap();
     // In the same moment: the file is not looked at for each piece of a flood.
     let now = Time(case.now);
@@ -141,13 +141,13 @@ fn a_cut_that_falls_into_a_flood_is_noticed_when_the_file_has_grown_again() {
 #[test]
 fn what_a_shortened_tape_has_lost_is_a_gap_and_the_rest_is_there() {
     // No lap yet: the end of the output is at the end of what was there.
-    let case = Case::new(1000);
+    let case = DamagedTape::new(1000);
     case.file().set_len(geometry().data_from() + 4000).unwrap();
     let (bytes, gaps) = read_all(&case.reader(), 0);
     assert_eq!((bytes.len(), gaps), (4000, vec![(4000, 10_000)]));
     assert_eq!(case.reader().damage(), Some(Damage::Cut(geometry().data_from() + 4000)));
     // In the second lap: some of the oldest is missing.
-    let mut case = Case::new(20_000);
+    let mut case = DamagedTape::new(20_000);
     let capacity = geometry().capacity();
     case.file().set_len(geometry().data_from() + 132_000).unwrap();
     let first = case.reader().first();
@@ -164,14 +164,14 @@ fn what_a_shortened_tape_has_lost_is_a_gap_and_the_rest_is_there() {
 #[test]
 fn a_header_that_was_overwritten_is_noticed_and_restored_with_the_next_change() {
     for garbage in [[0xFF; header::LEN as usize], [0; header::LEN as usize]] {
-        let mut case = Case::new(100);
+        let mut case = DamagedTape::new(100);
         let reader = case.reader();
         case.file().write_all_at(&garbage, 0).unwrap();
         assert!(matches!(reader.damage(), Some(Damage::Header(_))), "{:?}", reader.damage());
         assert_eq!((reader.first(), reader.end()), (0, 1000));
         assert_eq!(reader.size(), Size { cols: 80, rows: 24 });
         assert!(reader.sizes(0).len() < 2);
-        assert!(Reader::open(&case.path).is_err());
+        assert!(TapeReader::open(&case.path).is_err());
         case.print("more\n");
         assert_eq!((reader.damage(), reader.end()), (None, 1005));
         assert_eq!(case.reader().sizes(0).len(), 1);
@@ -180,16 +180,16 @@ fn a_header_that_was_overwritten_is_noticed_and_restored_with_the_next_change() 
 
 #[test]
 fn another_tape_in_its_place_is_not_read_as_its_own() {
-    let case = Case::new(100);
+    let case = DamagedTape::new(100);
     let reader = case.reader();
-    let other = std::fs::read(&Case::new(10).path).unwrap();
+    let other = std::fs::read(&DamagedTape::new(10).path).unwrap();
     case.file().write_all_at(&other, 0).unwrap();
     assert_eq!(reader.end(), 1000);
     assert!(reader.damage().unwrap().to_string().contains("another tape"));
 }
 
 /// Everything that a reader can be asked. None of it may panic, hang, or answer without a bound.
-fn ask_everything(reader: &Reader) {
+fn ask_everything(reader: &TapeReader) {
     let first = reader.first();
     let end = reader.end();
     assert!(first <= end && end - first <= reader.geometry.capacity());
@@ -201,7 +201,7 @@ fn ask_everything(reader: &Reader) {
             Ok(read) => assert!(read as u64 <= end.saturating_sub(offset)),
             Err(gap) => assert!(offset < gap.first && gap.first <= end),
         }
-        if let Ok(Ok((start, lines, _))) = reader.mark(offset) {
+        if let Ok(Ok((start, lines, _))) = reader.line_mark(offset) {
             assert!(start <= offset);
             assert!(end <= start || lines <= reader.lines());
         }
@@ -212,7 +212,13 @@ fn ask_everything(reader: &Reader) {
     let sizes = reader.sizes(0);
     assert!(sizes.len() < 128 && sizes.is_sorted_by_key(|mark| mark.offset));
     assert!(sizes.iter().all(|mark| mark.size.cols <= Size::MAX && mark.size.rows <= Size::MAX));
-    let _ = (reader.ending(), reader.pid(), reader.started(), reader.is_kept(), reader.damage());
+    let _ = (
+        reader.ending(),
+        reader.pid(),
+        reader.started(),
+        reader.has_live_keeper(),
+        reader.damage(),
+    );
 }
 
 /// Values that break sums, products and comparisons.
@@ -226,34 +232,36 @@ fn value() -> impl Strategy<Value = u64> {
 }
 
 #[derive(Clone, Debug)]
-enum Harm {
+enum Corruption {
     Word { place: usize, value: u64 },
     Length(u64),
     Fill(u64, u8),
 }
 
-fn harm() -> impl Strategy<Value = Harm> {
+fn harm() -> impl Strategy<Value = Corruption> {
     let lengths = prop_oneof![0..150_000_u64, Just(0), Just(4095), Just(4096)];
     prop_oneof![
-        6 => (0..512_usize, value()).prop_map(|(place, value)| Harm::Word { place, value }),
-        6 => (0..COUNTERS, value()).prop_map(|(place, value)| Harm::Word { place, value }),
-        2 => lengths.prop_map(Harm::Length),
-        1 => (0..200_000_u64, any::<u8>()).prop_map(|(at, byte)| Harm::Fill(at, byte)),
+        6 => (0..512_usize, value()).prop_map(|(place, value)| Corruption::Word { place, value }),
+        6 => (0..COUNTERS, value()).prop_map(|(place, value)| Corruption::Word { place, value }),
+        2 => lengths.prop_map(Corruption::Length),
+        1 => (0..200_000_u64, any::<u8>()).prop_map(|(at, byte)| Corruption::Fill(at, byte)),
     ]
 }
 
-impl Harm {
+impl Corruption {
     /// Does it; with a checksum that fits, as an attacker would.
-    fn act(&self, file: &File) {
+    fn apply(&self, file: &File) {
         match *self {
             Self::Length(length) => file.set_len(length).unwrap(),
             Self::Fill(at, byte) => file.write_all_at(&[byte; 5000], at).unwrap(),
             Self::Word { place, value } => {
                 file.write_all_at(&value.to_le_bytes(), place as u64 * 8).unwrap();
                 let mut page = [0; COUNTERS * 8];
-                if place != Word::Check as usize && file.read_exact_at(&mut page, 0).is_ok() {
+                if place != HeaderWord::Checksum as usize
+                    && file.read_exact_at(&mut page, 0).is_ok()
+                {
                     let check = checksum(&page).to_le_bytes();
-                    file.write_all_at(&check, Word::Check as u64 * 8).unwrap();
+                    file.write_all_at(&check, HeaderWord::Checksum as u64 * 8).unwrap();
                 }
             }
         }
@@ -269,13 +277,13 @@ proptest! {
         harms in prop::collection::vec(harm(), 1..6),
         text in "[a-z\n]{1,300}",
     ) {
-        let mut case = Case::new(lines);
+        let mut case = DamagedTape::new(lines);
         let open = case.reader();
         let file = OpenOptions::new().read(true).write(true).open(&case.path).unwrap();
         for harm in harms {
-            harm.act(&file);
+            harm.apply(&file);
             ask_everything(&open);
-            if let Ok(reader) = Reader::open(&case.path) {
+            if let Ok(reader) = TapeReader::open(&case.path) {
                 ask_everything(&reader);
                 let _ = read_all(&reader, 0);
             }

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use paned_model::frame::Ending;
+use paned_model::frame::ExitRecord;
 use paned_model::{Exit, Size, Time};
 
 use super::sizes;
@@ -24,7 +24,7 @@ pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"panetape");
 
 /// The words by place. Places are never given a new meaning.
 #[derive(Clone, Copy)]
-pub(super) enum Word {
+pub(super) enum HeaderWord {
     Magic = 0,
     Version = 1,
     Blocks = 2,
@@ -36,7 +36,7 @@ pub(super) enum Word {
     /// Line ends before `End`.
     Lines = 10,
     /// What the server has looked at.
-    Taken = 11,
+    Acked = 11,
     Pid = 12,
     Keeper = 13,
     Size = 14,
@@ -54,7 +54,7 @@ pub(super) enum Word {
     /// How many sizes the terminal had: see `sizes`. Not there on a tape without a checksum.
     Sizes = 26,
     /// The checksum of the words before it; zero on an older tape, which has none.
-    Check = 31,
+    Checksum = 31,
 }
 
 const KILLED: u64 = 1 << 16;
@@ -65,28 +65,28 @@ const UNKNOWN: u64 = BY_CODE | BY_SIGNAL;
 
 /// The writer's copy of the page.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct TapeHeader {
     page: Box<[u8; LEN as usize]>,
 }
 
-impl Header {
+impl TapeHeader {
     /// The page of a new tape.
     pub(super) fn new(blocks: u64, started: Time) -> Self {
         let mut header = Self { page: Box::new([0; LEN as usize]) };
-        header.set(Word::Magic, MAGIC);
-        header.set(Word::Version, VERSION);
-        header.set(Word::Blocks, blocks);
-        header.set(Word::Started, started.0);
-        header.set(Word::Keeper, u64::from(std::process::id()));
+        header.set(HeaderWord::Magic, MAGIC);
+        header.set(HeaderWord::Version, VERSION);
+        header.set(HeaderWord::Blocks, blocks);
+        header.set(HeaderWord::Started, started.0);
+        header.set(HeaderWord::Keeper, u64::from(std::process::id()));
         header
     }
 
-    pub(super) fn get(&self, word: Word) -> u64 {
+    pub(super) fn get(&self, word: HeaderWord) -> u64 {
         self.at(word as usize)
     }
 
-    /// Sets a word here. It is in the file after the next [`Header::write`].
-    pub(super) fn set(&mut self, word: Word, value: u64) {
+    /// Sets a word here. It is in the file after the next [`TapeHeader::write`].
+    pub(super) fn set(&mut self, word: HeaderWord, value: u64) {
         self.put(word as usize, value);
     }
 
@@ -95,7 +95,7 @@ impl Header {
         word_at(&self.page[..], place)
     }
 
-    /// Sets such a word, as [`Header::set`].
+    /// Sets such a word, as [`TapeHeader::set`].
     pub(super) fn put(&mut self, place: usize, value: u64) {
         self.page[place * 8..place * 8 + 8].copy_from_slice(&value.to_le_bytes());
     }
@@ -105,15 +105,15 @@ impl Header {
     /// # Errors
     /// When the disk refuses; the file then has the page that was written before.
     pub(super) fn write(&mut self, file: &File) -> io::Result<()> {
-        self.set(Word::Check, checksum(&self.page[..]));
+        self.set(HeaderWord::Checksum, checksum(&self.page[..]));
         file.write_all_at(&self.page[..], 0)
     }
 
     pub(super) fn set_size(&mut self, size: Size) {
-        self.set(Word::Size, sizes::pack(size));
+        self.set(HeaderWord::Size, sizes::pack(size));
     }
 
-    pub(super) fn set_ending(&mut self, ending: Ending) {
+    pub(super) fn set_ending(&mut self, ending: ExitRecord) {
         let exit = match ending.exit {
             Some(Exit::Code(code)) => BY_CODE | u64::from(code),
             Some(Exit::Signal(signal)) => BY_SIGNAL | u64::from(signal),
@@ -121,13 +121,13 @@ impl Header {
         };
         let killed = if ending.killed { KILLED } else { 0 };
         let timed_out = if ending.timed_out { TIMED_OUT } else { 0 };
-        self.set(Word::EndedAt, ending.at.0);
-        self.set(Word::Ending, exit | killed | timed_out);
+        self.set(HeaderWord::EndedAt, ending.at.0);
+        self.set(HeaderWord::Ending, exit | killed | timed_out);
     }
 }
 
 /// Reads an ending from its word; none where the program has not ended.
-pub(super) fn unpack_ending(packed: u64, at: Time) -> Option<Ending> {
+pub(super) fn unpack_ending(packed: u64, at: Time) -> Option<ExitRecord> {
     let value = packed.to_le_bytes()[0];
     let exit = match packed & (BY_CODE | BY_SIGNAL) {
         BY_CODE => Some(Exit::Code(value)),
@@ -137,7 +137,7 @@ pub(super) fn unpack_ending(packed: u64, at: Time) -> Option<Ending> {
     };
     let killed = packed & KILLED != 0;
     let timed_out = packed & TIMED_OUT != 0;
-    Some(Ending { exit, killed, timed_out, at })
+    Some(ExitRecord { exit, killed, timed_out, at })
 }
 
 /// The word at a place of a page, or of the beginning of one.
@@ -152,5 +152,5 @@ pub(super) fn checksum(page: &[u8]) -> u64 {
     let mix = |sum: u64, place: usize| {
         (sum ^ word_at(page, place)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
     };
-    (0..Word::Check as usize).fold(MAGIC, mix) | 1
+    (0..HeaderWord::Checksum as usize).fold(MAGIC, mix) | 1
 }

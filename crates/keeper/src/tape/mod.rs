@@ -19,7 +19,7 @@
 
 mod counters;
 mod header;
-mod kept;
+mod keeper_alive;
 mod reader;
 mod sizes;
 mod times;
@@ -28,10 +28,10 @@ mod writer;
 use std::io;
 use std::path::PathBuf;
 
-pub use reader::{Gap, Reader, Summary};
+pub use reader::{OutputGap, Summary, TapeReader};
 pub use sizes::SizeMark;
-pub use times::Stamp;
-pub use writer::Writer;
+pub use times::OutputTime;
+pub use writer::TapeWriter;
 
 /// How many bytes of output one index entry covers. Old output is dropped in whole blocks.
 pub const BLOCK: u64 = 4096;
@@ -159,7 +159,7 @@ impl Geometry {
 
     /// How long a whole file is: with its marks of time, and a tail that is never written.
     fn full_len(self) -> u64 {
-        self.file_len() + times::room(self) * times::MARK + 4096
+        self.file_len() + times::room(self) * times::MARK_LEN + 4096
     }
 
     /// The first offset that can still be there once bytes up to `end` have been written.

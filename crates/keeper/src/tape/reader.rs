@@ -5,33 +5,33 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use paned_model::frame::Ending;
+use paned_model::frame::ExitRecord;
 use paned_model::{Size, Time};
 
 use super::counters::{Counters, read_until_end};
-use super::header::{self, Word};
+use super::header::{self, HeaderWord};
 use super::sizes::{self, SizeMark};
 use super::{BLOCK, Damage, Error, Geometry};
 
 /// Bytes from an offset were asked for that are no longer kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gap {
+pub struct OutputGap {
     /// The first offset that is still there.
     pub first: u64,
 }
 
-/// A tape, open for reading. Never slows the writer; what was overwritten is told as a [`Gap`].
+/// A tape, open for reading. Never slows the writer; what was overwritten is told as a [`OutputGap`].
 #[derive(Debug)]
-pub struct Reader {
+pub struct TapeReader {
     pub(super) file: File,
     pub(super) geometry: Geometry,
     /// Boxed to keep readers small.
-    seen: Box<Mutex<Seen>>,
+    state: Box<Mutex<TapeReaderState>>,
 }
 
 /// What the last look has found.
 #[derive(Debug)]
-struct Seen {
+struct TapeReaderState {
     /// The last counters that made sense. They stand for those that do not.
     counters: Counters,
     /// What is wrong with the header.
@@ -40,10 +40,10 @@ struct Seen {
     cut: Option<u64>,
 }
 
-impl Seen {
+impl TapeReaderState {
     fn damage(&self) -> Option<Damage> {
         self.damage.or(self.cut.map(Damage::Cut)).or_else(|| {
-            let lost = self.counters.get(Word::Lost);
+            let lost = self.counters.get(HeaderWord::Lost);
             (lost != 0).then_some(Damage::Lost(lost))
         })
     }
@@ -64,8 +64,8 @@ pub struct Summary {
     pub damage: Option<Damage>,
 }
 
-impl Reader {
-    /// Opens a tape. One that was cut can be opened: what is missing is told as a [`Gap`].
+impl TapeReader {
+    /// Opens a tape. One that was cut can be opened: what is missing is told as a [`OutputGap`].
     ///
     /// # Errors
     /// When it is not there, is no tape, is of a newer version, or has a damaged header.
@@ -79,7 +79,7 @@ impl Reader {
             }
             Err(_) => return Err(Error::NoTape(path.to_owned())),
         };
-        let found = counters.get(Word::Version);
+        let found = counters.get(HeaderWord::Version);
         if found != header::VERSION {
             return Err(Error::Version { path: path.to_owned(), found });
         }
@@ -92,27 +92,28 @@ impl Reader {
         Ok(Self {
             file,
             geometry,
-            seen: Box::new(Mutex::new(Seen { counters, damage: None, cut })),
+            state: Box::new(Mutex::new(TapeReaderState { counters, damage: None, cut })),
         })
     }
 
     /// Looks at the header. Where that is damaged, the last look that was not holds.
-    pub(super) fn look(&self) -> Counters {
+    pub(super) fn read_counters(&self) -> Counters {
         let mut seen = self.lock();
         // Within the lock, so that looks come in the order in which the header was written.
         match self.check(&seen.counters) {
             Ok(counters) => {
-                let is_restored = seen.counters.get(Word::Lost) != counters.get(Word::Lost);
+                let is_restored =
+                    seen.counters.get(HeaderWord::Lost) != counters.get(HeaderWord::Lost);
                 let cut = seen.cut.filter(|_| !is_restored);
-                *seen = Seen { counters, damage: None, cut };
+                *seen = TapeReaderState { counters, damage: None, cut };
             }
             Err(damage) => seen.damage = Some(damage),
         }
         seen.counters
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, TapeReaderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn check(&self, before: &Counters) -> Result<Counters, Damage> {
@@ -124,13 +125,13 @@ impl Reader {
     /// What something else has done to it.
     #[must_use]
     pub fn damage(&self) -> Option<Damage> {
-        self.look();
-        self.measure();
+        self.read_counters();
+        self.check_length();
         self.lock().damage()
     }
 
     /// Looks whether the file is as long as it was made.
-    fn measure(&self) {
+    fn check_length(&self) {
         let length = self.file.metadata().map_or(0, |file| file.len());
         self.lock().cut = (length < self.geometry.file_len()).then_some(length);
     }
@@ -138,12 +139,12 @@ impl Reader {
     /// All of it that lists show, by one look.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let now = self.look();
+        let now = self.read_counters();
         Summary {
-            first: now.get(Word::First),
-            end: now.get(Word::End),
-            lines: now.get(Word::Lines),
-            size: sizes::unpack(now.get(Word::Size)),
+            first: now.get(HeaderWord::First),
+            end: now.get(HeaderWord::End),
+            lines: now.get(HeaderWord::Lines),
+            size: sizes::unpack(now.get(HeaderWord::Size)),
             damage: self.lock().damage(),
         }
     }
@@ -151,96 +152,96 @@ impl Reader {
     /// The first offset that was kept and the end of the output, when this was last looked at.
     #[must_use]
     pub fn last_seen(&self) -> (u64, u64) {
-        let counters = self.last_look();
-        (counters.get(Word::First), counters.get(Word::End))
+        let counters = self.last_counters();
+        (counters.get(HeaderWord::First), counters.get(HeaderWord::End))
     }
 
-    fn last_look(&self) -> Counters {
+    fn last_counters(&self) -> Counters {
         self.lock().counters
     }
 
     /// The first offset that is still kept.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.look().get(Word::First)
+        self.read_counters().get(HeaderWord::First)
     }
 
     /// The offset after the last byte.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.look().get(Word::End)
+        self.read_counters().get(HeaderWord::End)
     }
 
     /// Line ends printed so far.
     #[must_use]
     pub fn lines(&self) -> u64 {
-        self.look().get(Word::Lines)
+        self.read_counters().get(HeaderWord::Lines)
     }
 
     /// What a server had looked at when it last said so.
     #[must_use]
     pub fn taken(&self) -> u64 {
-        self.look().get(Word::Taken)
+        self.read_counters().get(HeaderWord::Acked)
     }
 
     /// The program's process, once there was one.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        u32::try_from(self.look().get(Word::Pid)).ok().filter(|pid| *pid != 0)
+        u32::try_from(self.read_counters().get(HeaderWord::Pid)).ok().filter(|pid| *pid != 0)
     }
 
     /// The keeper's process.
     #[must_use]
     pub fn keeper(&self) -> u32 {
-        self.look().get(Word::Keeper).try_into().unwrap_or(0)
+        self.read_counters().get(HeaderWord::Keeper).try_into().unwrap_or(0)
     }
 
     /// When the tape was begun.
     #[must_use]
     pub fn started(&self) -> Time {
-        self.look().time(Word::Started)
+        self.read_counters().time(HeaderWord::Started)
     }
 
     /// The terminal's size.
     #[must_use]
     pub fn size(&self) -> Size {
-        sizes::unpack(self.look().get(Word::Size))
+        sizes::unpack(self.read_counters().get(HeaderWord::Size))
     }
 
     /// The sizes that the terminal had after the first so many, and from where on, oldest first; as far as they are
     /// still known. Of those before an offset all are there if it was known to be written before this is asked.
     #[must_use]
     pub fn sizes(&self, after: u64) -> Vec<SizeMark> {
-        sizes::read(&self.file, after, &self.look()).unwrap_or_default()
+        sizes::read(&self.file, after, &self.read_counters()).unwrap_or_default()
     }
 
     /// How the program ended, once it has. From then on the output is whole.
     #[must_use]
-    pub fn ending(&self) -> Option<Ending> {
-        let now = self.look();
-        header::unpack_ending(now.get(Word::Ending), now.time(Word::EndedAt))
+    pub fn ending(&self) -> Option<ExitRecord> {
+        let now = self.read_counters();
+        header::unpack_ending(now.get(HeaderWord::Ending), now.time(HeaderWord::EndedAt))
     }
 
     /// Whether the disk is full and the program is made to wait.
     #[must_use]
     pub fn is_stalled(&self) -> bool {
-        self.look().get(Word::Stalled) != 0
+        self.read_counters().get(HeaderWord::Stalled) != 0
     }
 
     /// Reads from an offset: up to a buffer full, nothing at the end.
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    pub fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         let wanted_end = offset.saturating_add(buffer.len() as u64);
         let (mut first, mut end) = self.last_seen();
         // What was written stays written: a look that is old is good enough if it goes far enough.
         if end < wanted_end || offset < first {
-            self.look();
+            self.read_counters();
             (first, end) = self.last_seen();
         }
         if offset < first {
-            return Ok(Err(Gap { first }));
+            return Ok(Err(OutputGap { first }));
         }
         let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(left);
@@ -248,15 +249,15 @@ impl Reader {
         // The writer may have come round while we read.
         let first = self.first();
         if offset < first {
-            return Ok(Err(Gap { first }));
+            return Ok(Err(OutputGap { first }));
         }
         if got < wanted {
-            self.measure();
+            self.check_length();
         }
         if got == 0 && wanted != 0 {
             // The file ends before this: the next lap of the ring begins where it may go on.
             let lap = (offset / self.geometry.capacity() + 1) * self.geometry.capacity();
-            return Ok(Err(Gap { first: lap.min(end) }));
+            return Ok(Err(OutputGap { first: lap.min(end) }));
         }
         Ok(Ok(got))
     }
@@ -278,21 +279,21 @@ impl Reader {
     ///
     /// # Errors
     /// When the disk refuses, or the index is damaged.
-    pub fn mark(&self, offset: u64) -> io::Result<Result<(u64, u64, Time), Gap>> {
+    pub fn line_mark(&self, offset: u64) -> io::Result<Result<(u64, u64, Time), OutputGap>> {
         let damaged = |why: &str| io::Error::new(ErrorKind::InvalidData, why.to_owned());
         let start = offset / BLOCK * BLOCK;
         let mut entry = [0; 16];
         let got = read_until_end(&self.file, &mut entry, self.geometry.entry_at(start))?;
-        let now = self.look();
-        let first = now.get(Word::First);
+        let now = self.read_counters();
+        let first = now.get(HeaderWord::First);
         if offset < first {
-            return Ok(Err(Gap { first }));
+            return Ok(Err(OutputGap { first }));
         }
         if got < entry.len() {
             return Err(damaged("the index of the tape is cut"));
         }
         let lines = header::word_at(&entry, 0);
-        if start < now.get(Word::End) && now.get(Word::Lines) < lines {
+        if start < now.get(HeaderWord::End) && now.get(HeaderWord::Lines) < lines {
             return Err(damaged("the index of the tape is damaged"));
         }
         Ok(Ok((start.max(first), lines, Time(header::word_at(&entry, 1)))))

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use paned_model::Size;
 
 use super::counters::Counters;
-use super::header::{Header, Word, word_at};
+use super::header::{HeaderWord, TapeHeader, word_at};
 
 /// The word that counts the marks ever made; it is raised after a mark is written.
 const COUNT: usize = 256;
@@ -20,7 +20,7 @@ const RING: usize = 258;
 /// How many marks the ring holds.
 const SLOTS: u64 = 127;
 /// No pane ever has so many sizes: a larger count is damage.
-pub(super) const MOST: u64 = 1 << 48;
+pub(super) const MAX_COUNT: u64 = 1 << 48;
 
 /// From an offset on, the terminal has this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,19 @@ pub struct SizeMark {
 ///
 /// # Errors
 /// When the disk refuses; the mark is counted all the same, and in the file with the next page that it takes.
-pub(super) fn note(header: &mut Header, file: &File, offset: u64, size: Size) -> io::Result<()> {
+pub(super) fn record(
+    header: &mut TapeHeader,
+    file: &File,
+    offset: u64,
+    size: Size,
+) -> io::Result<()> {
     let made = header.at(COUNT);
     let slot = slot(made);
     header.put(slot, offset);
     header.put(slot + 1, pack(size));
     let written = header.write(file);
     header.put(COUNT, made + 1);
-    header.set(Word::Sizes, made + 1);
+    header.set(HeaderWord::Sizes, made + 1);
     written
 }
 
@@ -54,10 +59,10 @@ pub(super) fn note(header: &mut Header, file: &File, offset: u64, size: Size) ->
 /// # Errors
 /// When the disk refuses, or the file is cut.
 pub(super) fn read(file: &File, after: u64, now: &Counters) -> io::Result<Vec<SizeMark>> {
-    let end = now.get(Word::End);
-    let made = match now.get(Word::Check) {
+    let end = now.get(HeaderWord::End);
+    let made = match now.get(HeaderWord::Checksum) {
         0 => count(file)?,
-        _ => now.get(Word::Sizes),
+        _ => now.get(HeaderWord::Sizes),
     };
     if made <= after {
         return Ok(Vec::new());
@@ -85,8 +90,10 @@ fn count(file: &File) -> io::Result<u64> {
     file.read_exact_at(&mut word, COUNT as u64 * 8)?;
     let count = u64::from_le_bytes(word);
     match count {
-        0..MOST => Ok(count),
-        MOST.. => Err(io::Error::new(ErrorKind::InvalidData, "the marks of sizes are damaged")),
+        0..MAX_COUNT => Ok(count),
+        MAX_COUNT.. => {
+            Err(io::Error::new(ErrorKind::InvalidData, "the marks of sizes are damaged"))
+        }
     }
 }
 

@@ -8,21 +8,21 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use paned_model::frame::Ending;
+use paned_model::frame::ExitRecord;
 use paned_model::{Size, Time};
 
-struct Case {
+struct TapeCase {
     _dir: TempDir,
     path: PathBuf,
-    writer: Writer,
+    writer: TapeWriter,
     model: Vec<u8>,
 }
 
-impl Case {
+impl TapeCase {
     fn new(capacity: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("tape");
-        let writer = Writer::create(&path, capacity, Time(1)).unwrap();
+        let writer = TapeWriter::create(&path, capacity, Time(1)).unwrap();
         Self { _dir: dir, path, writer, model: Vec::new() }
     }
 
@@ -36,8 +36,8 @@ impl Case {
         self.model.extend_from_slice(bytes);
     }
 
-    fn reader(&self) -> Reader {
-        Reader::open(&self.path).unwrap()
+    fn reader(&self) -> TapeReader {
+        TapeReader::open(&self.path).unwrap()
     }
 
     /// Everything that is kept, read in pieces.
@@ -66,9 +66,9 @@ impl Case {
         self.check_marks(&reader);
     }
 
-    fn check_marks(&self, reader: &Reader) {
+    fn check_marks(&self, reader: &TapeReader) {
         for offset in (reader.first()..reader.end()).step_by(1777) {
-            let (start, lines, time) = reader.mark(offset).unwrap().unwrap();
+            let (start, lines, time) = reader.line_mark(offset).unwrap().unwrap();
             assert!(start <= offset && offset < start + BLOCK);
             assert_eq!(lines, count(&self.model[..start as usize]), "lines before {start}");
             assert!(time.0 <= start);
@@ -100,7 +100,7 @@ proptest! {
         sizes in prop::collection::vec(0_usize..30_000, 0..24),
         piece in 1_usize..9_000,
     ) {
-        let mut case = Case::new(MIN_CAPACITY);
+        let mut case = TapeCase::new(MIN_CAPACITY);
         for (seed, size) in sizes.into_iter().enumerate() {
             case.append(&noise(size, seed as u64));
         }
@@ -110,7 +110,7 @@ proptest! {
     #[test]
     fn cutting_the_input_differently_changes_nothing(cut in 16_usize..12_000) {
         let bytes = noise(200_000, 7);
-        let (mut whole, mut cut_up) = (Case::new(MIN_CAPACITY), Case::new(MIN_CAPACITY));
+        let (mut whole, mut cut_up) = (TapeCase::new(MIN_CAPACITY), TapeCase::new(MIN_CAPACITY));
         whole.append(&bytes);
         bytes.chunks(cut).for_each(|piece| cut_up.append(piece));
         prop_assert_eq!(whole.kept(5000), cut_up.kept(5000));
@@ -120,13 +120,13 @@ proptest! {
 
 #[test]
 fn an_offset_that_was_overwritten_is_told_as_a_gap() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     case.append(&noise(1_000_000, 3));
     let reader = case.reader();
     let first = reader.first();
     assert!(0 < first);
-    assert_eq!(reader.read(first - 1, &mut [0; 10]).unwrap(), Err(Gap { first }));
-    assert_eq!(reader.mark(first - 1).unwrap(), Err(Gap { first }));
+    assert_eq!(reader.read(first - 1, &mut [0; 10]).unwrap(), Err(OutputGap { first }));
+    assert_eq!(reader.line_mark(first - 1).unwrap(), Err(OutputGap { first }));
     assert_eq!(reader.read(first, &mut [0; 10]).unwrap(), Ok(10));
     assert_eq!(reader.read(reader.end(), &mut [0; 10]).unwrap(), Ok(0));
     assert_eq!(reader.read(reader.end() + 99, &mut [0; 10]).unwrap(), Ok(0));
@@ -134,7 +134,7 @@ fn an_offset_that_was_overwritten_is_told_as_a_gap() {
 
 #[test]
 fn a_reader_beside_a_flood_sees_true_bytes_or_a_gap() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     // Byte `n` is a function of `n`, so that a torn read would show.
     let byte = |n: u64| (n / 251 + n % 251).to_le_bytes()[0];
     let reader = case.reader();
@@ -163,7 +163,7 @@ fn a_reader_beside_a_flood_sees_true_bytes_or_a_gap() {
 
 #[test]
 fn bytes_that_were_not_announced_before_the_writer_died_are_not_there() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     case.append(b"whole\n");
     let file = OpenOptions::new().write(true).open(&case.path).unwrap();
     let geometry = Geometry::keeping(MIN_CAPACITY);
@@ -173,11 +173,11 @@ fn bytes_that_were_not_announced_before_the_writer_died_are_not_there() {
 
 #[test]
 fn the_ending_and_the_size_come_back() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     assert_eq!(case.reader().ending(), None);
     for (killed, timed_out) in [(false, false), (true, false), (true, true)] {
         for exit in [Some(Exit::Code(0)), Some(Exit::Code(255)), Some(Exit::Signal(9)), None] {
-            let ending = Ending { exit, killed, timed_out, at: Time(99) };
+            let ending = ExitRecord { exit, killed, timed_out, at: Time(99) };
             case.writer.set_ending(ending);
             assert_eq!(case.reader().ending(), Some(ending));
         }
@@ -192,7 +192,7 @@ fn wide(cols: u16) -> Size {
 
 #[test]
 fn each_size_is_known_with_the_offset_from_which_it_holds() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     assert_eq!(case.reader().sizes(0), [], "a tape of an older version has no marks either");
     case.writer.set_size(wide(80));
     case.append(b"hello");
@@ -211,7 +211,7 @@ fn each_size_is_known_with_the_offset_from_which_it_holds() {
 
 #[test]
 fn of_many_sizes_the_last_ones_are_known() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     for cols in 1..=1000 {
         case.writer.set_size(wide(cols));
         case.append(b"x");
@@ -227,7 +227,7 @@ fn of_many_sizes_the_last_ones_are_known() {
 
 #[test]
 fn a_reader_beside_many_sizes_sees_none_that_never_was() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     let reader = case.reader();
     std::thread::scope(|scope| {
         let writing = scope.spawn(|| {
@@ -250,7 +250,7 @@ fn a_reader_beside_many_sizes_sees_none_that_never_was() {
 
 #[test]
 fn room_counts_up_to_the_byte_that_must_stay() {
-    let mut case = Case::new(MIN_CAPACITY);
+    let mut case = TapeCase::new(MIN_CAPACITY);
     case.append(&noise(100_000, 1));
     let from = 60_000;
     let room = case.writer.room_from(from);
@@ -266,12 +266,12 @@ fn what_is_no_tape_is_refused_with_a_reason() {
     let path = dir.path().join("tape");
     let refused = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        Reader::open(&path).unwrap_err().to_string()
+        TapeReader::open(&path).unwrap_err().to_string()
     };
     assert!(refused(b"").contains("is no tape"));
     assert!(refused(&[0; 9000]).contains("is no tape"));
     std::fs::remove_file(&path).unwrap();
-    drop(Writer::create(&path, MIN_CAPACITY, Time(0)).unwrap());
+    drop(TapeWriter::create(&path, MIN_CAPACITY, Time(0)).unwrap());
     let whole = std::fs::read(&path).unwrap();
     assert!(refused(&whole[..100]).contains("it was cut to 100 bytes"));
     let mut damaged = whole.clone();
@@ -284,17 +284,20 @@ fn what_is_no_tape_is_refused_with_a_reason() {
 
 #[test]
 fn a_file_that_is_there_is_never_overwritten() {
-    let case = Case::new(MIN_CAPACITY);
-    assert!(Writer::create(&case.path, MIN_CAPACITY, Time(0)).is_err());
+    let case = TapeCase::new(MIN_CAPACITY);
+    assert!(TapeWriter::create(&case.path, MIN_CAPACITY, Time(0)).is_err());
 }
 
 #[test]
 fn a_tape_is_kept_while_its_writer_has_it_and_not_by_whoever_reads_it() {
-    let case = Case::new(MIN_CAPACITY);
+    let case = TapeCase::new(MIN_CAPACITY);
     let reader = case.reader();
     assert_eq!(reader.keeper(), std::process::id());
-    assert!(reader.is_kept());
-    let Case { _dir, writer, .. } = case;
+    assert!(reader.has_live_keeper());
+    let TapeCase { _dir, writer, .. } = case;
     drop(writer);
-    assert!(!reader.is_kept(), "this process has the keeper's number, and is not the keeper");
+    assert!(
+        !reader.has_live_keeper(),
+        "this process has the keeper's number, and is not the keeper"
+    );
 }

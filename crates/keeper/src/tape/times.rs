@@ -11,19 +11,19 @@ use std::os::unix::fs::FileExt;
 use paned_model::Time;
 
 use super::counters::read_until_end;
-use super::header::{Header, Word, word_at};
-use super::{Gap, Geometry, Reader};
+use super::header::{HeaderWord, TapeHeader, word_at};
+use super::{Geometry, OutputGap, TapeReader};
 
 /// How long one mark stands for all that is printed, in milliseconds.
 pub(super) const INTERVAL: u64 = 100;
 /// How many marks there is room for, per block of the ring: what is printed slowly enough to need more is rare.
 const PER_BLOCK: u64 = 16;
 /// Bytes of one mark: the offset, then the time.
-pub(super) const MARK: u64 = 16;
+pub(super) const MARK_LEN: u64 = 16;
 
 /// When a byte was printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct OutputTime {
     /// The time, or a tenth of a second before it. For the oldest output of a pane that prints little for weeks it
     /// may be the time of the 4 KiB block around it.
     pub time: Time,
@@ -32,37 +32,37 @@ pub struct Stamp {
 }
 
 #[derive(Clone, Copy)]
-struct Mark {
+struct TimeMark {
     offset: u64,
     time: Time,
 }
 
 /// The writer's side.
 #[derive(Debug)]
-pub(super) struct Times {
+pub(super) struct TimeMarks {
     room: u64,
     count: u64,
     last: Option<Time>,
 }
 
-impl Times {
+impl TimeMarks {
     /// Of a tape that is new.
-    pub(super) fn found(header: &mut Header, geometry: Geometry) -> Self {
+    pub(super) fn create(header: &mut TapeHeader, geometry: Geometry) -> Self {
         let room = room(geometry);
-        header.set(Word::TimesRoom, room);
+        header.set(HeaderWord::TimesRoom, room);
         Self { room, count: 0, last: None }
     }
 
     /// The file was cut, and its marks with it: from now on there are the times of the blocks.
-    pub(super) fn forget(&mut self, header: &mut Header) {
+    pub(super) fn discard(&mut self, header: &mut TapeHeader) {
         self.room = 0;
-        header.set(Word::TimesRoom, 0);
+        header.set(HeaderWord::TimesRoom, 0);
     }
 
     /// Bytes are about to be announced from this offset on. When the disk refuses, nothing has happened.
-    pub(super) fn note(
+    pub(super) fn record(
         &mut self,
-        (file, header): (&File, &mut Header),
+        (file, header): (&File, &mut TapeHeader),
         geometry: Geometry,
         mark: (u64, Time),
     ) -> io::Result<()> {
@@ -72,13 +72,13 @@ impl Times {
         if self.room == 0 || !self.last.is_none_or(is_due) {
             return Ok(());
         }
-        let mut bytes = [0; MARK as usize];
+        let mut bytes = [0; MARK_LEN as usize];
         bytes[..8].copy_from_slice(&offset.to_le_bytes());
         bytes[8..].copy_from_slice(&now.0.to_le_bytes());
         file.write_all_at(&bytes, mark_at(geometry, self.room, self.count))?;
         self.count += 1;
         self.last = Some(now);
-        header.set(Word::Times, self.count);
+        header.set(HeaderWord::Times, self.count);
         Ok(())
     }
 }
@@ -89,28 +89,28 @@ pub(super) fn room(geometry: Geometry) -> u64 {
 }
 
 fn mark_at(geometry: Geometry, room: u64, number: u64) -> u64 {
-    geometry.file_len() + number % room * MARK
+    geometry.file_len() + number % room * MARK_LEN
 }
 
-impl Reader {
+impl TapeReader {
     /// When the byte at an offset was printed.
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
-        if let Some(stamp) = self.marked(offset)? {
+    pub fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
+        if let Some(stamp) = self.time_from_mark(offset)? {
             let first = self.first();
-            return Ok(if offset < first { Err(Gap { first }) } else { Ok(stamp) });
+            return Ok(if offset < first { Err(OutputGap { first }) } else { Ok(stamp) });
         }
         let until = Geometry::next_block(offset);
-        Ok(self.mark(offset)?.map(|(_, _, time)| Stamp { time, until }))
+        Ok(self.line_mark(offset)?.map(|(_, _, time)| OutputTime { time, until }))
     }
 
     /// By the last mark up to an offset, if that is there.
-    fn marked(&self, offset: u64) -> io::Result<Option<Stamp>> {
-        let now = self.look();
-        let marks = now.get(Word::TimesRoom);
-        let count = now.get(Word::Times);
+    fn time_from_mark(&self, offset: u64) -> io::Result<Option<OutputTime>> {
+        let now = self.read_counters();
+        let marks = now.get(HeaderWord::TimesRoom);
+        let count = now.get(HeaderWord::Times);
         if !(1..=room(self.geometry)).contains(&marks) || count == 0 {
             return Ok(None);
         }
@@ -127,19 +127,21 @@ impl Reader {
                 (until, high) = (mark.offset, middle);
             }
         }
-        let is_there = |(number, _): &(u64, Time)| oldest(self.look().get(Word::Times)) <= *number;
-        Ok(found.filter(is_there).map(|(_, time)| Stamp { time, until }))
+        let is_there = |(number, _): &(u64, Time)| {
+            oldest(self.read_counters().get(HeaderWord::Times)) <= *number
+        };
+        Ok(found.filter(is_there).map(|(_, time)| OutputTime { time, until }))
     }
 
     /// Nothing where the file was cut, or where it was cut and has grown since: a hole.
-    fn read_mark(&self, room: u64, number: u64) -> io::Result<Option<Mark>> {
-        let mut bytes = [0; MARK as usize];
+    fn read_mark(&self, room: u64, number: u64) -> io::Result<Option<TimeMark>> {
+        let mut bytes = [0; MARK_LEN as usize];
         let got = read_until_end(&self.file, &mut bytes, mark_at(self.geometry, room, number))?;
-        let is_hole = number != 0 && bytes == [0; MARK as usize];
+        let is_hole = number != 0 && bytes == [0; MARK_LEN as usize];
         if got < bytes.len() || is_hole {
             return Ok(None);
         }
-        Ok(Some(Mark { offset: word_at(&bytes, 0), time: Time(word_at(&bytes, 1)) }))
+        Ok(Some(TimeMark { offset: word_at(&bytes, 0), time: Time(word_at(&bytes, 1)) }))
     }
 }
 
@@ -151,14 +153,14 @@ mod tests {
     use proptest::prelude::*;
     use tempfile::TempDir;
 
-    use super::super::{BLOCK, MIN_CAPACITY, Writer};
+    use super::super::{BLOCK, MIN_CAPACITY, TapeWriter};
     use super::*;
 
     /// A tape, and when each byte of it was printed.
     struct Case {
         _dir: TempDir,
         path: PathBuf,
-        writer: Writer,
+        writer: TapeWriter,
         truth: Vec<u64>,
     }
 
@@ -166,7 +168,7 @@ mod tests {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("tape");
-            let writer = Writer::create(&path, MIN_CAPACITY, Time(1)).unwrap();
+            let writer = TapeWriter::create(&path, MIN_CAPACITY, Time(1)).unwrap();
             Self { _dir: dir, path, writer, truth: Vec::new() }
         }
 
@@ -179,8 +181,8 @@ mod tests {
             self.truth.extend(std::iter::repeat_n(now, size));
         }
 
-        fn reader(&self) -> Reader {
-            Reader::open(&self.path).unwrap()
+        fn reader(&self) -> TapeReader {
+            TapeReader::open(&self.path).unwrap()
         }
 
         fn times(&self, offsets: &[u64]) -> Vec<u64> {
@@ -206,7 +208,7 @@ mod tests {
             [5000, 5000, 5000, 9000, 9000, 3_600_000, 3_600_000]
         );
         let stamp = case.reader().time(20).unwrap().unwrap();
-        assert_eq!(stamp, Stamp { time: Time(9000), until: 30 });
+        assert_eq!(stamp, OutputTime { time: Time(9000), until: 30 });
         // Before a clock that was set back and after it.
         case.print(10, 1000);
         assert_eq!(case.times(&[39, 40]), [3_600_000, 1000]);
@@ -225,7 +227,7 @@ mod tests {
                 case.print(size, now);
             }
             let reader = case.reader();
-            prop_assert_ne!(reader.look().get(Word::Times), 0);
+            prop_assert_ne!(reader.read_counters().get(HeaderWord::Times), 0);
             for offset in (reader.first()..reader.end()).step_by(777) {
                 let stamp = reader.time(offset).unwrap().unwrap();
                 let truth = case.truth[offset as usize];
@@ -241,7 +243,7 @@ mod tests {
     fn what_the_ring_has_lost_has_the_time_of_its_block() {
         let mut case = Case::new();
         // A byte at a time: more marks than there is room for, and all bytes are still kept.
-        let room = case.reader().look().get(Word::TimesRoom);
+        let room = case.reader().read_counters().get(HeaderWord::TimesRoom);
         (0..room + 100).for_each(|n| case.print(1, n * INTERVAL));
         let lost = 101;
         assert_eq!(
@@ -249,7 +251,7 @@ mod tests {
             [0, 0, lost * INTERVAL, (room + 99) * INTERVAL]
         );
         let stamp = case.reader().time(5).unwrap().unwrap();
-        assert_eq!(stamp, Stamp { time: Time(0), until: BLOCK });
+        assert_eq!(stamp, OutputTime { time: Time(0), until: BLOCK });
     }
 
     #[test]
@@ -271,7 +273,7 @@ mod tests {
         let mut case = Case::new();
         case.print(10, 1000);
         let end = Geometry::keeping(MIN_CAPACITY).file_len();
-        case.damage(|file| file.write_all_at(&[1; 9], end + MARK).unwrap());
+        case.damage(|file| file.write_all_at(&[1; 9], end + MARK_LEN).unwrap());
         assert_eq!(case.times(&[0, 9]), [1000, 1000]);
     }
 
@@ -280,7 +282,7 @@ mod tests {
         let mut case = Case::new();
         (0..100).for_each(|n| case.print(5000, n * 1000));
         let (reader, first) = (case.reader(), case.reader().first());
-        assert_eq!(reader.time(first - 1).unwrap(), Err(Gap { first }));
+        assert_eq!(reader.time(first - 1).unwrap(), Err(OutputGap { first }));
         assert!(reader.time(first).unwrap().is_ok());
     }
 

@@ -5,33 +5,33 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use paned_model::frame::Ending;
+use paned_model::frame::ExitRecord;
 use paned_model::{Size, Time};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-use super::header::{Header, Word};
-use super::times::Times;
+use super::header::{HeaderWord, TapeHeader};
+use super::times::TimeMarks;
 use super::{BLOCK, ENTRY, Geometry, LEAD, sizes};
-use crate::clock;
+use crate::time;
 
 /// The one writer of a tape.
 #[derive(Debug)]
-pub struct Writer {
+pub struct TapeWriter {
     file: File,
-    header: Header,
+    header: TapeHeader,
     geometry: Geometry,
     end: u64,
     lines: u64,
-    times: Times,
+    times: TimeMarks,
     /// When the file was last seen to be whole, and where its output ended.
     checked: (Time, u64),
 }
 
 /// For how many milliseconds a file that was whole is taken to be whole while bytes are appended.
-const WHOLE_FOR: u64 = 10;
+const RECHECK_MS: u64 = 10;
 
-impl Writer {
+impl TapeWriter {
     /// Makes a tape that keeps at least `capacity` bytes. Refuses to touch a file that is there.
     ///
     /// # Errors
@@ -41,8 +41,8 @@ impl Writer {
         let mut open = OpenOptions::new();
         let file = open.read(true).write(true).create_new(true).mode(0o600).open(path)?;
         file.set_len(geometry.full_len())?;
-        let mut header = Header::new(geometry.blocks, started);
-        let times = Times::found(&mut header, geometry);
+        let mut header = TapeHeader::new(geometry.blocks, started);
+        let times = TimeMarks::create(&mut header, geometry);
         header.write(&file)?;
         let checked = (started, 0);
         Ok(Self { file, header, geometry, end: 0, lines: 0, times, checked })
@@ -53,7 +53,7 @@ impl Writer {
     ///
     /// # Errors
     /// When the disk refuses.
-    fn mend(&mut self, now: Time) -> io::Result<()> {
+    fn repair(&mut self, now: Time) -> io::Result<()> {
         let length = self.file.metadata()?.len();
         if length < self.geometry.full_len() {
             self.restore(length, now)?;
@@ -67,12 +67,12 @@ impl Writer {
             true => self.geometry.lost_before(self.end, length),
             false => self.end,
         };
-        if self.header.get(Word::First) < lost {
-            self.header.set(Word::First, lost);
-            self.header.set(Word::Lost, lost);
+        if self.header.get(HeaderWord::First) < lost {
+            self.header.set(HeaderWord::First, lost);
+            self.header.set(HeaderWord::Lost, lost);
         }
         // The marks of time stand at the end of the file.
-        self.times.forget(&mut self.header);
+        self.times.discard(&mut self.header);
         if lost == self.end && !self.end.is_multiple_of(BLOCK) {
             // From here on this block is counted, as its beginning is gone: see `Reader::mark`.
             self.write_entries(self.end / BLOCK * BLOCK, &entry(self.lines, now))?;
@@ -95,7 +95,7 @@ impl Writer {
     /// # Errors
     /// When the disk refuses.
     pub fn refresh(&mut self) -> io::Result<()> {
-        self.mend(clock::now())?;
+        self.repair(time::now())?;
         self.header.write(&self.file)
     }
 
@@ -104,7 +104,7 @@ impl Writer {
     /// # Errors
     /// When there is a file, or the disk refuses. It goes on in the old file then.
     pub fn move_to(&mut self, path: &Path) -> io::Result<()> {
-        self.mend(clock::now())?;
+        self.repair(time::now())?;
         let mut open = OpenOptions::new();
         let file = open.read(true).write(true).create_new(true).mode(0o600).open(path)?;
         let copied = copy(&self.file, &file)
@@ -121,7 +121,7 @@ impl Writer {
 
     /// Writes the header. Should the disk refuse, it comes with the next one: nothing that is in it is lost before the
     /// keeper is.
-    fn note(&mut self) {
+    fn write_header(&mut self) {
         let _ = self.refresh();
     }
 
@@ -138,34 +138,34 @@ impl Writer {
     }
 
     fn append_piece(&mut self, bytes: &[u8], now: Time) -> io::Result<()> {
-        if self.checked.0.0.saturating_add(WHOLE_FOR) <= now.0 || now < self.checked.0 {
-            self.mend(now)?;
+        if self.checked.0.0.saturating_add(RECHECK_MS) <= now.0 || now < self.checked.0 {
+            self.repair(now)?;
         }
         let end = self.end + bytes.len() as u64;
         let first = self.geometry.first_kept(end);
-        if self.header.get(Word::First) < first {
+        if self.header.get(HeaderWord::First) < first {
             // Before the bytes, so that a reader who is in the middle of them notices.
-            self.header.set(Word::First, first);
+            self.header.set(HeaderWord::First, first);
             self.header.write(&self.file)?;
         }
         self.write_data(bytes)?;
         let lines = self.write_index(bytes, now)?;
         // Before its bytes are there for anybody, so that none has an older one's time.
-        self.times.note((&self.file, &mut self.header), self.geometry, (self.end, now))?;
+        self.times.record((&self.file, &mut self.header), self.geometry, (self.end, now))?;
         self.announce(end, lines)
     }
 
     /// Has readers see the bytes up to an offset.
     fn announce(&mut self, end: u64, lines: u64) -> io::Result<()> {
-        let first = self.geometry.first_announced(end).max(self.header.get(Word::First));
-        self.header.set(Word::First, first);
-        self.header.set(Word::Stalled, 0);
-        self.header.set(Word::Lines, lines);
-        self.header.set(Word::End, end);
+        let first = self.geometry.first_announced(end).max(self.header.get(HeaderWord::First));
+        self.header.set(HeaderWord::First, first);
+        self.header.set(HeaderWord::Stalled, 0);
+        self.header.set(HeaderWord::Lines, lines);
+        self.header.set(HeaderWord::End, end);
         let written = self.header.write(&self.file);
         if written.is_err() {
-            self.header.set(Word::Lines, self.lines);
-            self.header.set(Word::End, self.end);
+            self.header.set(HeaderWord::Lines, self.lines);
+            self.header.set(HeaderWord::End, self.end);
             return written;
         }
         self.end = end;
@@ -226,46 +226,46 @@ impl Writer {
 
     /// Notes the program's process.
     pub fn set_pid(&mut self, pid: u32) {
-        self.header.set(Word::Pid, u64::from(pid));
-        self.note();
+        self.header.set(HeaderWord::Pid, u64::from(pid));
+        self.write_header();
     }
 
     /// Notes the terminal's size: what is appended from now on is for it.
     pub fn set_size(&mut self, size: Size) {
-        if self.header.get(Word::Size) == sizes::pack(size) {
+        if self.header.get(HeaderWord::Size) == sizes::pack(size) {
             return;
         }
         // First, so that a reader that has seen the size finds where it began.
-        let _ = self.mend(clock::now());
-        let _ = sizes::note(&mut self.header, &self.file, self.end, size);
+        let _ = self.repair(time::now());
+        let _ = sizes::record(&mut self.header, &self.file, self.end, size);
         self.header.set_size(size);
-        self.note();
+        self.write_header();
     }
 
     /// Notes what the server has looked at. It never goes back.
-    pub fn set_taken(&mut self, offset: u64) {
+    pub fn set_acked(&mut self, offset: u64) {
         if self.taken() < offset {
-            self.header.set(Word::Taken, offset.min(self.end));
-            self.note();
+            self.header.set(HeaderWord::Acked, offset.min(self.end));
+            self.write_header();
         }
     }
 
     /// What the server has looked at.
     #[must_use]
     pub fn taken(&self) -> u64 {
-        self.header.get(Word::Taken)
+        self.header.get(HeaderWord::Acked)
     }
 
     /// Notes that the disk refuses and the program waits; the next append that works takes it back.
     pub fn set_stalled(&mut self) {
-        self.header.set(Word::Stalled, 1);
-        self.note();
+        self.header.set(HeaderWord::Stalled, 1);
+        self.write_header();
     }
 
     /// Notes how the program ended: after its last byte, once.
-    pub fn set_ending(&mut self, ending: Ending) {
+    pub fn set_ending(&mut self, ending: ExitRecord) {
         self.header.set_ending(ending);
-        self.note();
+        self.write_header();
     }
 }
 

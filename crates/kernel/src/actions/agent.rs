@@ -3,9 +3,9 @@
 use paned_model::{AgentInfo, PaneId, Refusal};
 
 use crate::Kernel;
-use crate::agents::Agent;
+use crate::agents::AgentHandle;
 use crate::panes::Pane;
-use crate::panes::pane::gone;
+use crate::panes::pane::pane_gone;
 
 /// What the agent in a pane is doing, or the refusal that there is none.
 pub(super) fn agent(pane: &Pane) -> Result<AgentInfo, Refusal> {
@@ -13,12 +13,12 @@ pub(super) fn agent(pane: &Pane) -> Result<AgentInfo, Refusal> {
 }
 
 /// Whoever follows the agent in a pane, or why nobody does.
-pub(super) fn listener(kernel: &Kernel, pane: &Pane) -> Result<Agent, Refusal> {
+pub(super) fn agent_handle(kernel: &Kernel, pane: &Pane) -> Result<AgentHandle, Refusal> {
     agent(pane)?;
-    pane.check_heard()?;
-    kernel.agents().listener(&pane.id).ok_or_else(|| {
+    pane.check_responsive()?;
+    kernel.agents().find(&pane.id).ok_or_else(|| {
         let status = pane.lock().status();
-        if status.is_live() { no_agent(&pane.id) } else { gone(&pane.id, status) }
+        if status.is_live() { no_agent(&pane.id) } else { pane_gone(&pane.id, status) }
     })
 }
 

@@ -1,15 +1,15 @@
 //! `agent:answer`
 
 use paned_model::{AgentInfo, PaneId, Refusal, Scope};
-use paned_policy::delivery::Choice;
+use paned_policy::delivery::OptionChoice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{agent, listener};
-use crate::agents::{Answer, Ask, Errand};
-use crate::panes::pane::gone;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::agent::{agent, agent_handle};
+use crate::access::AccessRequest;
+use crate::agents::{AgentRequest, DialogAnswer, TypingRequest};
+use crate::panes::pane::pane_gone;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct AgentAnswer;
 
@@ -19,7 +19,7 @@ pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
     /// Which option: its number from 1, what it says, or `yes`, `no` or `always`.
-    option: Which,
+    option: DialogOptionRef,
     /// Only if it is this question, as `agent:state` names it.
     dialog_id: Option<String>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Params {
 /// An option of a question.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Which {
+enum DialogOptionRef {
     /// By its number, counted from 1.
     Number(usize),
     /// By what it says, or by what it means.
@@ -36,7 +36,7 @@ enum Which {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answered {
+pub(super) struct AgentAnswerOutput {
     /// The keys that were pressed.
     pressed: Vec<String>,
     /// Whether the question is gone from the screen.
@@ -50,29 +50,33 @@ impl Action for AgentAnswer {
     const DOC: &'static str =
         "Answer the question on an agent's screen, if it is still that question.";
     const SCOPE: Scope = Scope::Approve;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     const SECRETS: &'static [&'static str] = &["option", "pressed", "agent.dialog"];
     type Params = Params;
-    type Answer = Answered;
+    type Answer = AgentAnswerOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).typing()
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).typing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Answered, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<AgentAnswerOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let listener = listener(kernel, &pane)?;
+        let listener = agent_handle(kernel, &pane)?;
         let choice = match params.option {
-            Which::Number(number) => Choice::Number(number),
-            Which::Label(label) => label.parse().map_or(Choice::Label(label), Choice::Number),
+            DialogOptionRef::Number(number) => OptionChoice::Number(number),
+            DialogOptionRef::Label(label) => {
+                label.parse().map_or(OptionChoice::Label(label), OptionChoice::Number)
+            }
         };
         let dialog = params.dialog_id;
-        let answer = |reply| Ask::Carry(Errand::Answer(Answer { choice, dialog, reply }));
+        let answer = |reply| {
+            AgentRequest::Type(TypingRequest::Answer(DialogAnswer { choice, dialog, reply }))
+        };
         let answered = listener.ask(answer).await;
-        let answered = answered.ok_or_else(|| gone(&pane.id, pane.lock().status()))??;
+        let answered = answered.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
         let (pressed, answered) = (answered.pressed, answered.is_gone);
-        Ok(Answered { pressed, answered, agent: agent(&pane)? })
+        Ok(AgentAnswerOutput { pressed, answered, agent: agent(&pane)? })
     }
 }

@@ -1,13 +1,13 @@
 //! `agent:cleanup`
 
 use paned_model::{PaneId, Refusal, Scope};
-use paned_policy::retire;
+use paned_policy::evict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::AccessRequest;
 use crate::agents;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct AgentCleanup;
 
@@ -20,16 +20,16 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Cleaned {
+pub(super) struct AgentCleanupOutput {
     /// The panes that are gone.
     closed: Vec<PaneId>,
     /// The agents that stay.
-    kept: Vec<Kept>,
+    kept: Vec<SkippedAgent>,
 }
 
 /// An agent that stays.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Kept {
+pub(super) struct SkippedAgent {
     /// Its pane.
     id: PaneId,
     /// Why.
@@ -41,33 +41,33 @@ impl Action for AgentCleanup {
     const DOC: &'static str = "Close the agents that wait for a prompt and that nobody looks at; never one that is busy, blocked or to be \
          left alone.";
     const SCOPE: Scope = Scope::Kill;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Cleaned;
+    type Answer = AgentCleanupOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::reached()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Cleaned, Refusal> {
-        let Context { kernel, caller, .. } = context;
-        let mut cleaned = Cleaned { closed: Vec::new(), kept: Vec::new() };
+    async fn run(context: ActionContext, params: Params) -> Result<AgentCleanupOutput, Refusal> {
+        let ActionContext { kernel, caller, .. } = context;
+        let mut cleaned = AgentCleanupOutput { closed: Vec::new(), kept: Vec::new() };
         for pane in kernel.panes().list() {
             if !kernel.reaches(&pane.id, &caller) {
                 continue;
             }
             let Some(agent) = agents::candidate(&kernel, &pane) else { continue };
-            let is_own = caller.pane.as_ref() == Some(&pane.this());
+            let is_own = caller.pane.as_ref() == Some(&pane.pane_ref());
             let own = || Err("it is the one who asks".to_owned());
-            let may_go = retire::may_go(&agent, params.idle_ms, kernel.now());
+            let may_go = evict::may_evict(&agent, params.idle_ms, kernel.now());
             match if is_own { own() } else { may_go } {
-                Err(why) => cleaned.kept.push(Kept { id: agent.pane, why }),
-                Ok(()) => match agents::retire(&kernel, &pane).await? {
+                Err(why) => cleaned.kept.push(SkippedAgent { id: agent.pane, why }),
+                Ok(()) => match agents::evict(&kernel, &pane).await? {
                     true => cleaned.closed.push(agent.pane),
                     false => {
                         let why = "it went back to work, or does not go".to_owned();
-                        cleaned.kept.push(Kept { id: agent.pane, why });
+                        cleaned.kept.push(SkippedAgent { id: agent.pane, why });
                     }
                 },
             }

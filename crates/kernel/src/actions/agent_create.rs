@@ -9,20 +9,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::agent_start::{self, Start};
-use super::pane_new::{self, Power};
-use super::patience::patience;
-use super::visible::Visible;
-use crate::agents::{GENERIC, Made, Restart, Wanted};
+use super::agent_start::{self, AgentStartRequest};
+use super::pane_new::{self, PaneCapability};
+use super::visibility::Visibility;
+use super::wait_limit::wait_limit;
+use crate::access::AccessRequest;
+use crate::agents::{AgentLaunch, GENERIC, RestartPolicy, WorktreeRequest};
 use crate::panes::Pane;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::OnViewClosed;
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::OnViewClosed;
 use crate::{Caller, Kernel};
 
 /// How long an agent may take until it takes a prompt.
-const PATIENCE: u64 = 60_000;
-const LONGEST: u64 = 600_000;
+const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+const MAX_TIMEOUT_MS: u64 = 600_000;
 
 pub(super) struct AgentCreate;
 
@@ -38,7 +38,7 @@ pub(super) struct Params {
     /// The model, by the name or alias that the program knows.
     model: Option<String>,
     /// Whether it asks before it acts: `ask` when left out, or what `argv` says.
-    permissions: Option<Asks>,
+    permissions: Option<PermissionMode>,
     /// The first prompt.
     prompt: Option<String>,
     /// Whether to wait until it takes a prompt, or asks something.
@@ -52,9 +52,9 @@ pub(super) struct Params {
     trust: bool,
     /// Whether it is started again, in a new pane, when it fails.
     #[serde(default)]
-    restart: Restart,
+    restart: RestartPolicy,
     /// A git worktree of its own to work in; it is removed at the end if nothing in it would be lost.
-    worktree: Option<Tree>,
+    worktree: Option<WorktreeChoice>,
     /// Its pane's name; one is made up when left out.
     id: Option<PaneId>,
     /// Where to start it, absolute; the user's home when left out.
@@ -80,10 +80,10 @@ pub(super) struct Params {
     notify_on_exit: bool,
     /// What the token of its program may do besides reading and typing; what its profile says when left out, which is
     /// mostly to start panes.
-    can: Option<BTreeSet<Power>>,
+    can: Option<BTreeSet<PaneCapability>>,
     /// Whether it is shown in tmux.
     #[serde(default)]
-    visible: Visible,
+    visible: Visibility,
     /// The session to show it in; `main` when nothing is said. It is started if there is none.
     session: Option<String>,
     /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
@@ -97,17 +97,17 @@ pub(super) struct Params {
 /// A git worktree for an agent.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Tree {
+enum WorktreeChoice {
     /// One on a new branch, or none.
-    Usual(bool),
+    Enabled(bool),
     /// One like this.
-    Like(TreeLike),
+    Options(WorktreeOptions),
 }
 
 /// What is wanted of a worktree.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TreeLike {
+struct WorktreeOptions {
     /// The branch, which is made where there is none; a new name when left out.
     branch: Option<String>,
     /// Where a new branch begins; at the commit of `cwd` when left out.
@@ -117,18 +117,18 @@ struct TreeLike {
 /// Whether an agent asks before it acts.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Asks {
+pub(super) enum PermissionMode {
     /// It asks.
     Ask,
     /// It does what it wants.
     Auto,
 }
 
-impl From<Asks> for Permissions {
-    fn from(asks: Asks) -> Self {
+impl From<PermissionMode> for Permissions {
+    fn from(asks: PermissionMode) -> Self {
         match asks {
-            Asks::Ask => Self::Ask,
-            Asks::Auto => Self::Auto,
+            PermissionMode::Ask => Self::Ask,
+            PermissionMode::Auto => Self::Auto,
         }
     }
 }
@@ -138,44 +138,44 @@ fn yes() -> bool {
 }
 
 /// The size of an agent's terminal when nobody says.
-const ROOMY: Size = Size { cols: 120, rows: 40 };
+const DEFAULT_SIZE: Size = Size { cols: 120, rows: 40 };
 
 impl Action for AgentCreate {
     const NAME: &'static str = "agent:create";
     const DOC: &'static str = "Start an agent in a new pane, and wait until it takes a prompt.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env", "prompt", "argv", "agent.dialog"];
     type Params = Params;
-    type Answer = Created;
+    type Answer = AgentCreateOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<AgentCreateOutput, Refusal> {
         let kernel = &context.kernel;
-        let profile = choose(kernel, &params)?;
-        let patience = patience(params.timeout_ms, PATIENCE, LONGEST)?;
+        let profile = choose_profile(kernel, &params)?;
+        let patience = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
         // One without a composer is never seen to be ready.
         let wait_ready = params.wait_ready && profile.composer.is_some();
         let prompt = params.prompt.clone();
         let prompt = prompt.filter(|_| !profile.takes_prompt());
         let pane = agent_start::start(&context, params.start(profile)).await?;
         if wait_ready {
-            agent_start::is_up(kernel, &pane, patience).await;
+            agent_start::wait_ready(kernel, &pane, patience).await;
         }
         let prompt = match prompt {
-            Some(prompt) => Some(hand_over(&context, &pane, &prompt, wait_ready).await),
+            Some(prompt) => Some(send_first_prompt(&context, &pane, &prompt, wait_ready).await),
             None => None,
         };
-        Ok(Created { pane: pane.info(), prompt })
+        Ok(AgentCreateOutput { pane: pane.info(), prompt })
     }
 }
 
 /// An agent that was started.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Created {
+pub(super) struct AgentCreateOutput {
     /// Its pane.
     #[serde(flatten)]
     pane: PaneInfo,
@@ -185,7 +185,12 @@ pub(super) struct Created {
 }
 
 /// Hands the first prompt over as a message; an agent that does not take it is there all the same.
-async fn hand_over(context: &Context, pane: &Pane, prompt: &str, wait: bool) -> Value {
+async fn send_first_prompt(
+    context: &ActionContext,
+    pane: &Pane,
+    prompt: &str,
+    wait: bool,
+) -> Value {
     let kernel = &context.kernel;
     let wait = if wait { "submitted" } else { "none" };
     let params = json!({ "paneId": pane.id, "text": prompt, "wait": wait }).to_string();
@@ -198,7 +203,7 @@ async fn hand_over(context: &Context, pane: &Pane, prompt: &str, wait: bool) -> 
 }
 
 /// The profile that was named, or that knows the program.
-fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
+fn choose_profile(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
     let library = kernel.agents().profiles_now().library;
     match (&params.profile, &params.argv) {
         (Some(name), _) => kernel.agents().profile(name),
@@ -211,25 +216,27 @@ fn choose(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
 }
 
 impl Params {
-    fn start(self, profile: Arc<Profile>) -> Start {
+    fn start(self, profile: Arc<Profile>) -> AgentStartRequest {
         let permissions = self.permissions.map(Permissions::from);
         let worktree = self.worktree.and_then(|tree| match tree {
-            Tree::Usual(wanted) => wanted.then(Wanted::default),
-            Tree::Like(TreeLike { branch, base }) => Some(Wanted { branch, base }),
+            WorktreeChoice::Enabled(wanted) => wanted.then(WorktreeRequest::default),
+            WorktreeChoice::Options(WorktreeOptions { branch, base }) => {
+                Some(WorktreeRequest { branch, base })
+            }
         });
-        let made = Made {
+        let made = AgentLaunch {
             argv: self.argv,
             model: self.model,
             permissions,
             env: self.env,
             restart: self.restart,
             trust: self.trust,
-            ..Made::default()
+            ..AgentLaunch::default()
         };
         let pane = pane_new::Params {
             id: self.id,
             cwd: self.cwd,
-            size: Some(self.size.unwrap_or(ROOMY)),
+            size: Some(self.size.unwrap_or(DEFAULT_SIZE)),
             title: self.title,
             meta: self.meta,
             tags: self.tags,
@@ -243,6 +250,6 @@ impl Params {
             on_view_closed: self.on_view_closed,
             ..pane_new::Params::default()
         };
-        Start { profile, made, prompt: self.prompt, worktree, pane }
+        AgentStartRequest { profile, launch: made, prompt: self.prompt, worktree, pane }
     }
 }

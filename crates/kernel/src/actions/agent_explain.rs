@@ -2,31 +2,31 @@
 
 use std::fmt::Write;
 
-use paned_model::{AgentInfo, AgentState, Refusal, Scope, Source};
-use paned_policy::agent::{Composer, Reason};
+use paned_model::{AgentInfo, AgentState, Refusal, Scope, StateSource};
+use paned_policy::agent::{Composer, EvidenceItem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::OnPane;
+use super::PaneIdParams;
 use super::agent::agent;
-use crate::agents::{Ask, Looked};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::agents::{AgentInspection, AgentRequest};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct AgentExplain;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Explained {
+pub(super) struct AgentExplainOutput {
     /// What it is doing.
     agent: AgentInfo,
     /// What speaks for or against that, strongest first.
-    reasons: Vec<Evidence>,
+    reasons: Vec<AgentEvidence>,
     /// What makes that doubtful: the program is newer than its profile, or the profile no longer fits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// What stands where a person types.
-    composer: Typing,
+    composer: ComposerInfo,
     /// The same as lines for a person.
     text: String,
 }
@@ -34,9 +34,9 @@ pub(super) struct Explained {
 /// One piece of evidence.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Evidence {
+pub(super) struct AgentEvidence {
     /// Where it came from.
-    source: Source,
+    source: StateSource,
     /// What it speaks for.
     says: AgentState,
     /// How much it counts, 0 to 1.
@@ -51,9 +51,9 @@ pub(super) struct Evidence {
 /// What stands where a person types.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Typing {
+pub(super) struct ComposerInfo {
     /// Whether there is anything.
-    state: Holds,
+    state: ComposerState,
     /// What, as far as it can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -62,7 +62,7 @@ pub(super) struct Typing {
 /// What a composer holds.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Holds {
+pub(super) enum ComposerState {
     /// It is not on the screen, or cannot be found.
     Hidden,
     /// Nothing.
@@ -76,23 +76,26 @@ impl Action for AgentExplain {
     const DOC: &'static str =
         "Show why an agent is taken to do what it does: all evidence, in words.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = OnPane;
-    type Answer = Explained;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = PaneIdParams;
+    type Answer = AgentExplainOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Explained, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<AgentExplainOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
         kernel.agents().profiles();
-        let looked = match kernel.agents().listener(&pane_id) {
-            Some(listener) => listener.ask(Ask::Look).await,
+        let looked = match kernel.agents().find(&pane_id) {
+            Some(listener) => listener.ask(AgentRequest::Inspect).await,
             None => None,
         };
-        let Some(Looked { seen, reasons, warnings, composer, .. }) = looked else {
+        let Some(AgentInspection { seen, reasons, warnings, composer, .. }) = looked else {
             // It has ended, or nobody follows it.
             return agent(&pane)
                 .map(|agent| explain(agent, Vec::new(), Vec::new(), Composer::Hidden));
@@ -103,30 +106,35 @@ impl Action for AgentExplain {
 
 fn explain(
     agent: AgentInfo,
-    reasons: Vec<Reason>,
+    reasons: Vec<EvidenceItem>,
     warnings: Vec<String>,
     composer: Composer,
-) -> Explained {
+) -> AgentExplainOutput {
     let (state, text) = match composer {
-        Composer::Hidden => (Holds::Hidden, None),
-        Composer::Empty => (Holds::Empty, None),
-        Composer::Draft(text) => (Holds::Draft, Some(text)),
+        Composer::Hidden => (ComposerState::Hidden, None),
+        Composer::Empty => (ComposerState::Empty, None),
+        Composer::Draft(text) => (ComposerState::Draft, Some(text)),
     };
-    let composer = Typing { state, text };
+    let composer = ComposerInfo { state, text };
     let text = lines(&agent, &reasons, &warnings, &composer);
-    let reasons = reasons.into_iter().map(Evidence::from).collect();
-    Explained { agent, reasons, warnings, composer, text }
+    let reasons = reasons.into_iter().map(AgentEvidence::from).collect();
+    AgentExplainOutput { agent, reasons, warnings, composer, text }
 }
 
-impl From<Reason> for Evidence {
-    fn from(reason: Reason) -> Self {
-        let Reason { source, says, weight, age_ms, sentence } = reason;
+impl From<EvidenceItem> for AgentEvidence {
+    fn from(reason: EvidenceItem) -> Self {
+        let EvidenceItem { source, supports: says, weight, age_ms, sentence } = reason;
         Self { source, says, weight, age_ms, sentence }
     }
 }
 
 /// Everything as lines for a person.
-fn lines(agent: &AgentInfo, reasons: &[Reason], warnings: &[String], composer: &Typing) -> String {
+fn lines(
+    agent: &AgentInfo,
+    reasons: &[EvidenceItem],
+    warnings: &[String],
+    composer: &ComposerInfo,
+) -> String {
     let mut text = agent.state.to_string();
     if let Some(kind) = agent.kind {
         let _ = write!(text, " ({kind})");
@@ -134,7 +142,7 @@ fn lines(agent: &AgentInfo, reasons: &[Reason], warnings: &[String], composer: &
     let sure = agent.confidence * 100.0;
     let _ = writeln!(text, ", {sure:.0} % sure, by profile {}", agent.profile);
     for reason in reasons {
-        let (says, weight, sentence) = (reason.says, reason.weight, &reason.sentence);
+        let (says, weight, sentence) = (reason.supports, reason.weight, &reason.sentence);
         let _ = writeln!(text, "  {says:<8} {weight:.2}  {sentence}");
     }
     for warning in warnings {
@@ -155,9 +163,9 @@ fn lines(agent: &AgentInfo, reasons: &[Reason], warnings: &[String], composer: &
         }
     }
     let holds = match (composer.state, &composer.text) {
-        (Holds::Hidden, _) => "the composer is not on the screen".to_owned(),
-        (Holds::Empty, _) => "the composer is empty".to_owned(),
-        (Holds::Draft, draft) => {
+        (ComposerState::Hidden, _) => "the composer is not on the screen".to_owned(),
+        (ComposerState::Empty, _) => "the composer is empty".to_owned(),
+        (ComposerState::Draft, draft) => {
             format!("the composer holds a draft: {}", draft.as_deref().unwrap_or_default())
         }
     };

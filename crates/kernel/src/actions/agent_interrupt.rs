@@ -5,16 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::agent::{agent, listener};
-use super::patience::patience;
-use crate::agents::{Ask, Errand};
-use crate::panes::pane::gone;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::agent::{agent, agent_handle};
+use super::wait_limit::wait_limit;
+use crate::access::AccessRequest;
+use crate::agents::{AgentRequest, TypingRequest};
+use crate::panes::pane::pane_gone;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long to wait until a turn is seen to be broken off, in milliseconds.
-const PATIENCE: u64 = 30_000;
-const LONGEST: u64 = 600_000;
+const DEFAULT_TIMEOUT_MS: u64 = 30_000;
+const MAX_TIMEOUT_MS: u64 = 600_000;
 
 pub(super) struct AgentInterrupt;
 
@@ -30,7 +30,7 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Interrupted {
+pub(super) struct AgentInterruptOutput {
     /// Whether a turn was broken off.
     interrupted: bool,
     /// What that rests on, in sentences.
@@ -43,28 +43,28 @@ impl Action for AgentInterrupt {
     const NAME: &'static str = "agent:interrupt";
     const DOC: &'static str = "Break off an agent's turn, and see that it has stopped.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     const SECRETS: &'static [&'static str] = &["agent.dialog", "evidence"];
     type Params = Params;
-    type Answer = Interrupted;
+    type Answer = AgentInterruptOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).typing()
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).typing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Interrupted, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<AgentInterruptOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let listener = listener(kernel, &pane)?;
-        let patience = patience(params.timeout_ms, PATIENCE, LONGEST)?;
-        let asked = listener.ask(|reply| Ask::Carry(Errand::Interrupt(reply)));
+        let listener = agent_handle(kernel, &pane)?;
+        let patience = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
+        let asked = listener.ask(|reply| AgentRequest::Type(TypingRequest::Interrupt(reply)));
         let Ok(broken) = timeout(patience, asked).await else {
             let evidence = vec!["it was not seen to stop in time".to_owned()];
-            return Ok(Interrupted { interrupted: false, evidence, agent: agent(&pane)? });
+            return Ok(AgentInterruptOutput { interrupted: false, evidence, agent: agent(&pane)? });
         };
-        let broken = broken.ok_or_else(|| gone(&pane.id, pane.lock().status()))??;
+        let broken = broken.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
         let (interrupted, evidence) = (broken.interrupted, broken.evidence);
-        Ok(Interrupted { interrupted, evidence, agent: agent(&pane)? })
+        Ok(AgentInterruptOutput { interrupted, evidence, agent: agent(&pane)? })
     }
 }

@@ -4,21 +4,21 @@ use paned_model::{Code, Refusal, Scope, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::OnPane;
+use super::PaneIdParams;
 use super::agent::agent;
-use crate::agents::{From, last};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::agents::{AnswerSource, last};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct AgentLast;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Said {
+pub(super) struct AgentLastOutput {
     /// What it said.
     text: String,
     /// Where that was found.
-    source: From,
+    source: AnswerSource,
     /// When it was said, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Time>,
@@ -31,15 +31,18 @@ impl Action for AgentLast {
     const NAME: &'static str = "agent:last";
     const DOC: &'static str = "Show an agent's answer to its last prompt.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = OnPane;
-    type Answer = Said;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = PaneIdParams;
+    type Answer = AgentLastOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Said, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<AgentLastOutput, Refusal> {
         let pane = context.kernel.panes().get(&pane_id)?;
         agent(&pane)?;
         let found = last(&context.kernel, &pane).await?.ok_or_else(|| {
@@ -48,6 +51,11 @@ impl Action for AgentLast {
             );
             Refusal::new(Code::NotFound, sentence)
         })?;
-        Ok(Said { text: found.text, source: found.from, at: found.at, truncated: found.is_cut })
+        Ok(AgentLastOutput {
+            text: found.text,
+            source: found.source,
+            at: found.at,
+            truncated: found.is_cut,
+        })
     }
 }

@@ -4,10 +4,10 @@ use paned_model::{AgentState, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::panes::listed::{self, Listed};
-use crate::panes::pane::State;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::panes::listed::{self, PaneJson};
+use crate::panes::pane::PaneState;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct AgentList;
 
@@ -24,21 +24,21 @@ impl Action for AgentList {
     const NAME: &'static str = "agent:list";
     const DOC: &'static str = "Show all agents, or those that match, oldest first.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Vec<Listed>;
+    type Answer = Vec<PaneJson>;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::reached()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Vec<Listed>, Refusal> {
-        Ok(listed::list(&context, |pane| params.picks(pane)))
+    async fn run(context: ActionContext, params: Params) -> Result<Vec<PaneJson>, Refusal> {
+        Ok(listed::list(&context, |pane| params.matches(pane)))
     }
 }
 
 impl Params {
-    fn picks(&self, pane: &State) -> bool {
+    fn matches(&self, pane: &PaneState) -> bool {
         pane.agent.as_ref().is_some_and(|agent| {
             self.state.is_none_or(|state| agent.state == state)
                 && self.profile.as_ref().is_none_or(|profile| agent.profile == *profile)

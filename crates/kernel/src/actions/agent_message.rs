@@ -10,19 +10,21 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::agent::agent;
-use super::patience::{A_DAY, patience};
+use super::wait_limit::{DAY_MS, wait_limit};
 use crate::Kernel;
-use crate::agents::{self, From, Last, Order, Seen, Told, Turn};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::agents::{
+    self, AgentStatus, AnswerSource, DeliveryStatus, LastAnswer, MessageTurn, NewMessage,
+};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long to wait until it is known what became of a message, or until its turn is over, in milliseconds.
-const PATIENCE: u64 = 60_000;
-const PATIENCE_DONE: u64 = 600_000;
+const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+const DEFAULT_DONE_TIMEOUT_MS: u64 = 600_000;
 /// How long an agent's task may take to look at a new message.
-const FIRST_LOOK: Duration = Duration::from_secs(1);
+const FIRST_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a question stands unanswered before a wait for the end of the turn says so: a rule or an extension may answer it.
-const UNANSWERED: Duration = Duration::from_secs(2);
+const UNANSWERED_AFTER: Duration = Duration::from_secs(2);
 const LONGEST_KEY: usize = 256;
 
 pub(super) struct AgentMessage;
@@ -38,11 +40,11 @@ pub(super) struct Params {
     idempotency_key: Option<String>,
     /// What is done if the agent is busy; `queue` when left out.
     #[serde(default)]
-    when_busy: Busy,
+    when_busy: BusyPolicy,
     /// What to wait for; `submitted` when left out. A message that has to wait its turn is answered at once.
     #[serde(default)]
-    wait: Wait,
-    /// How long to wait, in milliseconds (60000 when left out, 600000 for `done`, up to a day).
+    wait: MessageWait,
+    /// How long to wait, in milliseconds (60000 when left out, 600000 for `wait_answer`, up to a day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
     /// Whether the agent's answer is sent to your own pane when it is done.
@@ -53,7 +55,7 @@ pub(super) struct Params {
 /// What is done with a message to an agent that is busy.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Busy {
+enum BusyPolicy {
     /// It waits until the agent is ready.
     #[default]
     Queue,
@@ -66,7 +68,7 @@ enum Busy {
 /// What to wait for.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Wait {
+enum MessageWait {
     /// Only the first look at the agent: whether it is refused at once, or why it waits. An event tells what becomes of it.
     None,
     /// Until it is known what became of it, or that it has to wait its turn.
@@ -78,7 +80,7 @@ enum Wait {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Sent {
+pub(super) struct AgentMessageOutput {
     /// What became of it.
     outcome: Delivery,
     /// What events call it.
@@ -97,7 +99,7 @@ pub(super) struct Sent {
     answer: Option<String>,
     /// Where the answer was found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    answer_source: Option<From>,
+    answer_source: Option<AnswerSource>,
     /// Whether time ran out before what was waited for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     timed_out: bool,
@@ -110,45 +112,51 @@ impl Action for AgentMessage {
     const DOC: &'static str =
         "Hand a message to an agent, never over a draft or a question, and say what became of it.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] =
         &["text", "answer", "dialog", "evidence", "agent.dialog"];
     type Params = Params;
-    type Answer = Sent;
+    type Answer = AgentMessageOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Sent, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<AgentMessageOutput, Refusal> {
         let kernel = &context.kernel;
         let (pane_id, wait) = (params.pane_id.clone(), params.wait);
-        let usual = if wait == Wait::Done { PATIENCE_DONE } else { PATIENCE };
-        let until = Instant::now() + patience(params.timeout_ms, usual, A_DAY)?;
+        let usual =
+            if wait == MessageWait::Done { DEFAULT_DONE_TIMEOUT_MS } else { DEFAULT_TIMEOUT_MS };
+        let until = Instant::now() + wait_limit(params.timeout_ms, usual, DAY_MS)?;
         agent(&*kernel.panes().get(&pane_id)?)?;
-        let receipt = kernel.agents().send(kernel, order(&context, params)?)?;
+        let receipt = kernel.agents().send(kernel, new_message(&context, params)?)?;
         let mut told = receipt.told;
         let mut timed_out = match wait {
-            Wait::None => {
-                first_look(&mut told).await;
+            MessageWait::None => {
+                wait_first_check(&mut told).await;
                 false
             }
-            Wait::Submitted => !is_there(&mut told, |told| !told.passing, until).await,
-            Wait::Done => !is_there(&mut told, |told| told.word.is_final(), until).await,
+            MessageWait::Submitted => {
+                !wait_for_status(&mut told, |told| !told.is_transient, until).await
+            }
+            MessageWait::Done => {
+                !wait_for_status(&mut told, |told| told.delivery.is_final(), until).await
+            }
         };
-        let Told { word, evidence, mut dialog, turn, .. } = told.borrow().clone();
+        let DeliveryStatus { delivery: word, evidence, mut dialog, turn, .. } =
+            told.borrow().clone();
         let mut last = None;
-        if wait == Wait::Done && word == Delivery::Submitted {
-            match done(kernel, &pane_id, turn, until).await {
+        if wait == MessageWait::Done && word == Delivery::Submitted {
+            match wait_answer(kernel, &pane_id, turn, until).await {
                 Ok(found) => last = found,
-                Err(Unfinished::Asks(question)) => dialog = question,
-                Err(Unfinished::TimedOut) => timed_out = true,
+                Err(TurnWaitError::Question(question)) => dialog = question,
+                Err(TurnWaitError::TimedOut) => timed_out = true,
             }
         }
-        let position = kernel.agents().post().position(&pane_id, &receipt.id);
+        let position = kernel.agents().outbox().position(&pane_id, &receipt.id);
         let agent = agent(&*kernel.panes().get(&pane_id)?)?;
-        let answer_source = last.as_ref().map(|last| last.from);
-        Ok(Sent {
+        let answer_source = last.as_ref().map(|last| last.source);
+        Ok(AgentMessageOutput {
             outcome: word,
             message_id: receipt.id,
             evidence,
@@ -162,7 +170,7 @@ impl Action for AgentMessage {
     }
 }
 
-fn order(context: &Context, params: Params) -> Result<Order, Refusal> {
+fn new_message(context: &ActionContext, params: Params) -> Result<NewMessage, Refusal> {
     let notify = match (params.notify, &context.caller.pane) {
         (false, _) => None,
         (true, Some(pane)) => Some(pane.clone()),
@@ -177,18 +185,18 @@ fn order(context: &Context, params: Params) -> Result<Order, Refusal> {
         return Err(Refusal::new(Code::Limit, sentence));
     }
     let when_busy = match params.when_busy {
-        Busy::Queue => WhenBusy::Queue,
-        Busy::Refuse => WhenBusy::Refuse,
-        Busy::Send => WhenBusy::Send,
+        BusyPolicy::Queue => WhenBusy::Queue,
+        BusyPolicy::Refuse => WhenBusy::Refuse,
+        BusyPolicy::Send => WhenBusy::Send,
     };
     let (pane, text, key) = (params.pane_id, params.text, params.idempotency_key);
-    Ok(Order { pane, text, key, when_busy, notify })
+    Ok(NewMessage { pane, text, key, when_busy, notify })
 }
 
 /// Waits for a word; false when time ran out before.
-async fn is_there(
-    told: &mut watch::Receiver<Told>,
-    is_it: impl FnMut(&Told) -> bool,
+async fn wait_for_status(
+    told: &mut watch::Receiver<DeliveryStatus>,
+    is_it: impl FnMut(&DeliveryStatus) -> bool,
     until: Instant,
 ) -> bool {
     match timeout_at(until, told.wait_for(is_it)).await {
@@ -199,35 +207,35 @@ async fn is_there(
 }
 
 /// Waits until the agent's task has looked at a new message once: a question on the screen refuses it at once.
-async fn first_look(told: &mut watch::Receiver<Told>) {
-    if told.borrow().passing {
-        let _ = timeout(FIRST_LOOK, told.changed()).await;
+async fn wait_first_check(told: &mut watch::Receiver<DeliveryStatus>) {
+    if told.borrow().is_transient {
+        let _ = timeout(FIRST_CHECK_TIMEOUT, told.changed()).await;
     }
 }
 
 /// Why a turn is not over.
-enum Unfinished {
+enum TurnWaitError {
     TimedOut,
-    Asks(Option<Dialog>),
+    Question(Option<Dialog>),
 }
 
 /// Waits until the turn is over; answers what the agent said, where that can be read.
-async fn done(
+async fn wait_answer(
     kernel: &Kernel,
     pane: &PaneId,
-    turn: Option<Turn>,
+    turn: Option<MessageTurn>,
     until: Instant,
-) -> Result<Option<Last>, Unfinished> {
-    let Some(agent) = kernel.agents().listener(pane) else { return Ok(None) };
+) -> Result<Option<LastAnswer>, TurnWaitError> {
+    let Some(agent) = kernel.agents().find(pane) else { return Ok(None) };
     tokio::select! {
-        _ = agents::over(kernel, &agent, turn) => Ok(agents::answer_of(kernel, pane, turn).await.ok()),
-        question = unanswered(agent.seen()) => Err(Unfinished::Asks(question)),
-        () = sleep_until(until) => Err(Unfinished::TimedOut),
+        _ = agents::wait_turn_end(kernel, &agent, turn) => Ok(agents::answer_of(kernel, pane, turn).await.ok()),
+        question = wait_unanswered(agent.seen()) => Err(TurnWaitError::Question(question)),
+        () = sleep_until(until) => Err(TurnWaitError::TimedOut),
     }
 }
 
 /// Waits until the agent asks something that nobody answers; the question, where it can be read.
-async fn unanswered(mut seen: watch::Receiver<Seen>) -> Option<Dialog> {
+async fn wait_unanswered(mut seen: watch::Receiver<AgentStatus>) -> Option<Dialog> {
     loop {
         if seen.wait_for(|seen| seen.info.state == AgentState::Blocked).await.is_err() {
             // It is followed no more.
@@ -235,7 +243,7 @@ async fn unanswered(mut seen: watch::Receiver<Seen>) -> Option<Dialog> {
         }
         let question = seen.borrow().info.dialog.clone();
         let is_answered = seen.wait_for(|seen| !is_asked(&seen.info, question.as_ref()));
-        if timeout(UNANSWERED, is_answered).await.is_err() {
+        if timeout(UNANSWERED_AFTER, is_answered).await.is_err() {
             return question;
         }
     }
@@ -254,33 +262,33 @@ mod tests {
     use crate::agents::Turns;
 
     /// An agent that asks a question with this id, or works.
-    fn seen(question: Option<&str>) -> Seen {
+    fn seen(question: Option<&str>) -> AgentStatus {
         let dialog = question
             .map(|id| json!({ "id": id, "kind": "permission", "text": "?", "options": [] }));
         let state = if question.is_some() { "blocked" } else { "busy" };
         let info = json!({
             "profile": "x", "state": state, "dialog": dialog, "since": "2026-01-01T00:00:00.000Z", "source": "screen", "confidence": 1.0,
         });
-        Seen { info: from_value(info).unwrap(), turns: Turns::default() }
+        AgentStatus { info: from_value(info).unwrap(), turns: Turns::default() }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_question_that_nobody_answers_is_told_after_a_while() {
         let (_agent, seen) = watch::channel(seen(Some("one")));
         let start = Instant::now();
-        let question = unanswered(seen).await;
-        assert_eq!((question.unwrap().id.as_str(), start.elapsed()), ("one", UNANSWERED));
+        let question = wait_unanswered(seen).await;
+        assert_eq!((question.unwrap().id.as_str(), start.elapsed()), ("one", UNANSWERED_AFTER));
     }
 
     #[tokio::test(start_paused = true)]
     async fn questions_that_are_answered_are_not_told() {
         let (agent, now) = watch::channel(seen(None));
-        let asked = tokio::spawn(unanswered(now));
+        let asked = tokio::spawn(wait_unanswered(now));
         for id in ["one", "two", "three"] {
             agent.send_replace(seen(Some(id)));
-            tokio::time::sleep(UNANSWERED / 2).await;
+            tokio::time::sleep(UNANSWERED_AFTER / 2).await;
         }
         agent.send_replace(seen(None));
-        assert!(timeout(UNANSWERED * 9, asked).await.is_err());
+        assert!(timeout(UNANSWERED_AFTER * 9, asked).await.is_err());
     }
 }

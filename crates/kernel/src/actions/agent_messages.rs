@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use paned_model::{Refusal, Scope, Time};
-use paned_policy::agent::{Look, Profile};
-use paned_policy::talk::{Spoken, Who, cut};
+use paned_policy::agent::{Profile, ScreenSnapshot};
+use paned_policy::talk::{ConversationMessage, Speaker, split_messages};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::OnPane;
+use super::PaneIdParams;
 use super::agent::agent;
 use crate::Kernel;
-use crate::panes::{Pane, above};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::panes::{Pane, scrollback};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How many rows above the screen are looked at.
 const ROWS: usize = 1000;
@@ -21,17 +21,17 @@ const ROWS: usize = 1000;
 pub(super) struct AgentMessages;
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Said {
+pub(super) struct AgentMessagesOutput {
     /// What was said, oldest first, as far as it is on the screen or above it.
-    messages: Vec<Message>,
+    messages: Vec<AgentChatMessage>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Message {
+pub(super) struct AgentChatMessage {
     /// Its place among those that are found, counted from 0.
     id: usize,
     /// By whom.
-    role: Role,
+    role: AgentChatRole,
     /// What, with the lines as they stand on the screen.
     content: String,
     /// When the agent's pane was made: a screen does not say more.
@@ -41,7 +41,7 @@ pub(super) struct Message {
 /// One of the two who talk.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Role {
+enum AgentChatRole {
     /// Whoever the agent works for.
     User,
     /// The agent.
@@ -52,29 +52,32 @@ impl Action for AgentMessages {
     const NAME: &'static str = "agent:messages";
     const DOC: &'static str = "Show what was said to an agent and by it, as far as its screen and the rows above it show it.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = OnPane;
-    type Answer = Said;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = PaneIdParams;
+    type Answer = AgentMessagesOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Said, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<AgentMessagesOutput, Refusal> {
         let pane = context.kernel.panes().get(&pane_id)?;
         agent(&pane)?;
         let profile = context.kernel.agents().profile_of(&pane)?;
         let rows = rows(&context.kernel, &pane, &profile).await?;
         let time = pane.created_at;
-        let spoken = cut(&rows, &profile.messages).into_iter().enumerate();
-        let messages = spoken.map(|(id, Spoken { who, text })| {
+        let spoken = split_messages(&rows, &profile.messages).into_iter().enumerate();
+        let messages = spoken.map(|(id, ConversationMessage { speaker: who, text })| {
             let role = match who {
-                Who::User => Role::User,
-                Who::Agent => Role::Agent,
+                Speaker::User => AgentChatRole::User,
+                Speaker::Agent => AgentChatRole::Agent,
             };
-            Message { id, role, content: text, time }
+            AgentChatMessage { id, role, content: text, time }
         });
-        Ok(Said { messages: messages.collect() })
+        Ok(AgentMessagesOutput { messages: messages.collect() })
     }
 }
 
@@ -84,17 +87,17 @@ async fn rows(
     pane: &Arc<Pane>,
     profile: &Arc<Profile>,
 ) -> Result<Vec<String>, Refusal> {
-    let look = kernel.look(pane, Look::of).await?;
+    let look = kernel.look(pane, ScreenSnapshot::of).await?;
     let output = pane.readable()?;
-    let known = pane.known(output.as_ref());
-    let found = tokio::task::spawn_blocking(move || above(output.as_ref(), &known, ROWS));
+    let known = pane.screen_hints(output.as_ref());
+    let found = tokio::task::spawn_blocking(move || scrollback(output.as_ref(), &known, ROWS));
     let mut rows = found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
     rows.extend_from_slice(&look.view.rows[..end(&look, profile)]);
     Ok(rows)
 }
 
 /// Where the composer begins: the rows of the last turn go up to it.
-fn end(look: &Look, profile: &Profile) -> usize {
+fn end(look: &ScreenSnapshot, profile: &Profile) -> usize {
     let (rows, (turn, _)) = (&look.view.rows, look.last_turn(profile));
     let start = turn.first().and_then(|first| rows.iter().position(|row| std::ptr::eq(row, first)));
     let prompt = profile.composer.as_ref().and_then(|composer| composer.prompt.as_ref());

@@ -4,27 +4,27 @@ use paned_model::{Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Nothing;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::NoParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct AgentProfiles;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Profiles {
+pub(super) struct AgentProfilesOutput {
     /// All profiles, by name.
-    profiles: Vec<Named>,
+    profiles: Vec<ProfileSummary>,
     /// Where the user's own lie, as `*.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
     /// What is wrong with those that are left out.
-    mistakes: Vec<Wrong>,
+    mistakes: Vec<ProfileMistakeInfo>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Named {
+pub(super) struct ProfileSummary {
     /// Its name.
     name: String,
     /// The command that it starts.
@@ -33,7 +33,7 @@ pub(super) struct Named {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Wrong {
+pub(super) struct ProfileMistakeInfo {
     /// The file.
     file: String,
     /// The line.
@@ -47,26 +47,29 @@ impl Action for AgentProfiles {
     const DOC: &'static str =
         "Show the profiles of agents, and the mistakes in those that are left out.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = Nothing;
-    type Answer = Profiles;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = NoParams;
+    type Answer = AgentProfilesOutput;
 
-    fn touches(_: &Nothing) -> Touches {
-        Touches::nothing()
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::nothing()
     }
 
-    async fn run(context: Context, _: Nothing) -> Result<Profiles, Refusal> {
+    async fn run(context: ActionContext, _: NoParams) -> Result<AgentProfilesOutput, Refusal> {
         let agents = context.kernel.agents();
         let found = agents.profiles_now();
         let profiles = found.library.names().filter_map(|name| found.library.get(name));
-        let mistakes = found.mistakes.iter().map(|mistake| Wrong {
+        let mistakes = found.mistakes.iter().map(|mistake| ProfileMistakeInfo {
             file: mistake.file.clone(),
             line: mistake.line,
             sentence: mistake.sentence.clone(),
         });
-        Ok(Profiles {
+        Ok(AgentProfilesOutput {
             profiles: profiles
-                .map(|found| Named { name: found.name.clone(), command: found.command.clone() })
+                .map(|found| ProfileSummary {
+                    name: found.name.clone(),
+                    command: found.command.clone(),
+                })
                 .collect(),
             folder: agents.profiles_folder().map(|folder| folder.to_string_lossy().into_owned()),
             mistakes: mistakes.collect(),

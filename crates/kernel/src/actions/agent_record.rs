@@ -5,16 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::no_agent;
-use crate::agents::{Recording, record};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::agents::{AgentRecording, record};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How far back when nobody says.
-const USUAL: u64 = 600_000;
+const DEFAULT_SPAN_MS: u64 = 600_000;
 /// The most that a recording holds, in bytes.
-const MOST: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
-pub(super) struct AgentRecord;
+pub(super) struct AgentRecordAction;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -29,11 +29,11 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Recorded {
+pub(super) struct AgentRecordOutput {
     /// The recording, as asciicast v2. What was typed and not shown is left out: a star for each character.
     cast: String,
     /// What the agent was taken to do, in the order of time.
-    states: Vec<Did>,
+    states: Vec<AgentStateSample>,
     /// When the recording begins.
     start: Time,
     /// Whether some of what was asked for is no longer kept, or too much.
@@ -42,7 +42,7 @@ pub(super) struct Recorded {
 
 /// What an agent was taken to do from a moment on.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Did {
+pub(super) struct AgentStateSample {
     /// When, in seconds from the beginning of the recording.
     t: f64,
     /// What it did.
@@ -52,38 +52,40 @@ pub(super) struct Did {
     kind: Option<BlockKind>,
 }
 
-impl Action for AgentRecord {
+impl Action for AgentRecordAction {
     const NAME: &'static str = "agent:record";
     const DOC: &'static str =
         "Make a recording of what an agent did up to now, with secrets in its input left out.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Recorded;
+    type Answer = AgentRecordOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Recorded, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<AgentRecordOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        pane.check_heard()?;
-        let agent = kernel.agents().listener(&pane.id).ok_or_else(|| no_agent(&pane.id))?;
+        pane.check_responsive()?;
+        let agent = kernel.agents().find(&pane.id).ok_or_else(|| no_agent(&pane.id))?;
         let since = match (params.since, params.last_ms) {
             (Some(since), None) => since,
-            (None, last) => Time(kernel.now().0.saturating_sub(last.unwrap_or(USUAL))),
+            (None, last) => Time(kernel.now().0.saturating_sub(last.unwrap_or(DEFAULT_SPAN_MS))),
             (Some(_), Some(_)) => {
                 return Err(Refusal::invalid("say `since` or `lastMs`, not both"));
             }
         };
-        let Recording { cast, states, start, is_cut } = record(&agent, &pane, since, MOST).await?;
+        let AgentRecording { asciicast: cast, states, start, is_cut } =
+            record(&agent, &pane, since, MAX_BYTES).await?;
         #[expect(
             clippy::cast_precision_loss,
             reason = "a recording lasts less than a million years"
         )]
-        let did = |(millis, state, kind)| Did { t: millis as f64 / 1000.0, state, kind };
+        let did =
+            |(millis, state, kind)| AgentStateSample { t: millis as f64 / 1000.0, state, kind };
         let states = states.into_iter().map(did).collect();
-        Ok(Recorded { cast, states, start, truncated: is_cut })
+        Ok(AgentRecordOutput { cast, states, start, truncated: is_cut })
     }
 }

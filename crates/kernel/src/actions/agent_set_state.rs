@@ -3,16 +3,16 @@
 use std::str::FromStr;
 
 use paned_model::{AgentState, BlockKind, PaneId, Refusal, Scope};
-use paned_policy::agent::Report;
+use paned_policy::agent::HookReport;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::meta::{self, Changed};
+use super::meta::{self, MetaChangeOutput};
 use crate::Kernel;
-use crate::agents::{Ask, Life, SESSION, is_session_id};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::agents::{AgentOrigin, AgentRequest, SESSION, is_session_id};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// The longest that one field may be; a hook may send a whole tool's output.
 const LONGEST: usize = 64 << 10;
@@ -52,33 +52,36 @@ impl JsonSchema for Params {
 
 /// What a report says, whichever way it was written.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct AgentHookReport {
     pane: Option<String>,
     runtime: Option<String>,
     session: Option<String>,
     status: Option<String>,
     error: Option<String>,
-    report: Report,
+    report: HookReport,
 }
 
 impl Action for AgentSetState {
     const NAME: &'static str = "agent:set-state";
     const DOC: &'static str = "Report what an agent does, from its own hooks. It is evidence beside what its screen shows.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["*"];
     type Params = Params;
-    type Answer = Changed;
+    type Answer = MetaChangeOutput;
 
-    fn touches(Params(fields): &Params) -> Touches {
+    fn access(Params(fields): &Params) -> AccessRequest {
         // Left out, it is the caller's own pane; what cannot be read is refused when it runs.
-        let named = Said::read(fields).ok().and_then(|said| read_id(&said.pane?).ok());
-        Touches::panes(&named)
+        let named = AgentHookReport::read(fields).ok().and_then(|said| read_id(&said.pane?).ok());
+        AccessRequest::panes(&named)
     }
 
-    async fn run(context: Context, Params(fields): Params) -> Result<Changed, Refusal> {
+    async fn run(
+        context: ActionContext,
+        Params(fields): Params,
+    ) -> Result<MetaChangeOutput, Refusal> {
         let kernel = &context.kernel;
-        let said = Said::read(&fields)?;
+        let said = AgentHookReport::read(&fields)?;
         let id: PaneId = match (&said.pane, &context.caller.pane) {
             (Some(id), _) => read_id(id)?,
             (None, Some(pane)) => pane.id.clone(),
@@ -86,10 +89,12 @@ impl Action for AgentSetState {
                 return Err(Refusal::invalid("say which pane this is about, as `paneId`"));
             }
         };
-        follow(kernel, &id, said.runtime.as_deref())?;
+        follow_as_agent(kernel, &id, said.runtime.as_deref())?;
         let before = kernel.panes().get(&id)?.lock().meta().clone();
-        let is_judged = match kernel.agents().listener(&id) {
-            Some(agent) => agent.ask(|heard| Ask::Report(said.report, heard)).await.is_some(),
+        let is_judged = match kernel.agents().find(&id) {
+            Some(agent) => {
+                agent.ask(|heard| AgentRequest::Report(said.report, heard)).await.is_some()
+            }
             None => false,
         };
         // Where it is judged, the report is evidence, and the status is what the judgement makes of it.
@@ -117,7 +122,7 @@ fn read_id(text: &str) -> Result<PaneId, Refusal> {
 }
 
 /// Has a pane followed that is said to hold an agent, and is not followed yet.
-fn follow(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Refusal> {
+fn follow_as_agent(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Refusal> {
     let pane = kernel.panes().get(id)?;
     let Some(runtime) = runtime else { return Ok(()) };
     if pane.lock().record.agent.is_some() || !pane.lock().status().is_live() {
@@ -125,19 +130,19 @@ fn follow(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Ref
     }
     let meta = [("agent.runtime".to_owned(), json!(runtime))].into_iter().collect();
     // A runtime without a profile is kept as meta, and nothing more can be made of it.
-    let Some(agent) = kernel.agents().recognise(kernel, &[], &meta, Life::Found) else {
+    let Some(agent) = kernel.agents().recognise(kernel, &[], &meta, AgentOrigin::Recovered) else {
         return Ok(());
     };
-    pane.take_as(kernel, agent);
+    pane.set_agent(kernel, agent);
     // Once its keeper answers, it is followed.
-    if pane.check_heard().is_err() {
+    if pane.check_responsive().is_err() {
         return Ok(());
     }
-    kernel.agents().mind(kernel, &pane, Life::Found);
+    kernel.agents().spawn_task(kernel, &pane, AgentOrigin::Recovered);
     Ok(())
 }
 
-impl Said {
+impl AgentHookReport {
     fn read(fields: &Map<String, Value>) -> Result<Self, Refusal> {
         let mut said = Self::default();
         let nested = fields.get("agent").and_then(Value::as_object).into_iter().flatten();
@@ -216,8 +221,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn read(fields: Value) -> Said {
-        Said::read(fields.as_object().unwrap()).unwrap()
+    fn read(fields: Value) -> AgentHookReport {
+        AgentHookReport::read(fields.as_object().unwrap()).unwrap()
     }
 
     #[test]
@@ -257,7 +262,7 @@ mod tests {
     #[test]
     fn a_status_that_is_none_is_refused_with_those_there_are() {
         let fields = json!({ "status": "fine" });
-        let refusal = Said::read(fields.as_object().unwrap()).unwrap_err();
+        let refusal = AgentHookReport::read(fields.as_object().unwrap()).unwrap_err();
         assert!(refusal.sentence.contains("`fine` is no status; there are running, idle"));
     }
 }

@@ -5,46 +5,49 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::{AgentState, PaneId, PaneSet, Refusal, Source, ViewState};
-use paned_policy::agent::{Profile, Wanted as Wishes};
+use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource, ViewState};
+use paned_policy::agent::{LaunchOptions as Wishes, Profile};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::pane_new::{self, Power};
-use super::visible::Visible;
-use crate::agents::{AgentRecord, Made, Seen, Wanted, Worktree};
-use crate::panes::record::Title;
-use crate::panes::{Pane, Record, launch};
-use crate::registry::Context;
-use crate::stage::Spot;
+use super::pane_new::{self, PaneCapability};
+use super::visibility::Visibility;
+use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
+use crate::panes::record::PaneTitle;
+use crate::panes::{Pane, PaneRecord, spawn_check};
+use crate::registry::ActionContext;
+use crate::tmux_view::ViewLocation;
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
 
 /// How long the screen of a new agent must stand still before its composer counts. codex 0.169 shows its composer 0.2 to 0.4 s
 /// before it asks whether the folder is trusted.
-const QUIET: Duration = Duration::from_millis(500);
+const QUIET_TIME: Duration = Duration::from_millis(500);
 /// How long a screen that never stands still is waited for.
-const RESTLESS: Duration = Duration::from_secs(3);
+const MAX_QUIET_WAIT: Duration = Duration::from_secs(3);
 
 /// An agent to start.
-pub(super) struct Start {
+pub(super) struct AgentStartRequest {
     /// What it is read by.
     pub(super) profile: Arc<Profile>,
     /// How its program is started.
-    pub(super) made: Made,
+    pub(super) launch: AgentLaunch,
     /// Its first prompt, where the command line takes one.
     pub(super) prompt: Option<String>,
     /// A worktree to make for it.
-    pub(super) worktree: Option<Wanted>,
+    pub(super) worktree: Option<WorktreeRequest>,
     /// Its pane, but for the command line.
     pub(super) pane: pane_new::Params,
 }
 
 /// Starts an agent, or leaves nothing behind.
-pub(super) async fn start(context: &Context, start: Start) -> Result<Arc<Pane>, Refusal> {
+pub(super) async fn start(
+    context: &ActionContext,
+    start: AgentStartRequest,
+) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let Start { profile, mut made, prompt, worktree, mut pane } = start;
+    let AgentStartRequest { profile, launch: mut made, prompt, worktree, mut pane } = start;
     let wishes = Wishes {
         argv: made.argv.clone(),
         model: made.model.clone(),
@@ -72,11 +75,11 @@ pub(super) async fn start(context: &Context, start: Start) -> Result<Arc<Pane>, 
     drop(place);
     match (created, fresh) {
         (Ok(pane), _) => {
-            kernel.emit("agent:created", &pane.about(json!({ "profile": profile.name })));
+            kernel.emit("agent:created", &pane.event_payload(json!({ "profile": profile.name })));
             Ok(pane)
         }
         (Err(refusal), Some(worktree)) => {
-            worktree.leave(kernel).await;
+            worktree.cleanup(kernel).await;
             Err(refusal)
         }
         (Err(refusal), None) => Err(refusal),
@@ -87,24 +90,24 @@ async fn make_worktree(
     kernel: &Kernel,
     id: &PaneId,
     cwd: Option<&str>,
-    wanted: Wanted,
+    wanted: WorktreeRequest,
 ) -> Result<(Worktree, PathBuf), Refusal> {
     if kernel.panes().contains(id) {
         let sentence = format!("there is a pane `{id}` already");
         return Err(Refusal::new(paned_model::Code::Conflict, sentence));
     }
     let home = kernel.setup().env.iter().find(|(name, _)| name == "HOME");
-    let folder = launch::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
+    let folder = spawn_check::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
     Worktree::add(kernel, id, Path::new(&folder), wanted).await
 }
 
 /// Waits until an agent takes a prompt, asks somebody something, or has ended.
-pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
-    let Some(agent) = kernel.agents().listener(&pane.id) else { return };
+pub(super) async fn wait_ready(kernel: &Kernel, pane: &Pane, patience: Duration) {
+    let Some(agent) = kernel.agents().find(&pane.id) else { return };
     let Ok(profile) = kernel.agents().profile_of(pane) else { return };
     let made = pane.lock().record.agent.as_ref().and_then(|agent| agent.made.clone());
     let is_trusted = made.is_some_and(|made| made.trust);
-    let is_ours = |seen: &Seen| {
+    let is_ours = |seen: &AgentStatus| {
         let dialog = seen.info.dialog.as_ref().filter(|_| is_trusted);
         dialog.is_some_and(|dialog| profile.startup_answer(dialog).is_some())
     };
@@ -113,17 +116,17 @@ pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
         AgentState::Unknown => !profile.is_generic(),
         state => state == AgentState::Starting,
     };
-    let is_up = |seen: &Seen| !is_coming(seen.info.state) && !is_ours(seen);
+    let is_up = |seen: &AgentStatus| !is_coming(seen.info.state) && !is_ours(seen);
     let mut seen = agent.seen();
     let deadline = Instant::now() + patience;
     let mut settled = None;
     loop {
         let is_sure = match timeout_at(deadline, seen.wait_for(is_up)).await {
-            Ok(Ok(now)) => !may_change(&now, &profile),
+            Ok(Ok(now)) => !may_still_ask(&now, &profile),
             Ok(Err(_)) | Err(_) => return,
         };
-        let until = *settled.get_or_insert(deadline.min(Instant::now() + RESTLESS));
-        if is_sure || is_quiet(pane, &mut seen, until).await {
+        let until = *settled.get_or_insert(deadline.min(Instant::now() + MAX_QUIET_WAIT));
+        if is_sure || wait_quiet(pane, &mut seen, until).await {
             return;
         }
     }
@@ -131,20 +134,24 @@ pub(super) async fn is_up(kernel: &Kernel, pane: &Pane, patience: Duration) {
 
 /// Whether a question may follow although an agent seems to be ready. Some programs show their composer, an empty title and the
 /// status `idle` before their first question; only a hook, or a title whose words mean ready, is exact.
-fn may_change(seen: &Seen, profile: &Profile) -> bool {
+fn may_still_ask(seen: &AgentStatus, profile: &Profile) -> bool {
     let is_exact = match seen.info.source {
-        Source::Hook => true,
-        Source::Title => profile.title.ready.is_some(),
-        Source::Osc | Source::Screen | Source::Input | Source::Process | Source::Quiet => false,
+        StateSource::Hook => true,
+        StateSource::Title => profile.title.ready.is_some(),
+        StateSource::Osc
+        | StateSource::Screen
+        | StateSource::Input
+        | StateSource::Process
+        | StateSource::Quiet => false,
     };
     seen.info.state == AgentState::Ready && !is_exact
 }
 
 /// Waits until a pane has printed nothing for a moment, or until a deadline; false as soon as something else is known of its agent.
-async fn is_quiet(pane: &Pane, seen: &mut watch::Receiver<Seen>, until: Instant) -> bool {
+async fn wait_quiet(pane: &Pane, seen: &mut watch::Receiver<AgentStatus>, until: Instant) -> bool {
     let mut printed = pane.watch();
     loop {
-        let quiet = (Instant::now() + QUIET).min(until);
+        let quiet = (Instant::now() + QUIET_TIME).min(until);
         tokio::select! {
             changed = seen.changed() => return changed.is_err() || until <= Instant::now(),
             changed = printed.changed() => if changed.is_err() || until <= Instant::now() {
@@ -156,47 +163,47 @@ async fn is_quiet(pane: &Pane, seen: &mut watch::Receiver<Seen>, until: Instant)
 }
 
 /// What would start the agent in a pane once more, in another pane.
-pub(super) fn once_more(kernel: &Kernel, pane: &Pane) -> Result<Start, Refusal> {
+pub(super) fn restart_request(kernel: &Kernel, pane: &Pane) -> Result<AgentStartRequest, Refusal> {
     let (record, size) = {
         let state = pane.lock();
         (state.record.clone(), state.size)
     };
     let agent = record.agent.as_ref().ok_or_else(|| super::agent::no_agent(&pane.id))?;
     let profile = kernel.agents().profile(&agent.profile)?;
-    let found = || Made { argv: Some(record.argv.clone()), ..Made::default() };
-    let made = Made { settled: false, ..agent.made.clone().unwrap_or_else(found) };
+    let found = || AgentLaunch { argv: Some(record.argv.clone()), ..AgentLaunch::default() };
+    let made = AgentLaunch { exit_handled: false, ..agent.made.clone().unwrap_or_else(found) };
     let is_agents = |key: &str| key.starts_with("agent.");
     let meta = record.meta.iter().filter(|(key, _)| !is_agents(key));
     let mut params = pane_new::Params {
         cwd: Some(record.cwd.clone()),
         size: Some(size),
         title: match &record.title {
-            Title::Given(title) => Some(title.clone()),
-            Title::Command(_) | Title::Program(_) => None,
+            PaneTitle::Given(title) => Some(title.clone()),
+            PaneTitle::Command(_) | PaneTitle::Program(_) => None,
         },
         meta: meta.map(|(key, value)| (key.clone(), value.clone())).collect(),
         tags: record.tags.clone(),
         persist: record.persist,
         notify_on_exit: record.notify_on_exit,
         notice: record.notice.clone(),
-        can: Some(Power::of(&record.grant.grant)),
+        can: Some(PaneCapability::of(&record.grant.grant)),
         ..pane_new::Params::default()
     };
     params.meta.insert("agent.replaces".into(), json!(pane.id));
-    show_as(&mut params, &record);
-    Ok(Start { profile, made, prompt: None, worktree: None, pane: params })
+    copy_view(&mut params, &record);
+    Ok(AgentStartRequest { profile, launch: made, prompt: None, worktree: None, pane: params })
 }
 
 /// Has a pane shown where another is.
-fn show_as(params: &mut pane_new::Params, record: &Record) {
-    let Some(wish) = record.wish.as_ref().filter(|wish| wish.state != ViewState::Hidden) else {
+fn copy_view(params: &mut pane_new::Params, record: &PaneRecord) {
+    let Some(wish) = record.view.as_ref().filter(|wish| wish.state != ViewState::Hidden) else {
         return;
     };
-    params.visible = Visible::Always;
+    params.visible = Visibility::Always;
     params.on_view_closed = Some(wish.on_closed);
-    match &wish.spot {
-        Spot::Session { name } => params.session = Some(name.clone()),
-        Spot::Beside { socket, pane } => {
+    match &wish.location {
+        ViewLocation::Session { name } => params.session = Some(name.clone()),
+        ViewLocation::Beside { socket, pane } => {
             params.beside = Some(format!("%{pane}"));
             params.tmux = Some(socket.to_string_lossy().into_owned());
         }
@@ -204,24 +211,24 @@ fn show_as(params: &mut pane_new::Params, record: &Record) {
 }
 
 /// Somebody with a caller's rights who starts something in place of whoever started a pane.
-pub(super) fn in_place(context: &Context, pane: &Pane) -> Context {
+pub(super) fn as_parent(context: &ActionContext, pane: &Pane) -> ActionContext {
     let parent = pane.lock().record.parent().cloned();
     let caller = Caller { pane: parent, ..context.caller.clone() };
-    Context { caller, ..context.clone() }
+    ActionContext { caller, ..context.clone() }
 }
 
 /// Starts the agent in a pane that has failed again, in a new pane.
-pub(crate) async fn start_again(
+pub(crate) async fn restart_failed(
     kernel: &Kernel,
     pane: &Pane,
     attempt: u32,
 ) -> Result<Arc<Pane>, Refusal> {
-    let mut again = once_more(kernel, pane)?;
-    again.made.attempt = attempt;
+    let mut again = restart_request(kernel, pane)?;
+    again.launch.attempt = attempt;
     // Started on behalf of no caller, so no other pane makes room for it.
     let mut caller = kernel.owner(None);
     Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
     let undo = Undo::default();
-    let context = Context { kernel: kernel.clone(), caller, undo };
-    start(&in_place(&context, pane), again).await
+    let context = ActionContext { kernel: kernel.clone(), caller, undo };
+    start(&as_parent(&context, pane), again).await
 }

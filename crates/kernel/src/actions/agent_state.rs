@@ -2,26 +2,29 @@
 
 use paned_model::{AgentInfo, Refusal, Scope};
 
-use super::OnPane;
+use super::PaneIdParams;
 use super::agent::agent;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
-pub(super) struct AgentState;
+pub(super) struct AgentStateAction;
 
-impl Action for AgentState {
+impl Action for AgentStateAction {
     const NAME: &'static str = "agent:state";
     const DOC: &'static str = "Show what an agent is doing.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = OnPane;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = PaneIdParams;
     type Answer = AgentInfo;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<AgentInfo, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<AgentInfo, Refusal> {
         let pane = context.kernel.panes().get(&pane_id)?;
         agent(&pane)
     }

@@ -9,13 +9,13 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::agent::agent;
-use super::patience::{A_DAY, patience};
-use crate::agents::{Ask, Seen, Turns};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::wait_limit::{DAY_MS, wait_limit};
+use crate::access::AccessRequest;
+use crate::agents::{AgentRequest, AgentStatus, Turns};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long after a prompt was handed over its turn is expected to begin.
-const TO_BEGIN: Duration = Duration::from_secs(10);
+const TURN_START_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct AgentWait;
 
@@ -25,7 +25,7 @@ pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
     /// Until it does this, or one of these.
-    state: Option<States>,
+    state: Option<AgentStateFilter>,
     /// Until the turn that is under way has ended, and those of all messages that wait to be handed over.
     #[serde(default)]
     done: bool,
@@ -40,18 +40,18 @@ pub(super) struct Params {
 /// One state, or some of which each will do.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum States {
+pub(super) enum AgentStateFilter {
     /// This one.
     One(AgentState),
     /// Any of these.
-    Some(Vec<AgentState>),
+    Any(Vec<AgentState>),
 }
 
-impl States {
-    pub(super) fn hold(&self, state: AgentState) -> bool {
+impl AgentStateFilter {
+    pub(super) fn contains(&self, state: AgentState) -> bool {
         match self {
             Self::One(one) => *one == state,
-            Self::Some(some) => some.contains(&state),
+            Self::Any(some) => some.contains(&state),
         }
     }
 }
@@ -59,7 +59,7 @@ impl States {
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Met {
+pub(super) enum AgentWaitCondition {
     /// It does what was asked for.
     State,
     /// Its turn has ended.
@@ -70,9 +70,9 @@ pub(super) enum Met {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Waited {
+pub(super) struct AgentWaitOutput {
     /// What ended the wait; nothing when time ran out or its program ended.
-    met: Option<Met>,
+    met: Option<AgentWaitCondition>,
     /// Whether time ran out.
     timed_out: bool,
     /// The agent as it is now.
@@ -86,15 +86,15 @@ impl Action for AgentWait {
     const NAME: &'static str = "agent:wait";
     const DOC: &'static str = "Wait until an agent does something, is done, or asks something.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Waited;
+    type Answer = AgentWaitOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Waited, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<AgentWaitOutput, Refusal> {
         if params.state.is_none() && !params.done && !params.blocked {
             return Err(Refusal::invalid("say what to wait for: `state`, `done` or `blocked`"));
         }
@@ -102,31 +102,31 @@ impl Action for AgentWait {
         let pane = kernel.panes().get(&params.pane_id)?;
         kernel.agents().profiles();
         let now = agent(&pane)?;
-        pane.check_heard()?;
-        let patience = patience(params.timeout_ms, 30_000, A_DAY)?;
-        let seen = match kernel.agents().listener(&pane.id) {
+        pane.check_responsive()?;
+        let patience = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
+        let seen = match kernel.agents().find(&pane.id) {
             Some(listener) => {
                 // What was typed before this call was asked of the same task, and has been weighed when it answers.
-                drop(listener.ask(Ask::Look).await);
+                drop(listener.ask(AgentRequest::Inspect).await);
                 listener.seen()
             }
-            None => watch::channel(Seen { info: now, turns: Turns::default() }).1,
+            None => watch::channel(AgentStatus { info: now, turns: Turns::default() }).1,
         };
-        let wait = Wait::new(params, &seen.borrow(), kernel.now());
+        let wait = AgentWaiter::new(params, &seen.borrow(), kernel.now());
         Ok(wait.run(seen, Instant::now() + patience).await)
     }
 }
 
 /// A wait under way.
-struct Wait {
-    states: Option<States>,
+struct AgentWaiter {
+    states: Option<AgentStateFilter>,
     blocked: bool,
-    done: Option<Done>,
+    done: Option<TurnEndCondition>,
 }
 
 /// When a turn is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Done {
+enum TurnEndCondition {
     /// Once so many have ended.
     After(u64),
     /// The same, unless none begins until then.
@@ -135,23 +135,27 @@ enum Done {
     Idle,
 }
 
-impl Wait {
-    fn new(params: Params, seen: &Seen, now: Time) -> Self {
-        let done = params.done.then(|| Done::of(seen, now));
+impl AgentWaiter {
+    fn new(params: Params, seen: &AgentStatus, now: Time) -> Self {
+        let done = params.done.then(|| TurnEndCondition::of(seen, now));
         Self { states: params.state, blocked: params.blocked, done }
     }
 
-    async fn run(mut self, mut seen: watch::Receiver<Seen>, until: Instant) -> Waited {
+    async fn run(
+        mut self,
+        mut seen: watch::Receiver<AgentStatus>,
+        until: Instant,
+    ) -> AgentWaitOutput {
         loop {
             let news = seen.borrow_and_update().clone();
-            self.count_on(&news);
+            self.expect_queued(&news);
             let (met, why) = self.judge(&news, Instant::now());
             if met.is_some() {
-                return Waited { met, timed_out: false, agent: news.info, why };
+                return AgentWaitOutput { met, timed_out: false, agent: news.info, why };
             }
             if news.info.state == AgentState::Exited {
                 let why = vec!["its program has ended".to_owned()];
-                return Waited { met, timed_out: false, agent: news.info, why };
+                return AgentWaitOutput { met, timed_out: false, agent: news.info, why };
             }
             let deadline = self.deadline().filter(|at| Instant::now() < *at);
             let deadline = deadline.map_or(until, |at| at.min(until));
@@ -160,54 +164,57 @@ impl Wait {
                     // Its task is over; what it said last is the end of it.
                     let agent = seen.borrow().info.clone();
                     let met = self.judge(&seen.borrow(), Instant::now()).0;
-                    return Waited { met, timed_out: false, agent, why: vec!["it is followed no more".into()] };
+                    return AgentWaitOutput { met, timed_out: false, agent, why: vec!["it is followed no more".into()] };
                 },
                 () = sleep_until(deadline) => if until <= Instant::now() {
                     let agent = seen.borrow().info.clone();
                     let why = self.explain(&agent);
-                    return Waited { met: None, timed_out: true, agent, why };
+                    return AgentWaitOutput { met: None, timed_out: true, agent, why };
                 }
             }
         }
     }
 
     /// What waits to be handed over is still to be done: each message begins a turn of its own.
-    fn count_on(&mut self, seen: &Seen) {
+    fn expect_queued(&mut self, seen: &AgentStatus) {
         if self.done.is_some() && 0 < seen.info.queued {
-            self.done = Some(Done::Expected(seen.turns.ended + 1, Instant::now() + TO_BEGIN));
+            self.done = Some(TurnEndCondition::Expected(
+                seen.turns.ended + 1,
+                Instant::now() + TURN_START_TIMEOUT,
+            ));
         }
     }
 
-    fn judge(&self, seen: &Seen, now: Instant) -> (Option<Met>, Vec<String>) {
+    fn judge(&self, seen: &AgentStatus, now: Instant) -> (Option<AgentWaitCondition>, Vec<String>) {
         let state = seen.info.state;
         if self.blocked && state == AgentState::Blocked {
-            return (Some(Met::Blocked), Vec::new());
+            return (Some(AgentWaitCondition::Blocked), Vec::new());
         }
-        if self.states.as_ref().is_some_and(|states| states.hold(state)) {
-            return (Some(Met::State), Vec::new());
+        if self.states.as_ref().is_some_and(|states| states.contains(state)) {
+            return (Some(AgentWaitCondition::State), Vec::new());
         }
         let is_idle =
             seen.info.queued == 0 && (state.takes_prompts() || state == AgentState::Limited);
         let is_over = is_idle || state == AgentState::Exited;
-        let no_turn = |why: &str| (Some(Met::Done), vec![why.to_owned()]);
+        let no_turn = |why: &str| (Some(AgentWaitCondition::Done), vec![why.to_owned()]);
         match self.done {
-            Some(Done::After(ended) | Done::Expected(ended, _))
+            Some(TurnEndCondition::After(ended) | TurnEndCondition::Expected(ended, _))
                 if ended <= seen.turns.ended && is_over =>
             {
-                (Some(Met::Done), Vec::new())
+                (Some(AgentWaitCondition::Done), Vec::new())
             }
-            Some(Done::Expected(_, until)) if until <= now && is_over => {
+            Some(TurnEndCondition::Expected(_, until)) if until <= now && is_over => {
                 no_turn("a prompt was handed over, and no turn was seen to begin")
             }
-            Some(Done::Idle) if is_over => no_turn("no turn was under way"),
+            Some(TurnEndCondition::Idle) if is_over => no_turn("no turn was under way"),
             Some(_) | None => (None, Vec::new()),
         }
     }
 
     fn deadline(&self) -> Option<Instant> {
         match self.done {
-            Some(Done::Expected(_, until)) => Some(until),
-            Some(Done::After(_) | Done::Idle) | None => None,
+            Some(TurnEndCondition::Expected(_, until)) => Some(until),
+            Some(TurnEndCondition::After(_) | TurnEndCondition::Idle) | None => None,
         }
     }
 
@@ -228,14 +235,15 @@ impl Wait {
     }
 }
 
-impl Done {
+impl TurnEndCondition {
     /// What has to happen, seen from now.
-    fn of(seen: &Seen, now: Time) -> Self {
+    fn of(seen: &AgentStatus, now: Time) -> Self {
         let Turns { begun, ended, expected, .. } = seen.turns;
         if seen.turns.is_under_way() {
             return Self::After(begun);
         }
-        let left = expected.map(|at| TO_BEGIN.saturating_sub(Duration::from_millis(now.since(at))));
+        let left = expected
+            .map(|at| TURN_START_TIMEOUT.saturating_sub(Duration::from_millis(now.since(at))));
         match left {
             Some(left) if !left.is_zero() => Self::Expected(ended + 1, Instant::now() + left),
             Some(_) | None => Self::Idle,

@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// Nouns whose events are facts that only the house itself can know.
-const OURS: [&str; 15] = [
+const RESERVED_NOUNS: [&str; 15] = [
     "action",
     "agent",
     "approval",
@@ -41,7 +41,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Emitted {
+pub(super) struct EventEmitOutput {
     /// The event.
     id: EventId,
 }
@@ -50,32 +50,32 @@ impl Action for EventEmit {
     const NAME: &'static str = "event:emit";
     const DOC: &'static str = "Record an event of your own.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Event;
+    const KIND: ActionKind = ActionKind::Event;
     type Params = Params;
-    type Answer = Emitted;
+    type Answer = EventEmitOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::panes(&about(&params.payload))
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::panes(&pane_of_payload(&params.payload))
     }
 
-    async fn run(context: Context, params: Params) -> Result<Emitted, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<EventEmitOutput, Refusal> {
         check_name(&params.name)?;
         let kernel = &context.kernel;
         let payload = if params.payload.is_null() { json!({}) } else { params.payload };
-        let payload = match about(&payload) {
-            Some(pane) => kernel.about(&pane, without_instance(payload)),
+        let payload = match pane_of_payload(&payload) {
+            Some(pane) => kernel.event_payload(&pane, without_instance(payload)),
             None => payload,
         };
         let bytes = || serde_json::to_string(&payload).map_or(0, |json| json.len());
         let rate = kernel.limits().events_per_second;
         kernel.budgets().event(&context.caller.grant, bytes, rate, kernel.now())?;
-        let id = kernel.record_now(&params.name, &payload).await?;
-        Ok(Emitted { id })
+        let id = kernel.record_committed(&params.name, &payload).await?;
+        Ok(EventEmitOutput { id })
     }
 }
 
 /// The pane that an event is about: whoever reaches that pane is shown the event.
-fn about(payload: &Value) -> Option<PaneId> {
+fn pane_of_payload(payload: &Value) -> Option<PaneId> {
     payload.get("paneId")?.as_str()?.parse().ok()
 }
 
@@ -96,7 +96,7 @@ fn check_name(name: &str) -> Result<(), Refusal> {
         )));
     }
     let noun = name.split(':').next().unwrap_or(name);
-    let is_ours = OURS.iter().any(|ours| noun.eq_ignore_ascii_case(ours));
+    let is_ours = RESERVED_NOUNS.iter().any(|ours| noun.eq_ignore_ascii_case(ours));
     if name.eq_ignore_ascii_case("gap") || is_ours {
         return Err(Refusal::invalid(format!(
             "`{shown}` is for paned itself to say; choose a noun of your own"

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Kernel;
-use crate::grants::{Stored, random_name};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::grants::{StoredGrant, random_name};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct GrantCreate;
 
@@ -31,7 +31,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Created {
+pub(super) struct GrantCreateOutput {
     /// What was granted.
     grant: Grant,
     /// The token. It is shown this once.
@@ -43,16 +43,16 @@ impl Action for GrantCreate {
     const DOC: &'static str =
         "Make a token with some scopes over some panes; it is shown this once.";
     const SCOPE: Scope = Scope::Admin;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["token"];
     type Params = Params;
-    type Answer = Created;
+    type Answer = GrantCreateOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::all_panes()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::all_panes()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Created, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<GrantCreateOutput, Refusal> {
         if params.scopes.is_empty() {
             return Err(Refusal::invalid(
                 "a grant without scopes can do nothing; name at least one",
@@ -60,11 +60,11 @@ impl Action for GrantCreate {
         }
         let panes = match params.panes {
             None => PaneSet::All,
-            Some(panes) => PaneSet::Only(bind(&context.kernel, &panes)?),
+            Some(panes) => PaneSet::Only(resolve_panes(&context.kernel, &panes)?),
         };
         let now = context.kernel.now();
         let expires = |seconds: NonZeroU32| Time(now.0 + u64::from(seconds.get()) * 1000);
-        let (stored, token) = Stored::new(Grant {
+        let (stored, token) = StoredGrant::new(Grant {
             id: GrantId(random_name(10)),
             label: params.label,
             scopes: params.scopes,
@@ -74,15 +74,15 @@ impl Action for GrantCreate {
             expires_at: params.expires_in_seconds.map(expires),
         });
         let grant = stored.grant.clone();
-        let ticket = context.kernel.admit(stored);
+        let ticket = context.kernel.store_grant(stored);
         let kernel = context.kernel.clone();
         let id = grant.id.clone();
         context.undo.add(ticket, move || drop(kernel.grants().remove(&id)));
-        Ok(Created { grant, token: token.reveal().to_owned() })
+        Ok(GrantCreateOutput { grant, token: token.reveal().to_owned() })
     }
 }
 
 /// The panes that have these names now.
-fn bind(kernel: &Kernel, names: &BTreeSet<PaneId>) -> Result<BTreeSet<PaneRef>, Refusal> {
-    names.iter().map(|name| Ok(kernel.panes().get(name)?.this())).collect()
+fn resolve_panes(kernel: &Kernel, names: &BTreeSet<PaneId>) -> Result<BTreeSet<PaneRef>, Refusal> {
+    names.iter().map(|name| Ok(kernel.panes().get(name)?.pane_ref())).collect()
 }

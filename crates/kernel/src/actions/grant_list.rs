@@ -2,9 +2,9 @@
 
 use paned_model::{Grant, Refusal, Scope};
 
-use super::Nothing;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::NoParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct GrantList;
 
@@ -12,15 +12,15 @@ impl Action for GrantList {
     const NAME: &'static str = "grant:list";
     const DOC: &'static str = "Show every grant that holds, without its token.";
     const SCOPE: Scope = Scope::Admin;
-    const KIND: Kind = Kind::Question;
-    type Params = Nothing;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = NoParams;
     type Answer = Vec<Grant>;
 
-    fn touches(_: &Nothing) -> Touches {
-        Touches::all_panes()
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::all_panes()
     }
 
-    async fn run(context: Context, _: Nothing) -> Result<Vec<Grant>, Refusal> {
+    async fn run(context: ActionContext, _: NoParams) -> Result<Vec<Grant>, Refusal> {
         let grants = context.kernel.grants().list();
         Ok(grants.iter().map(|grant| Grant::clone(grant)).collect())
     }

@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::access::AccessRequest;
 use crate::dispatch::draft;
 use crate::grants::Token;
-use crate::journal::Change;
-use crate::registry::{Action, Context, Kind};
-use crate::start::GRANT;
-use crate::touches::Touches;
+use crate::journal::RecordChange;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::start::GRANT_KIND;
 
 pub(super) struct GrantRevoke;
 
@@ -22,7 +22,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Revoked {
+pub(super) struct GrantRevokeOutput {
     /// The grant that ended.
     id: GrantId,
 }
@@ -31,25 +31,28 @@ impl Action for GrantRevoke {
     const NAME: &'static str = "grant:revoke";
     const DOC: &'static str = "End a grant; whoever came in by it is cut off within a second.";
     const SCOPE: Scope = Scope::Admin;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Revoked;
+    type Answer = GrantRevokeOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::all_panes()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::all_panes()
     }
 
-    async fn run(context: Context, Params { id }: Params) -> Result<Revoked, Refusal> {
+    async fn run(
+        context: ActionContext,
+        Params { id }: Params,
+    ) -> Result<GrantRevokeOutput, Refusal> {
         let kernel = &context.kernel;
         let id = Token::grant_of(&id.0).unwrap_or(id);
         if kernel.grants().remove(&id).is_none() {
             return Err(Refusal::not_found(format!("no grant `{}`", id.0.escape_debug())));
         }
-        kernel.forget_token(&id);
+        kernel.remove_token_file(&id);
         let revoked = draft("grant:revoked", &json!({ "id": id }));
-        let delete = Change::Delete { kind: GRANT, key: id.to_string() };
+        let delete = RecordChange::Delete { kind: GRANT_KIND, key: id.to_string() };
         kernel.journal().record(vec![revoked], vec![delete]);
-        Ok(Revoked { id })
+        Ok(GrantRevokeOutput { id })
     }
 }

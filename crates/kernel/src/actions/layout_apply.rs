@@ -5,16 +5,16 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use paned_model::{Code, Refusal, Scope};
-use paned_policy::layout::Saved;
+use paned_policy::layout::SavedLayout;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::layout_get::{Window, window};
-use super::visible::Where;
+use super::layout_get::{LayoutGetOutput, window};
+use super::visibility::LocationParams;
 use crate::Kernel;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::Ask;
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
 
 /// The longest name of a layout.
 const LONGEST: usize = 64;
@@ -40,32 +40,32 @@ impl Action for LayoutApply {
     const NAME: &'static str = "layout:apply";
     const DOC: &'static str = "Bring the panes of a window of tmux into the places of a layout.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Window;
+    type Answer = LayoutGetOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::all_panes().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Window, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
         let Params { name, toml, session, beside, tmux } = params;
-        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
+        let (kernel, spot) = (&context.kernel, LocationParams { session, beside, tmux }.resolve()?);
         let text = match (name, toml) {
-            (Some(name), None) => read(kernel, &name)?,
+            (Some(name), None) => read_layout(kernel, &name)?,
             (None, Some(toml)) => toml,
             _ => return Err(Refusal::invalid("say which layout, as `name` or as `toml`")),
         };
-        let saved: Saved = toml::from_str(&text).map_err(|error| {
+        let saved: SavedLayout = toml::from_str(&text).map_err(|error| {
             Refusal::invalid(format!("the layout cannot be read: {}", error.message()))
         })?;
-        let ask = |answer| Ask::Arrange(spot.clone(), saved, answer);
-        Ok(window(kernel, &kernel.stages().at(kernel, &spot, ask).await?))
+        let ask = |answer| ViewRequest::Arrange(spot.clone(), saved, answer);
+        Ok(window(kernel, &kernel.tmux_views().ask_at(kernel, &spot, ask).await?))
     }
 }
 
-fn read(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
-    let file = file(kernel, name)?;
+fn read_layout(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
+    let file = layout_file(kernel, name)?;
     fs::read_to_string(&file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             Refusal::not_found(format!("no layout `{name}`; `layout:save` keeps one"))
@@ -75,13 +75,13 @@ fn read(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
 }
 
 /// Where a layout of this name is kept.
-pub(super) fn file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusal> {
+pub(super) fn layout_file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusal> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     if !(1..=LONGEST).contains(&name.len()) || !name.chars().all(plain) {
         let sentence = "a layout's name is made of letters, digits, `_` and `-`, 64 at most";
         return Err(Refusal::invalid(sentence));
     }
-    let stage = kernel.setup().stage.as_ref().ok_or_else(|| {
+    let stage = kernel.setup().tmux_view.as_ref().ok_or_else(|| {
         Refusal::new(Code::Unavailable, "this server was set up without a stage in tmux")
     })?;
     Ok(stage.layouts.join(format!("{name}.toml")))

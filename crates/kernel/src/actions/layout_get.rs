@@ -1,15 +1,15 @@
 //! `layout:get`
 
 use paned_model::{PaneId, Refusal, Scope, Size};
-use paned_policy::layout::{Owner, TmuxId, capacity};
+use paned_policy::layout::{PaneOwner, TmuxPaneId, capacity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::visible::Where;
+use super::visibility::LocationParams;
 use crate::Kernel;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::{Ask, Shot};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{ViewRequest, WindowSnapshot};
 
 pub(super) struct LayoutGet;
 
@@ -27,7 +27,7 @@ pub(super) struct Params {
 /// A window of tmux.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Window {
+pub(super) struct LayoutGetOutput {
     /// How large it is.
     size: Size,
     /// Whether one pane covers the others.
@@ -38,13 +38,13 @@ pub(super) struct Window {
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<String>,
     /// Its panes, of those that the caller reaches.
-    panes: Vec<Tile>,
+    panes: Vec<LayoutGetPane>,
 }
 
 /// One pane of it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Tile {
+pub(super) struct LayoutGetPane {
     /// What tmux calls it.
     tmux_pane: String,
     /// Whose it is: `main`, `ours` or `foreign`.
@@ -64,57 +64,57 @@ impl Action for LayoutGet {
     const NAME: &'static str = "layout:get";
     const DOC: &'static str = "Show a window of tmux: where its panes are, and whose.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Window;
+    type Answer = LayoutGetOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Window, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
         let Params { session, beside, tmux } = params;
-        let Context { kernel, caller, .. } = &context;
-        let spot = Where { session, beside, tmux }.spot()?;
-        let ask = |answer| Ask::Shoot(spot.clone(), answer);
-        let shot = kernel.stages().at(kernel, &spot, ask).await;
+        let ActionContext { kernel, caller, .. } = &context;
+        let spot = LocationParams { session, beside, tmux }.resolve()?;
+        let ask = |answer| ViewRequest::Snapshot(spot.clone(), answer);
+        let shot = kernel.tmux_views().ask_at(kernel, &spot, ask).await;
         if caller.reaches_all() {
             return Ok(window(kernel, &shot?));
         }
-        reached(&context, shot)
+        reachable_window(&context, shot)
     }
 }
 
 /// What a caller who reaches some panes only is told of a window: nothing at all unless it shows one of them, in the same
 /// words as if there were no such window.
-fn reached(
-    Context { kernel, caller, .. }: &Context,
-    shot: Result<Shot, Refusal>,
-) -> Result<Window, Refusal> {
-    let mut window = shot.map(|shot| window(kernel, &shot)).map_err(|_| unseen())?;
+fn reachable_window(
+    ActionContext { kernel, caller, .. }: &ActionContext,
+    shot: Result<WindowSnapshot, Refusal>,
+) -> Result<LayoutGetOutput, Refusal> {
+    let mut window = shot.map(|shot| window(kernel, &shot)).map_err(|_| no_reachable_pane())?;
     let is_reached = |pane: &PaneId| kernel.reaches(pane, caller);
     window.panes.retain(|tile| tile.pane.as_ref().is_some_and(is_reached));
     window.layout = None;
-    if window.panes.is_empty() { Err(unseen()) } else { Ok(window) }
+    if window.panes.is_empty() { Err(no_reachable_pane()) } else { Ok(window) }
 }
 
-fn unseen() -> Refusal {
+fn no_reachable_pane() -> Refusal {
     Refusal::not_found("no such session shows a pane that this grant reaches")
 }
 
 /// A window as it is told.
-pub(super) fn window(kernel: &Kernel, shot: &Shot) -> Window {
-    let limits = kernel.setup().stage.as_ref().map(|stage| stage.limits.clone());
+pub(super) fn window(kernel: &Kernel, shot: &WindowSnapshot) -> LayoutGetOutput {
+    let limits = kernel.setup().tmux_view.as_ref().map(|stage| stage.limits.clone());
     let (cols, rows) = (shot.window.cols(), shot.window.rows());
-    let tile = |tile: paned_policy::layout::Tile| {
-        let id: TmuxId = tile.pane?;
+    let tile = |tile: paned_policy::layout::LayoutTile| {
+        let id: TmuxPaneId = tile.pane?;
         let view = shot.views.iter().find(|view| view.id.0 == id.0);
         let owner = match shot.owners.of(id) {
-            Owner::Main => "main",
-            Owner::Ours(_) => "ours",
-            Owner::Foreign => "foreign",
+            PaneOwner::Main => "main",
+            PaneOwner::Managed(_) => "ours",
+            PaneOwner::Foreign => "foreign",
         };
-        Some(Tile {
+        Some(LayoutGetPane {
             tmux_pane: id.to_string(),
             owner,
             pane: view.and_then(|view| view.shows.clone()),
@@ -125,7 +125,7 @@ pub(super) fn window(kernel: &Kernel, shot: &Shot) -> Window {
             height: tile.height,
         })
     };
-    Window {
+    LayoutGetOutput {
         size: Size { cols, rows },
         zoomed: shot.window.zoomed,
         capacity: capacity(cols, rows, &limits.unwrap_or_default()).total(),

@@ -2,10 +2,10 @@
 
 use paned_model::{Refusal, Scope};
 
-use super::{Empty, OnPane};
-use crate::registry::{Action, Context, Kind};
-use crate::stage::Ask;
-use crate::touches::Touches;
+use super::{EmptyOutput, PaneIdParams};
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
 
 pub(super) struct LayoutHide;
 
@@ -13,27 +13,30 @@ impl Action for LayoutHide {
     const NAME: &'static str = "layout:hide";
     const DOC: &'static str = "Show a pane in tmux no more; its program goes on.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
-    type Params = OnPane;
-    type Answer = Empty;
+    type Params = PaneIdParams;
+    type Answer = EmptyOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<EmptyOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
-        let wish = pane.lock().record.wish.clone();
+        let wish = pane.lock().record.view.clone();
         let Some(wish) = wish else {
             let sentence = format!("the pane `{pane_id}` is not shown in tmux");
             return Err(Refusal::not_found(sentence));
         };
-        let ask = |answer| Ask::Hide(pane_id, answer);
-        kernel.stages().at(kernel, &wish.spot, ask).await?;
-        pane.lock().record.wish = None;
+        let ask = |answer| ViewRequest::Hide(pane_id, answer);
+        kernel.tmux_views().ask_at(kernel, &wish.location, ask).await?;
+        pane.lock().record.view = None;
         kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
-        Ok(Empty {})
+        Ok(EmptyOutput {})
     }
 }

@@ -4,12 +4,14 @@ use paned_model::{Code, PaneId, Refusal, Scope, ViewState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::visible::Where;
+use super::visibility::LocationParams;
+use crate::access::AccessRequest;
 use crate::panes::Pane;
-use crate::panes::pane::gone;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::{Ask, OnViewClosed, Placed, Showing, USUAL, Wish};
-use crate::touches::Touches;
+use crate::panes::pane::pane_gone;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{
+    DEFAULT_SIZE, OnViewClosed, ShowOutcome, ShowRequest, ViewRequest, ViewSpec,
+};
 
 pub(super) struct LayoutPlace;
 
@@ -37,7 +39,7 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer {
+pub(super) struct LayoutPlaceOutput {
     /// The pane.
     id: PaneId,
     /// Whether it can be seen.
@@ -63,64 +65,67 @@ impl Action for LayoutPlace {
     const DOC: &'static str =
         "Show a pane in tmux, in a session of ours or beside somebody's pane.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Answer;
+    type Answer = LayoutPlaceOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Answer, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutPlaceOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
         let Params { session, beside, tmux, .. } = params;
-        let spot = Where { session, beside, tmux }.spot()?;
-        kernel.stages().at(kernel, &spot, Ask::Ready).await?;
-        wish(&pane, Wish::new(spot.clone(), params.on_view_closed))?;
-        let showing = Showing {
+        let spot = LocationParams { session, beside, tmux }.resolve()?;
+        kernel.tmux_views().ask_at(kernel, &spot, ViewRequest::Ready).await?;
+        set_view_spec(&pane, ViewSpec::new(spot.clone(), params.on_view_closed))?;
+        let showing = ShowRequest {
             pane: params.pane_id.clone(),
-            spot: spot.clone(),
-            size: USUAL,
-            is_first: false,
+            location: spot.clone(),
+            size: DEFAULT_SIZE,
+            must_be_new: false,
             replace_ok: params.replace,
             wait_ok: params.wait,
             grant: context.caller.grant.clone(),
         };
-        let placed = kernel.stages().at(kernel, &spot, |answer| Ask::Show(showing, answer)).await;
-        if !matches!(placed, Ok(Placed::Shown(_) | Placed::Waits(_))) {
-            pane.lock().record.wish = None;
+        let placed = kernel
+            .tmux_views()
+            .ask_at(kernel, &spot, |answer| ViewRequest::Show(showing, answer))
+            .await;
+        if !matches!(placed, Ok(ShowOutcome::Shown(_) | ShowOutcome::Waiting(_))) {
+            pane.lock().record.view = None;
         }
         kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
-        Ok(Answer::new(params.pane_id, placed?))
+        Ok(LayoutPlaceOutput::new(params.pane_id, placed?))
     }
 }
 
 /// Wishes a pane to be shown, if it is not shown elsewhere.
-fn wish(pane: &Pane, wish: Wish) -> Result<(), Refusal> {
+fn set_view_spec(pane: &Pane, wish: ViewSpec) -> Result<(), Refusal> {
     let mut state = pane.lock();
     let status = state.status();
     if !status.is_live() {
-        return Err(gone(&pane.id, status));
+        return Err(pane_gone(&pane.id, status));
     }
-    let elsewhere = state.record.wish.as_ref().filter(|had| {
-        had.spot != wish.spot && matches!(had.state, ViewState::Shown | ViewState::Waiting)
+    let elsewhere = state.record.view.as_ref().filter(|had| {
+        had.location != wish.location && matches!(had.state, ViewState::Shown | ViewState::Waiting)
     });
     if elsewhere.is_some() {
         let sentence =
             format!("the pane `{}` is shown elsewhere; `layout:hide` ends that", pane.id);
         return Err(Refusal::new(Code::Conflict, sentence));
     }
-    state.record.wish = Some(wish);
+    state.record.view = Some(wish);
     Ok(())
 }
 
-impl Answer {
-    fn new(id: PaneId, placed: Placed) -> Self {
+impl LayoutPlaceOutput {
+    fn new(id: PaneId, placed: ShowOutcome) -> Self {
         let state = placed.state();
         let (tmux_pane, reason) = match placed {
-            Placed::Shown(view) => (Some(view.to_string()), None),
-            Placed::Waits(reason) | Placed::Skipped(reason) => (None, Some(reason)),
+            ShowOutcome::Shown(view) => (Some(view.to_string()), None),
+            ShowOutcome::Waiting(reason) | ShowOutcome::Skipped(reason) => (None, Some(reason)),
         };
         Self { id, state, tmux_pane, reason }
     }

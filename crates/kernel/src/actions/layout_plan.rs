@@ -5,15 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::visible::Where;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::Ask;
-use crate::touches::Touches;
+use super::visibility::LocationParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
 
 /// The most panes that one plan is made for.
 const MOST: usize = 64;
 
-pub(super) struct LayoutPlan;
+pub(super) struct LayoutPlanAction;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -33,14 +33,14 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Plan {
+pub(super) struct LayoutPlanOutput {
     /// What would become of each, in their order: `spawn`, `replace`, `defer` or `skip`, with the target or the
     /// reason.
-    decisions: Vec<Decided>,
+    decisions: Vec<LayoutPlanDecision>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Decided {
+pub(super) struct LayoutPlanDecision {
     /// The pane.
     pane: PaneId,
     /// What would be done, and why.
@@ -48,31 +48,31 @@ pub(super) struct Decided {
     decision: Value,
 }
 
-impl Action for LayoutPlan {
+impl Action for LayoutPlanAction {
     const NAME: &'static str = "layout:plan";
     const DOC: &'static str = "Say where panes would be placed in tmux, and why, without doing it.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Plan;
+    type Answer = LayoutPlanOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::all_panes().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Plan, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutPlanOutput, Refusal> {
         let Params { panes, session, beside, tmux, replace } = params;
         if !(1..=MOST).contains(&panes.len()) {
             return Err(Refusal::invalid(format!("`panes` names 1 to {MOST} panes")));
         }
-        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
-        let ask = |answer| Ask::Plan(spot.clone(), panes.clone(), replace, answer);
-        let decisions = kernel.stages().at(kernel, &spot, ask).await?;
+        let (kernel, spot) = (&context.kernel, LocationParams { session, beside, tmux }.resolve()?);
+        let ask = |answer| ViewRequest::Plan(spot.clone(), panes.clone(), replace, answer);
+        let decisions = kernel.tmux_views().ask_at(kernel, &spot, ask).await?;
         let decided = |(pane, decision)| {
             let decision = serde_json::to_value(decision).map_err(Refusal::internal)?;
-            Ok(Decided { pane, decision })
+            Ok(LayoutPlanDecision { pane, decision })
         };
         let decisions = panes.into_iter().zip(decisions).map(decided);
-        Ok(Plan { decisions: decisions.collect::<Result<_, Refusal>>()? })
+        Ok(LayoutPlanOutput { decisions: decisions.collect::<Result<_, Refusal>>()? })
     }
 }

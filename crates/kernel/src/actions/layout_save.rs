@@ -5,15 +5,15 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 
 use paned_model::{Refusal, Scope};
-use paned_policy::layout::Saved;
+use paned_policy::layout::SavedLayout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout_apply::file;
-use super::visible::Where;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::Ask;
-use crate::touches::Touches;
+use super::layout_apply::layout_file;
+use super::visibility::LocationParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
 
 pub(super) struct LayoutSave;
 
@@ -31,7 +31,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Kept {
+pub(super) struct LayoutSaveOutput {
     /// The file that it is in.
     file: String,
     /// What is in it.
@@ -42,23 +42,23 @@ impl Action for LayoutSave {
     const NAME: &'static str = "layout:save";
     const DOC: &'static str = "Keep how a window of tmux is divided, under a name.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Kept;
+    type Answer = LayoutSaveOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::all_panes().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Kept, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutSaveOutput, Refusal> {
         let Params { name, session, beside, tmux } = params;
-        let (kernel, spot) = (&context.kernel, Where { session, beside, tmux }.spot()?);
-        let file = file(kernel, &name)?;
-        let ask = |answer| Ask::Shoot(spot.clone(), answer);
-        let shot = kernel.stages().at(kernel, &spot, ask).await?;
-        let limits = kernel.setup().stage.as_ref().map(|stage| stage.limits.clone());
+        let (kernel, spot) = (&context.kernel, LocationParams { session, beside, tmux }.resolve()?);
+        let file = layout_file(kernel, &name)?;
+        let ask = |answer| ViewRequest::Snapshot(spot.clone(), answer);
+        let shot = kernel.tmux_views().ask_at(kernel, &spot, ask).await?;
+        let limits = kernel.setup().tmux_view.as_ref().map(|stage| stage.limits.clone());
         let role = |id| shot.role(kernel, id);
-        let saved = Saved::of(&shot.window, &limits.unwrap_or_default(), role);
+        let saved = SavedLayout::of(&shot.window, &limits.unwrap_or_default(), role);
         let toml = toml::to_string(&saved).map_err(Refusal::internal)?;
         let failed = |error| Refusal::internal(format!("cannot write {}: {error}", file.display()));
         if let Some(folder) = file.parent() {
@@ -70,6 +70,6 @@ impl Action for LayoutSave {
         let written = open.write(true).create(true).truncate(true).mode(0o600).open(&fresh);
         let written = written.and_then(|mut file| file.write_all(toml.as_bytes()));
         written.and_then(|()| fs::rename(&fresh, &file)).map_err(failed)?;
-        Ok(Kept { file: file.to_string_lossy().into_owned(), toml })
+        Ok(LayoutSaveOutput { file: file.to_string_lossy().into_owned(), toml })
     }
 }

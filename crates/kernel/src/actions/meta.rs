@@ -9,12 +9,12 @@ use serde::Serialize;
 use crate::Kernel;
 use crate::agents::SESSION;
 use crate::panes::Pane;
-use crate::registry::Context;
+use crate::registry::ActionContext;
 
 /// A pane's meta before and after a change.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Changed {
+pub(super) struct MetaChangeOutput {
     /// The pane.
     id: PaneId,
     /// What it was.
@@ -25,7 +25,7 @@ pub(super) struct Changed {
     changed: bool,
 }
 
-impl Changed {
+impl MetaChangeOutput {
     /// The same, seen from an earlier moment.
     pub(super) fn since(self, before: Meta) -> Self {
         let changed = before != self.meta;
@@ -35,35 +35,35 @@ impl Changed {
 
 /// Changes a pane's meta as a caller wants it. The session of its agent leads to a transcript, and is not theirs to set.
 pub(super) fn edit(
-    context: &Context,
+    context: &ActionContext,
     id: &PaneId,
     edit: impl FnOnce(&mut Meta),
-) -> Result<Changed, Refusal> {
+) -> Result<MetaChangeOutput, Refusal> {
     change(context, id, |meta| {
         let session = meta.get(SESSION).cloned();
         edit(meta);
-        if meta.get(SESSION) == session.as_ref() { Ok(()) } else { Err(not_theirs()) }
+        if meta.get(SESSION) == session.as_ref() { Ok(()) } else { Err(session_is_reserved()) }
     })
 }
 
 /// Refuses meta that a caller gives a new pane, where it is too large or not theirs to set.
-pub(super) fn check_given(meta: &Meta, limit: usize) -> Result<(), Refusal> {
+pub(super) fn check_new_meta(meta: &Meta, limit: usize) -> Result<(), Refusal> {
     if meta.contains_key(SESSION) {
-        return Err(not_theirs());
+        return Err(session_is_reserved());
     }
     check(meta, limit)
 }
 
-fn not_theirs() -> Refusal {
+fn session_is_reserved() -> Refusal {
     Refusal::invalid(format!("`{SESSION}` of `meta` is set by `agent:set-state` alone"))
 }
 
 /// Changes a pane's meta, all of it or nothing, and remembers it if anything is different.
 pub(super) fn change(
-    context: &Context,
+    context: &ActionContext,
     id: &PaneId,
     edit: impl FnOnce(&mut Meta) -> Result<(), Refusal>,
-) -> Result<Changed, Refusal> {
+) -> Result<MetaChangeOutput, Refusal> {
     let kernel = &context.kernel;
     let pane = kernel.panes().get(id)?;
     let mut state = pane.lock();
@@ -77,19 +77,19 @@ pub(super) fn change(
         let ticket = kernel.journal().record(Vec::new(), vec![state.record.put()]);
         let kernel = kernel.clone();
         let pane = Arc::clone(&pane);
-        let undo = Edit { before: previous_meta.clone(), after: meta.clone() };
+        let undo = MetaUndo { before: previous_meta.clone(), after: meta.clone() };
         context.undo.add(ticket, move || undo.restore(&kernel, &pane));
     }
-    Ok(Changed { id: id.clone(), previous_meta, meta, changed })
+    Ok(MetaChangeOutput { id: id.clone(), previous_meta, meta, changed })
 }
 
 /// A change of a pane's meta that may have to be undone.
-struct Edit {
+struct MetaUndo {
     before: Meta,
     after: Meta,
 }
 
-impl Edit {
+impl MetaUndo {
     /// Restores each entry that this change made what it is now; entries that changed since stay.
     fn restore(self, kernel: &Kernel, pane: &Pane) {
         let mut state = pane.lock();

@@ -50,7 +50,6 @@ mod pane_set_meta;
 mod pane_update_meta;
 mod pane_wait;
 mod pane_write;
-mod patience;
 mod server_status;
 mod server_stop;
 mod server_upgrade;
@@ -61,7 +60,8 @@ mod shell_run;
 mod subagent_closed;
 mod subagent_opened;
 mod tmux_list;
-mod visible;
+mod visibility;
+mod wait_limit;
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ use paned_model::{PaneId, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::agent_start::start_again;
+pub(crate) use self::agent_start::restart_failed;
 use crate::Kernel;
 use crate::panes::Pane;
 use crate::registry::Registry;
@@ -87,10 +87,10 @@ pub(crate) fn registry() -> Registry {
         .with::<agent_message::AgentMessage>()
         .with::<agent_messages::AgentMessages>()
         .with::<agent_profiles::AgentProfiles>()
-        .with::<agent_record::AgentRecord>()
+        .with::<agent_record::AgentRecordAction>()
         .with::<agent_restart::AgentRestart>()
         .with::<agent_set_state::AgentSetState>()
-        .with::<agent_state::AgentState>()
+        .with::<agent_state::AgentStateAction>()
         .with::<agent_wait::AgentWait>()
         .with::<event_emit::EventEmit>()
         .with::<grant_create::GrantCreate>()
@@ -100,7 +100,7 @@ pub(crate) fn registry() -> Registry {
         .with::<layout_get::LayoutGet>()
         .with::<layout_hide::LayoutHide>()
         .with::<layout_place::LayoutPlace>()
-        .with::<layout_plan::LayoutPlan>()
+        .with::<layout_plan::LayoutPlanAction>()
         .with::<layout_save::LayoutSave>()
         .with::<pane_activate::PaneActivate>()
         .with::<pane_adopt::PaneAdopt>()
@@ -138,14 +138,14 @@ pub(crate) fn registry() -> Registry {
 
 /// Ends a pane's program and forgets the pane, unless some process of it would not go.
 pub(crate) async fn close(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    let (_, survivors) = pane_kill::kill(kernel, pane, kernel.limits().grace, false).await?;
+    let (_, survivors) = pane_kill::kill(kernel, pane, kernel.limits().kill_grace, false).await?;
     if survivors.is_empty() { pane_remove::forget(kernel, pane).await } else { Ok(()) }
 }
 
 /// Parameters that name a pane and nothing else.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OnPane {
+pub(crate) struct PaneIdParams {
     /// The pane.
     pane_id: PaneId,
 }
@@ -153,8 +153,8 @@ pub(crate) struct OnPane {
 /// No parameters.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoParams {}
 
 /// Nothing to say.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Empty {}
+pub(crate) struct EmptyOutput {}

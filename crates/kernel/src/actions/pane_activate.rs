@@ -2,10 +2,10 @@
 
 use paned_model::{Refusal, Scope};
 
-use super::{Empty, OnPane};
-use crate::registry::{Action, Context, Kind};
-use crate::stage::Ask;
-use crate::touches::Touches;
+use super::{EmptyOutput, PaneIdParams};
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
 
 pub(super) struct PaneActivate;
 
@@ -13,25 +13,31 @@ impl Action for PaneActivate {
     const NAME: &'static str = "pane:activate";
     const DOC: &'static str = "Give a pane the focus in tmux, where it is shown.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
-    type Params = OnPane;
-    type Answer = Empty;
+    type Params = PaneIdParams;
+    type Answer = EmptyOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<EmptyOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
-        let spot = pane.lock().record.wish.as_ref().map(|wish| wish.spot.clone());
+        let spot = pane.lock().record.view.as_ref().map(|wish| wish.location.clone());
         let spot = spot.ok_or_else(|| {
             let sentence =
                 format!("the pane `{pane_id}` is not shown in tmux; `layout:place` puts it there");
             Refusal::not_found(sentence)
         })?;
-        kernel.stages().at(kernel, &spot, |answer| Ask::Activate(pane_id, answer)).await?;
-        Ok(Empty {})
+        kernel
+            .tmux_views()
+            .ask_at(kernel, &spot, |answer| ViewRequest::Activate(pane_id, answer))
+            .await?;
+        Ok(EmptyOutput {})
     }
 }

@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use paned_model::{Code, Grant, GrantId, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal, Scope};
-use paned_substrate::foreign::{Foreign, Order, Spot};
+use paned_substrate::adopted::{AdoptSpec, AdoptedLocation, AdoptedPanes};
 use paned_substrate::tmux::TmuxPane;
-use paned_substrate::tmux::foreign::{Glimpse, Known};
+use paned_substrate::tmux::adopted::{TmuxPaneIdentity, TmuxPaneSnapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::pane_new::{LONGEST_TITLE, ancestors, check_title, fresh_id, fresh_instance, welcome};
-use super::{meta, visible};
+use super::pane_new::{LONGEST_TITLE, ancestors, check_title, fresh_id, fresh_instance, register};
+use super::{meta, visibility};
 use crate::Kernel;
-use crate::agents::{AgentRecord, Life};
-use crate::grants::{Stored, random_name};
-use crate::panes::notice::Manner;
-use crate::panes::origin::Origin;
-use crate::panes::pane::Reach;
-use crate::panes::record::Title;
-use crate::panes::{Pane, Record};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::agents::{AgentOrigin, AgentRecord};
+use crate::grants::{StoredGrant, random_name};
+use crate::panes::adopted_from::AdoptedOrigin;
+use crate::panes::exit_notice::ExitNoticeFormat;
+use crate::panes::pane::KeeperConnection;
+use crate::panes::record::PaneTitle;
+use crate::panes::{Pane, PaneRecord};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneAdopt;
 
@@ -52,29 +52,29 @@ impl Action for PaneAdopt {
     const DOC: &'static str = "Watch and drive a pane of somebody's tmux, as well as that can be done. `pane:close` lets it go again, \
          and leaves its program alone.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["agent.dialog"];
     type Params = Params;
     type Answer = PaneInfo;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::nothing().with_tmux_server(Some(&params.tmux))
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::nothing().with_tmux_server(Some(&params.tmux))
     }
 
-    async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {
         let kernel = &context.kernel;
-        let foreign = foreign(kernel)?;
+        let foreign = adopted_tmux(kernel)?;
         let socket = socket(&params.tmux)?;
         let pane = TmuxPane::parse(params.pane.as_bytes())
             .ok_or_else(|| Refusal::invalid("`pane` is the name of a tmux pane, as in `%3`"))?;
-        meta::check_given(&params.meta, kernel.limits().meta)?;
+        meta::check_new_meta(&params.meta, kernel.limits().meta)?;
         meta::check_tags(&params.tags, kernel.limits().meta)?;
         let title = params.title.clone().map(check_title).transpose()?;
         if let Some(profile) = &params.profile {
             kernel.agents().profile(profile)?;
         }
         let server = foreign.server(&socket).await?;
-        let glimpse = server.client().glimpse(pane).await?;
+        let glimpse = server.client().snapshot_pane(pane).await?;
         let glimpse = glimpse.ok_or_else(|| {
             let socket = socket.display();
             Refusal::not_found(format!(
@@ -82,25 +82,25 @@ impl Action for PaneAdopt {
             ))
         })?;
         let known = check(kernel, pane, &glimpse)?;
-        let spot = Spot { socket, known };
+        let spot = AdoptedLocation { socket, identity: known };
         let record = record(&context, params, title, &glimpse, &spot);
-        let adopted = Arc::new(Pane::new(record, glimpse.size, Reach::Starting));
+        let adopted = Arc::new(Pane::new(record, glimpse.size, KeeperConnection::Starting));
         kernel.panes().insert(adopted.clone(), kernel.limits().panes)?;
-        take(kernel, foreign, &adopted, spot).await?;
+        take_over(kernel, foreign, &adopted, spot).await?;
         Ok(adopted.info())
     }
 }
 
 /// The way to other people's panes.
-pub(super) fn foreign(kernel: &Kernel) -> Result<&Foreign, Refusal> {
-    kernel.setup().foreign.as_ref().ok_or_else(|| {
+pub(super) fn adopted_tmux(kernel: &Kernel) -> Result<&AdoptedPanes, Refusal> {
+    kernel.setup().adopted_tmux.as_ref().ok_or_else(|| {
         Refusal::new(Code::Unavailable, "this server was set up without a way to tmux")
     })
 }
 
 /// The one path of a socket, however it was said.
 pub(super) fn socket(tmux: &str) -> Result<PathBuf, Refusal> {
-    let socket = Path::new(visible::socket(tmux)?);
+    let socket = Path::new(visibility::socket(tmux)?);
     Ok(socket.canonicalize().unwrap_or_else(|_| socket.to_owned()))
 }
 
@@ -115,9 +115,13 @@ pub(super) fn adopted_as(kernel: &Kernel, server: u32, pane: TmuxPane) -> Option
 }
 
 /// Whether it can be adopted.
-fn check(kernel: &Kernel, pane: TmuxPane, glimpse: &Glimpse) -> Result<Known, Refusal> {
+fn check(
+    kernel: &Kernel,
+    pane: TmuxPane,
+    glimpse: &TmuxPaneSnapshot,
+) -> Result<TmuxPaneIdentity, Refusal> {
     let conflict = |sentence: String| Err(Refusal::new(Code::Conflict, sentence));
-    let Some(known) = glimpse.known.filter(|_| glimpse.ended.is_none()) else {
+    let Some(known) = glimpse.identity.filter(|_| glimpse.ended.is_none()) else {
         let sentence = format!("the program in tmux pane `{pane}` has ended");
         return Err(Refusal::new(Code::Gone, sentence));
     };
@@ -137,12 +141,12 @@ fn check(kernel: &Kernel, pane: TmuxPane, glimpse: &Glimpse) -> Result<Known, Re
 }
 
 fn record(
-    context: &Context,
+    context: &ActionContext,
     params: Params,
     title: Option<String>,
-    glimpse: &Glimpse,
-    spot: &Spot,
-) -> Record {
+    glimpse: &TmuxPaneSnapshot,
+    spot: &AdoptedLocation,
+) -> PaneRecord {
     let kernel = &context.kernel;
     let id = params.id.unwrap_or_else(|| fresh_id(kernel));
     let this = PaneRef { id, instance: fresh_instance() };
@@ -150,12 +154,12 @@ fn record(
     let command = told.map_or("", |text| unquoted(text)).to_owned();
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-    Record {
+    PaneRecord {
         agent: match &params.profile {
-            Some(profile) => Some(AgentRecord::found(profile, kernel.now())),
-            None => kernel.agents().recognise(kernel, &words, &params.meta, Life::Found),
+            Some(profile) => Some(AgentRecord::recovered(profile, kernel.now())),
+            None => kernel.agents().recognise(kernel, &words, &params.meta, AgentOrigin::Recovered),
         },
-        title: title.map_or(Title::Command(line), Title::Given),
+        title: title.map_or(PaneTitle::Command(line), PaneTitle::Given),
         grant: no_grant(kernel, &this),
         id: this.id,
         instance: this.instance,
@@ -165,13 +169,13 @@ fn record(
         tags: params.tags,
         persist: false,
         notify_on_exit: false,
-        notice: Manner::default(),
+        notice: ExitNoticeFormat::default(),
         timeout_seconds: None,
         ancestors: ancestors(kernel, &context.caller),
         modes: String::new(),
-        pid: Some(spot.known.pid),
-        wish: None,
-        origin: Some(Origin::new(spot.clone())),
+        pid: Some(spot.identity.pid),
+        view: None,
+        origin: Some(AdoptedOrigin::new(spot.clone())),
         created_at: kernel.now(),
         end: None,
     }
@@ -184,8 +188,8 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// A program that we did not start is given nothing: a grant for nothing, whose token nobody has.
-fn no_grant(kernel: &Kernel, pane: &PaneRef) -> Stored {
-    let (stored, _token) = Stored::new(Grant {
+fn no_grant(kernel: &Kernel, pane: &PaneRef) -> StoredGrant {
+    let (stored, _token) = StoredGrant::new(Grant {
         id: GrantId(random_name(10)),
         label: format!("pane {}", pane.id),
         scopes: BTreeSet::new(),
@@ -198,19 +202,19 @@ fn no_grant(kernel: &Kernel, pane: &PaneRef) -> Stored {
 }
 
 /// Takes it over, or leaves it as it was.
-async fn take(
+async fn take_over(
     kernel: &Kernel,
-    foreign: &Foreign,
+    foreign: &AdoptedPanes,
     pane: &Arc<Pane>,
-    spot: Spot,
+    spot: AdoptedLocation,
 ) -> Result<(), Refusal> {
     let record = pane.lock().record.json();
-    let (id, capacity) = (pane.id.clone(), kernel.limits().tape);
-    match foreign.adopt(Order { id, spot, capacity, record }).await {
+    let (id, capacity) = (pane.id.clone(), kernel.limits().tape_bytes);
+    match foreign.adopt(AdoptSpec { id, location: spot, capacity, record }).await {
         Ok(link) => {
             let size = link.output.size();
             pane.lock().size = size;
-            welcome(kernel, pane, link, Life::Found);
+            register(kernel, pane, link, AgentOrigin::Recovered);
             Ok(())
         }
         Err(refusal) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paned_model::frame::Survivor;
 use paned_model::{Code, PaneId, Refusal, Scope};
-use paned_substrate::Command;
+use paned_substrate::PaneCommand;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,12 +13,12 @@ use tokio::time::timeout;
 
 use super::pane_kill::{kill, traces};
 use super::pane_remove::forget;
+use crate::access::AccessRequest;
 use crate::panes::Pane;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long it may take to let a pane go.
-const LETTING_GO: Duration = Duration::from_secs(10);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct PaneClose;
 
@@ -37,7 +37,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Closed {
+pub(super) struct PaneCloseOutput {
     /// Processes that could not be ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     survivors: Vec<Survivor>,
@@ -47,34 +47,34 @@ impl Action for PaneClose {
     const NAME: &'static str = "pane:close";
     const DOC: &'static str = "End a pane's program and forget the pane. One that was adopted is let go, and its program left alone.";
     const SCOPE: Scope = Scope::Kill;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Closed;
+    type Answer = PaneCloseOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).ending(params.itself)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).ending(params.itself)
     }
 
     async fn run(
-        context: Context,
+        context: ActionContext,
         Params { pane_id, force, .. }: Params,
-    ) -> Result<Closed, Refusal> {
+    ) -> Result<PaneCloseOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
         if pane.is_adopted() {
-            match let_go(&pane).await {
+            match release_adopted(&pane).await {
                 // Its scribe alone is ended; its program is tmux's.
                 Err(refusal) if force && refusal.code == Code::Unavailable => {
                     let traces = traces(kernel, &pane);
-                    kernel.ground().end(pane.id.clone(), traces, Duration::ZERO).await?;
+                    kernel.backend().end(pane.id.clone(), traces, Duration::ZERO).await?;
                 }
                 let_go => let_go?,
             }
             forget(kernel, &pane).await?;
-            return Ok(Closed { survivors: Vec::new() });
+            return Ok(PaneCloseOutput { survivors: Vec::new() });
         }
-        let grace = if force { Duration::ZERO } else { kernel.limits().grace };
+        let grace = if force { Duration::ZERO } else { kernel.limits().kill_grace };
         let (_, survivors) = kill(kernel, &pane, grace, force).await?;
         if !survivors.is_empty() && !force {
             let sentence = format!(
@@ -82,15 +82,15 @@ impl Action for PaneClose {
                 survivors.len()
             );
             let details = json!({ "survivors": survivors });
-            return Err(Refusal::new(Code::Busy, sentence).with(details));
+            return Err(Refusal::new(Code::Busy, sentence).with_details(details));
         }
         forget(kernel, &pane).await?;
-        Ok(Closed { survivors })
+        Ok(PaneCloseOutput { survivors })
     }
 }
 
 /// Watches somebody else's pane no more. One whose scribe is gone is not watched either.
-async fn let_go(pane: &Pane) -> Result<(), Refusal> {
+async fn release_adopted(pane: &Pane) -> Result<(), Refusal> {
     let commands = match pane.commands() {
         Ok(commands) => commands,
         Err(refusal) if refusal.code == Code::Gone => return Ok(()),
@@ -98,8 +98,8 @@ async fn let_go(pane: &Pane) -> Result<(), Refusal> {
         Err(refusal) => return Err(refusal),
     };
     let (reply, answer) = oneshot::channel();
-    if commands.send(Command::LetGo(reply)).await.is_ok() {
-        let _ = timeout(LETTING_GO, answer).await;
+    if commands.send(PaneCommand::Detach(reply)).await.is_ok() {
+        let _ = timeout(RELEASE_TIMEOUT, answer).await;
     }
     Ok(())
 }

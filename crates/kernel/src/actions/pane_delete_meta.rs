@@ -4,9 +4,9 @@ use paned_model::{PaneId, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::meta::{self, Changed};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::meta::{self, MetaChangeOutput};
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneDeleteMeta;
 
@@ -23,15 +23,15 @@ impl Action for PaneDeleteMeta {
     const NAME: &'static str = "pane:delete-meta";
     const DOC: &'static str = "Remove entries of a pane's meta.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Changed;
+    type Answer = MetaChangeOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<MetaChangeOutput, Refusal> {
         meta::edit(&context, &params.pane_id, |meta| {
             meta.retain(|key, _| !params.keys.contains(key));
         })

@@ -2,9 +2,9 @@
 
 use paned_model::{PaneInfo, Refusal, Scope};
 
-use super::OnPane;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::PaneIdParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneGet;
 
@@ -12,15 +12,18 @@ impl Action for PaneGet {
     const NAME: &'static str = "pane:get";
     const DOC: &'static str = "Show one pane.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = OnPane;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = PaneIdParams;
     type Answer = PaneInfo;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<PaneInfo, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<PaneInfo, Refusal> {
         Ok(context.kernel.panes().get(&pane_id)?.info())
     }
 }

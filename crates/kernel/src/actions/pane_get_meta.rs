@@ -4,14 +4,14 @@ use paned_model::{Meta, PaneId, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::OnPane;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::PaneIdParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneGetMeta;
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Found {
+pub(super) struct PaneGetMetaOutput {
     /// The pane.
     id: PaneId,
     /// Its meta.
@@ -22,17 +22,20 @@ impl Action for PaneGetMeta {
     const NAME: &'static str = "pane:get-meta";
     const DOC: &'static str = "Show a pane's meta.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = OnPane;
-    type Answer = Found;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = PaneIdParams;
+    type Answer = PaneGetMetaOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Found, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<PaneGetMetaOutput, Refusal> {
         let pane = context.kernel.panes().get(&pane_id)?;
         let meta = pane.lock().meta().clone();
-        Ok(Found { id: pane_id, meta })
+        Ok(PaneGetMetaOutput { id: pane_id, meta })
     }
 }

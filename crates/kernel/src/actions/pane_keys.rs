@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pane_write::{LONG_LINE, encoder, write};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 const MOST: usize = 1000;
 
@@ -32,7 +32,7 @@ fn once() -> usize {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Pressed {
+pub(super) struct PaneKeysOutput {
     /// How many bytes that made, for the modes the terminal is in.
     bytes: usize,
     /// What the program may not get of that, and why.
@@ -44,16 +44,16 @@ impl Action for PaneKeys {
     const NAME: &'static str = "pane:keys";
     const DOC: &'static str = "Press keys by name, encoded for the modes the terminal is in.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Input;
+    const KIND: ActionKind = ActionKind::Input;
     const SECRETS: &'static [&'static str] = &["keys"];
     type Params = Params;
-    type Answer = Pressed;
+    type Answer = PaneKeysOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).typing()
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).typing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Pressed, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneKeysOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let keys = parse(&params.keys)?;
         if params.repeat == 0 {
@@ -69,7 +69,7 @@ impl Action for PaneKeys {
         let bytes = once?.concat().repeat(params.repeat);
         let count = bytes.len();
         let typed = write(&context.kernel, &pane, vec![bytes]).await?;
-        Ok(Pressed { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
+        Ok(PaneKeysOutput { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_model::frame::{Refused, Survivor};
-use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope, Status};
-use paned_substrate::{ANSWER, Command, Traces};
+use paned_model::frame::{RefusalReason, Survivor};
+use paned_model::{Code, PaneId, PaneInfo, PaneStatus, Refusal, Scope};
+use paned_substrate::{PaneCommand, ProcessFingerprint, REPLY_TIMEOUT};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,14 +13,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use crate::Kernel;
+use crate::access::AccessRequest;
 use crate::panes::Pane;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long a keeper that answers may take beyond the grace: to make the processes end, to drain, to answer.
-const BEYOND: Duration = Duration::from_secs(10);
+const KEEPER_MARGIN: Duration = Duration::from_secs(10);
 /// How long between two probes of a keeper that is ending a pane.
-const BETWEEN: Duration = Duration::from_secs(1);
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) struct PaneKill;
 
@@ -42,11 +42,11 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Killed {
+pub(super) struct PaneKillOutput {
     /// The pane. It stays readable until it is removed.
     id: PaneId,
     /// `killed` only if every process of it is gone.
-    status: Status,
+    status: PaneStatus,
     /// The code the program returned, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,
@@ -62,22 +62,22 @@ impl Action for PaneKill {
     const DOC: &'static str =
         "End a pane's program and all that it started; the pane stays readable.";
     const SCOPE: Scope = Scope::Kill;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Killed;
+    type Answer = PaneKillOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).ending(params.itself)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).ending(params.itself)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Killed, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneKillOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let usual = if params.force { Duration::ZERO } else { kernel.limits().grace };
+        let usual = if params.force { Duration::ZERO } else { kernel.limits().kill_grace };
         let grace = check_grace(params.grace_ms)?.unwrap_or(usual);
         let (info, survivors) = kill(kernel, &pane, grace, params.force).await?;
-        Ok(Killed {
+        Ok(PaneKillOutput {
             id: info.id,
             status: info.status,
             exit_code: info.exit_code,
@@ -103,89 +103,89 @@ pub(super) async fn kill(
     grace: Duration,
     force: bool,
 ) -> Result<(PaneInfo, Vec<Survivor>), Refusal> {
-    let _under_way = UnderWay::new(pane);
+    let _under_way = KillGuard::new(pane);
     let survivors = match pane.commands() {
-        Ok(commands) => match ask(pane, &commands, grace, force).await {
+        Ok(commands) => match ask_keeper(pane, &commands, grace, force).await {
             Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Timeout => {
-                without_keeper(kernel, pane, grace).await?
+                kill_without_keeper(kernel, pane, grace).await?
             }
             asked => asked?,
         },
-        Err(refusal) if refusal.code == Code::Gone => left_behind(kernel, pane, grace).await?,
+        Err(refusal) if refusal.code == Code::Gone => kill_orphans(kernel, pane, grace).await?,
         // Without its keeper nobody reaches the tmux of an adopted one.
         Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Unavailable => {
-            without_keeper(kernel, pane, grace).await?
+            kill_without_keeper(kernel, pane, grace).await?
         }
         // It is being started, or its keeper does not answer: what that looks after would be nobody's.
         Err(refusal) => return Err(refusal),
     };
     if survivors.is_empty() {
         // The keeper has told it; the table knows in a moment. If it does not, nothing has ended.
-        timeout(BEYOND, pane.ended()).await.map_err(|_| too_slow(pane))?;
-        pane.check_heard()?;
+        timeout(KEEPER_MARGIN, pane.ended()).await.map_err(|_| kill_timeout(pane))?;
+        pane.check_responsive()?;
     } else {
-        kernel.emit("pane:survived", &pane.about(json!({ "survivors": survivors })));
+        kernel.emit("pane:survived", &pane.event_payload(json!({ "survivors": survivors })));
     }
     Ok((pane.info(), survivors))
 }
 
 /// Has the keeper end it.
-async fn ask(
+async fn ask_keeper(
     pane: &Pane,
-    commands: &mpsc::Sender<Command>,
+    commands: &mpsc::Sender<PaneCommand>,
     grace: Duration,
     force: bool,
 ) -> Result<Vec<Survivor>, Refusal> {
-    let beyond = if force { ANSWER } else { BEYOND };
+    let beyond = if force { REPLY_TIMEOUT } else { KEEPER_MARGIN };
     let (reply, answer) = oneshot::channel();
-    let sent = timeout(ANSWER, commands.send(Command::Kill(grace, reply))).await;
-    if sent.map_err(|_| too_slow(pane))?.is_err() {
+    let sent = timeout(REPLY_TIMEOUT, commands.send(PaneCommand::Kill(grace, reply))).await;
+    if sent.map_err(|_| kill_timeout(pane))?.is_err() {
         // The keeper has just finished, or died; either way the table will say.
         return Ok(Vec::new());
     }
     let answered = timeout(grace + beyond, answer);
     tokio::select! {
-        answer = answered => Ok(answer.map_err(|_| too_slow(pane))?.unwrap_or_default()),
-        () = silence(commands), if !pane.is_adopted() => Err(too_slow(pane)),
+        answer = answered => Ok(answer.map_err(|_| kill_timeout(pane))?.unwrap_or_default()),
+        () = wait_unresponsive(commands), if !pane.is_adopted() => Err(kill_timeout(pane)),
     }
 }
 
 /// Returns once a keeper does not answer input that has no bytes within the deadline of input. A kill takes as long as it
 /// takes; only a probe tells a keeper that is busy with it from one that is stopped.
-async fn silence(commands: &mpsc::Sender<Command>) {
+async fn wait_unresponsive(commands: &mpsc::Sender<PaneCommand>) {
     loop {
         let (reply, answer) = oneshot::channel();
-        if commands.send(Command::Input(Vec::new(), reply)).await.is_err() {
+        if commands.send(PaneCommand::Input(Vec::new(), reply)).await.is_err() {
             return std::future::pending().await;
         }
-        if let Ok(Err(Refused::Late | Refused::TakenBack)) = answer.await {
+        if let Ok(Err(RefusalReason::TimedOut | RefusalReason::Cancelled)) = answer.await {
             return;
         }
-        sleep(BETWEEN).await;
+        sleep(PROBE_INTERVAL).await;
     }
 }
 
 /// Ends what a keeper has left behind that died: before its program, or after it while others of the pane's processes
 /// lived. One that has finished has left nothing.
-async fn left_behind(
+async fn kill_orphans(
     kernel: &Kernel,
     pane: &Pane,
     grace: Duration,
 ) -> Result<Vec<Survivor>, Refusal> {
     match pane.is_adopted() {
-        false => Ok(kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await?),
+        false => Ok(kernel.backend().end(pane.id.clone(), traces(kernel, pane), grace).await?),
         true => Ok(Vec::new()),
     }
 }
 
 /// Ends a pane whose keeper lives and does not answer, and the keeper.
-async fn without_keeper(
+async fn kill_without_keeper(
     kernel: &Kernel,
     pane: &Pane,
     grace: Duration,
 ) -> Result<Vec<Survivor>, Refusal> {
     pane.lock().is_forced = true;
-    let ended = kernel.ground().end(pane.id.clone(), traces(kernel, pane), grace).await;
+    let ended = kernel.backend().end(pane.id.clone(), traces(kernel, pane), grace).await;
     if !matches!(&ended, Ok(survivors) if survivors.is_empty()) {
         pane.lock().is_forced = false;
     }
@@ -193,10 +193,10 @@ async fn without_keeper(
 }
 
 /// How the pane's processes are recognised: its grant is in the token that only they were given.
-pub(super) fn traces(kernel: &Kernel, pane: &Pane) -> Traces {
+pub(super) fn traces(kernel: &Kernel, pane: &Pane) -> ProcessFingerprint {
     let state = pane.lock();
     let lost = state.record.end.map_or_else(|| kernel.now(), |end| end.at);
-    Traces {
+    ProcessFingerprint {
         variable: format!("PANED_TOKEN=paned_{}_", state.record.grant.grant.id),
         pid: state.record.pid.filter(|_| state.record.origin.is_none()).unwrap_or(u32::MAX),
         created: state.record.created_at,
@@ -205,22 +205,22 @@ pub(super) fn traces(kernel: &Kernel, pane: &Pane) -> Traces {
 }
 
 /// A kill, while it is under way.
-struct UnderWay<'a>(&'a Pane);
+struct KillGuard<'a>(&'a Pane);
 
-impl<'a> UnderWay<'a> {
+impl<'a> KillGuard<'a> {
     fn new(pane: &'a Pane) -> Self {
         pane.lock().kills += 1;
         Self(pane)
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for KillGuard<'_> {
     fn drop(&mut self) {
         self.0.lock().kills -= 1;
     }
 }
 
-fn too_slow(pane: &Pane) -> Refusal {
+fn kill_timeout(pane: &Pane) -> Refusal {
     let sentence = format!(
         "the keeper of pane `{}` does not answer; this may still be carried out when the keeper \
          continues; with `force` the pane is ended without it",

@@ -1,13 +1,13 @@
 //! `pane:list`
 
-use paned_model::{AgentInfo, AgentState, Meta, Refusal, Scope, Status};
+use paned_model::{AgentInfo, AgentState, Meta, PaneStatus, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::panes::listed::{self, Listed};
-use crate::panes::pane::State;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::panes::listed::{self, PaneJson};
+use crate::panes::pane::PaneState;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneList;
 
@@ -17,7 +17,7 @@ pub(super) struct Params {
     /// Only panes with this tag.
     tag: Option<String>,
     /// Only panes in this status.
-    status: Option<Status>,
+    status: Option<PaneStatus>,
     /// Only agents that do this.
     agent_state: Option<AgentState>,
     /// Only panes whose meta holds all of this.
@@ -29,28 +29,28 @@ impl Action for PaneList {
     const NAME: &'static str = "pane:list";
     const DOC: &'static str = "Show all panes, or those that match, oldest first.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Vec<Listed>;
+    type Answer = Vec<PaneJson>;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::reached()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Vec<Listed>, Refusal> {
-        Ok(listed::list(&context, |pane| params.picks(pane)))
+    async fn run(context: ActionContext, params: Params) -> Result<Vec<PaneJson>, Refusal> {
+        Ok(listed::list(&context, |pane| params.matches(pane)))
     }
 }
 
 impl Params {
-    fn picks(&self, pane: &State) -> bool {
+    fn matches(&self, pane: &PaneState) -> bool {
         self.tag.as_ref().is_none_or(|tag| pane.record.tags.contains(tag))
             && self.status.is_none_or(|status| pane.status() == status)
-            && self.does(pane.agent.as_ref())
+            && self.matches_agent_state(pane.agent.as_ref())
             && self.meta.iter().all(|(key, value)| pane.meta().get(key) == Some(value))
     }
 
-    fn does(&self, agent: Option<&AgentInfo>) -> bool {
+    fn matches_agent_state(&self, agent: Option<&AgentInfo>) -> bool {
         self.agent_state.is_none_or(|state| agent.is_some_and(|agent| agent.state == state))
     }
 }

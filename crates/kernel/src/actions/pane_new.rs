@@ -7,34 +7,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{
-    Code, Grant, GrantId, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal, Scope, Size,
-    Substrate,
+    BackendKind, Code, Grant, GrantId, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal,
+    Scope, Size,
 };
 use paned_policy::permit;
-use paned_substrate::{Link, Order};
+use paned_substrate::{PaneHandle, SpawnSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::meta;
-use super::visible::{self, Said, Visible, Where};
-use crate::agents::{AgentRecord, Life};
+use super::visibility::{self, LocationParams, Visibility, VisibilityParams};
+use crate::access::AccessRequest;
+use crate::agents::{AgentOrigin, AgentRecord};
 use crate::dispatch::draft;
-use crate::grants::{Stored, Token, random_name};
-use crate::panes::launch::{self, Identity};
-use crate::panes::notice::Manner;
-use crate::panes::pane::Reach;
-use crate::panes::record::Title;
+use crate::grants::{StoredGrant, Token, random_name};
+use crate::panes::exit_notice::ExitNoticeFormat;
+use crate::panes::pane::KeeperConnection;
+use crate::panes::record::PaneTitle;
+use crate::panes::spawn_check::{self, PaneIdentity};
 use crate::panes::task;
-use crate::panes::{Pane, Record};
-use crate::registry::{Action, Context, Kind};
-use crate::stage::{OnViewClosed, USUAL, Wish};
-use crate::touches::Touches;
+use crate::panes::{Pane, PaneRecord};
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed, ViewSpec};
 use crate::{Caller, Kernel};
 
 pub(super) const LONGEST_TITLE: usize = 256;
 /// How many ancestors of a pane are remembered.
-const DEEPEST: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 pub(super) struct PaneNew;
 
@@ -64,18 +64,18 @@ pub(super) struct Params {
     /// Whether automatic clean-up leaves it alone.
     #[serde(default)]
     pub(super) persist: bool,
-    /// Whether its end is told by one `pane:notice`, with a text for whoever started it.
+    /// Whether its end is told by one `pane:exit_notice`, with a text for whoever started it.
     #[serde(default)]
     pub(super) notify_on_exit: bool,
     /// How its end is told then.
     #[serde(default)]
-    pub(super) notice: Manner,
+    pub(super) notice: ExitNoticeFormat,
     /// What it lives on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]
-    pub(super) substrate: Substrate,
+    pub(super) substrate: BackendKind,
     /// Whether it is shown in tmux.
     #[serde(default)]
-    pub(super) visible: Visible,
+    pub(super) visible: Visibility,
     /// The session to show it in; `main` when nothing is said. It is started if there is none.
     pub(super) session: Option<String>,
     /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
@@ -92,7 +92,7 @@ pub(super) struct Params {
     pub(super) timeout_seconds: Option<NonZeroU32>,
     /// What the token of its program may do besides reading and typing into it and what it starts: nothing when left out, or
     /// what its profile says if it is an agent.
-    pub(super) can: Option<BTreeSet<Power>>,
+    pub(super) can: Option<BTreeSet<PaneCapability>>,
     /// What it is as an agent, where that is known already.
     #[serde(skip)]
     pub(super) agent: Option<AgentRecord>,
@@ -104,14 +104,14 @@ pub(super) struct Params {
 /// What a pane's own token may do besides reading and typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Power {
+pub(super) enum PaneCapability {
     /// Start panes, and end those that were started from it.
     Spawn,
     /// Answer the questions of agents, its own too. Only who has this can give it.
     Approve,
 }
 
-impl Power {
+impl PaneCapability {
     /// The scopes that it stands for.
     fn scopes(self) -> &'static [Scope] {
         match self {
@@ -131,89 +131,93 @@ impl Action for PaneNew {
     const NAME: &'static str = "pane:new";
     const DOC: &'static str = "Start a program in a new pane.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env", "agent.dialog"];
     type Params = Params;
     type Answer = PaneInfo;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {
         create(&context, params).await.map(|pane| pane.info())
     }
 }
 
 /// Starts a program in a new pane, or leaves nothing behind.
-pub(super) async fn create(context: &Context, params: Params) -> Result<Arc<Pane>, Refusal> {
+pub(super) async fn create(context: &ActionContext, params: Params) -> Result<Arc<Pane>, Refusal> {
     create_in(context, params, false).await
 }
 
 /// Starts a program in a new pane that is the first of its session, or leaves nothing behind.
-pub(super) async fn create_first(context: &Context, params: Params) -> Result<Arc<Pane>, Refusal> {
+pub(super) async fn create_first(
+    context: &ActionContext,
+    params: Params,
+) -> Result<Arc<Pane>, Refusal> {
     create_in(context, params, true).await
 }
 
 async fn create_in(
-    context: &Context,
+    context: &ActionContext,
     mut params: Params,
     is_first: bool,
 ) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let wish = visible::wish(kernel, params.said(), params.argv.as_deref()).await?;
-    let size = params.size.unwrap_or(USUAL);
-    let plan = Plan::new(kernel, &context.caller, params, wish)?;
-    let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, Reach::Starting));
+    let wish =
+        visibility::view_spec(kernel, params.visibility_params(), params.argv.as_deref()).await?;
+    let size = params.size.unwrap_or(DEFAULT_SIZE);
+    let plan = PaneSpawnPlan::new(kernel, &context.caller, params, wish)?;
+    let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, KeeperConnection::Starting));
     kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
-    start(kernel, &pane, plan.order()).await?;
-    visible::show(context, &pane, is_first, size).await?;
+    start(kernel, &pane, plan.spawn_spec()).await?;
+    visibility::show(context, &pane, is_first, size).await?;
     Ok(pane)
 }
 
-async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: Order) -> Result<(), Refusal> {
+async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: SpawnSpec) -> Result<(), Refusal> {
     // Before the program runs: it may come to us with its token at once.
     let record = pane.lock().record.clone();
     kernel.grants().insert(record.grant.clone());
-    let link = match kernel.ground().spawn(order).await {
+    let link = match kernel.backend().spawn(order).await {
         Ok(link) => link,
         Err(error) => {
             kernel.grants().remove(&record.grant.grant.id);
             kernel.panes().remove(pane);
             // Somebody may wait for it.
-            pane.stir();
+            pane.notify();
             return Err(error.into());
         }
     };
-    welcome(kernel, pane, link, Life::New);
+    register(kernel, pane, link, AgentOrigin::New);
     Ok(())
 }
 
 /// A pane is there: tells so, and looks after it from now on.
-pub(super) fn welcome(kernel: &Kernel, pane: &Arc<Pane>, link: Link, life: Life) {
-    pane.link(&link);
-    let created = draft("pane:created", &pane.about(json!({})));
+pub(super) fn register(kernel: &Kernel, pane: &Arc<Pane>, link: PaneHandle, life: AgentOrigin) {
+    pane.connect(&link);
+    let created = draft("pane:created", &pane.event_payload(json!({})));
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
-    task::mind(kernel, pane, link);
-    kernel.agents().mind(kernel, pane, life);
+    task::spawn_task(kernel, pane, link);
+    kernel.agents().spawn_task(kernel, pane, life);
 }
 
 impl Params {
     /// What they say about being seen.
-    fn said(&mut self) -> Said {
-        let spot = Where {
+    fn visibility_params(&mut self) -> VisibilityParams {
+        let spot = LocationParams {
             session: self.session.take(),
             beside: self.beside.take(),
             tmux: self.tmux.take(),
         };
         let (visible, substrate) = (self.visible, self.substrate);
-        Said { visible, substrate, spot, on_view_closed: self.on_view_closed }
+        VisibilityParams { visible, substrate, location: spot, on_view_closed: self.on_view_closed }
     }
 }
 
 /// A pane whose parameters were all found good.
-struct Plan {
-    record: Record,
+struct PaneSpawnPlan {
+    record: PaneRecord,
     program: PathBuf,
     env: Vec<(String, String)>,
     size: Size,
@@ -223,41 +227,41 @@ struct Plan {
     followed: bool,
 }
 
-impl Plan {
+impl PaneSpawnPlan {
     fn new(
         kernel: &Kernel,
         caller: &Caller,
         params: Params,
-        wish: Option<Wish>,
+        wish: Option<ViewSpec>,
     ) -> Result<Self, Refusal> {
         let size = params.size.unwrap_or_default().check().map_err(Refusal::invalid)?;
-        meta::check_given(&params.meta, kernel.limits().meta)?;
+        meta::check_new_meta(&params.meta, kernel.limits().meta)?;
         meta::check_tags(&params.tags, kernel.limits().meta)?;
         let id = params.id.unwrap_or_else(|| fresh_id(kernel));
         for (name, value) in &params.env {
-            launch::check_variable(name, value)?;
+            spawn_check::check_variable(name, value)?;
         }
         let this = PaneRef { id, instance: fresh_instance() };
         let (mut grant, token) = grant(kernel, &this);
         let PaneRef { id, instance } = this;
-        let who = Identity { id: &id, address: &kernel.setup().address, token: &token };
-        let env = launch::environment(&kernel.setup().env, params.env, &who);
+        let who = PaneIdentity { id: &id, address: &kernel.setup().address, token: &token };
+        let env = spawn_check::environment(&kernel.setup().env, params.env, &who);
         let variable =
             |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        let cwd = launch::find_folder(params.cwd.as_deref(), variable("HOME"))?;
+        let cwd = spawn_check::find_folder(params.cwd.as_deref(), variable("HOME"))?;
         let argv = argv(params.argv, variable("SHELL"))?;
-        let program = launch::find_program(&argv[0], variable("PATH"), &cwd)?;
-        let recognise = || kernel.agents().recognise(kernel, &argv, &params.meta, Life::New);
+        let program = spawn_check::find_program(&argv[0], variable("PATH"), &cwd)?;
+        let recognise = || kernel.agents().recognise(kernel, &argv, &params.meta, AgentOrigin::New);
         let agent = params.agent.or_else(recognise);
         let powers = match params.can {
             Some(powers) => powers,
-            None => usual_powers(kernel, agent.as_ref()),
+            None => default_capabilities(kernel, agent.as_ref()),
         };
-        check_powers(kernel, caller, &powers)?;
+        check_capabilities(kernel, caller, &powers)?;
         grant.grant.scopes.extend(powers.iter().flat_map(|power| power.scopes()));
-        let record = Record {
+        let record = PaneRecord {
             agent,
-            title: title(params.title, &shown(&argv, params.hidden.as_deref()))?,
+            title: title(params.title, &redacted_argv(&argv, params.hidden.as_deref()))?,
             id,
             instance,
             argv,
@@ -271,7 +275,7 @@ impl Plan {
             ancestors: ancestors(kernel, caller),
             pid: None,
             modes: String::new(),
-            wish,
+            view: wish,
             origin: None,
             created_at: kernel.now(),
             grant,
@@ -279,13 +283,13 @@ impl Plan {
         };
         let timeout =
             params.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
-        let (capacity, grace) = (kernel.limits().tape, kernel.limits().grace);
+        let (capacity, grace) = (kernel.limits().tape_bytes, kernel.limits().kill_grace);
         let followed = params.followed;
         Ok(Self { record, program, env, size, timeout, capacity, grace, followed })
     }
 
-    fn order(self) -> Order {
-        Order {
+    fn spawn_spec(self) -> SpawnSpec {
+        SpawnSpec {
             record: self.record.json(),
             id: self.record.id,
             program: self.program.to_string_lossy().into_owned(),
@@ -317,19 +321,23 @@ pub(super) fn ancestors(kernel: &Kernel, caller: &Caller) -> Vec<PaneRef> {
     let parent = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
     let Some(parent) = parent else { return Vec::new() };
     let above = parent.lock().record.ancestors.clone();
-    std::iter::once(parent.this()).chain(above).take(DEEPEST).collect()
+    std::iter::once(parent.pane_ref()).chain(above).take(MAX_ANCESTORS).collect()
 }
 
 /// What the token of a pane may do when nothing is said: nothing more, or what the agent's profile says.
-fn usual_powers(kernel: &Kernel, agent: Option<&AgentRecord>) -> BTreeSet<Power> {
+fn default_capabilities(kernel: &Kernel, agent: Option<&AgentRecord>) -> BTreeSet<PaneCapability> {
     let profile = agent.and_then(|agent| kernel.agents().profile(&agent.profile).ok());
-    profile.filter(|profile| profile.spawn).map(|_| Power::Spawn).into_iter().collect()
+    profile.filter(|profile| profile.spawn).map(|_| PaneCapability::Spawn).into_iter().collect()
 }
 
 /// Refuses to give what the caller does not have itself. Of a caller that speaks from a pane the pane's own grant counts,
 /// also where it came by the socket.
-fn check_powers(kernel: &Kernel, caller: &Caller, powers: &BTreeSet<Power>) -> Result<(), Refusal> {
-    if !powers.contains(&Power::Approve) {
+fn check_capabilities(
+    kernel: &Kernel,
+    caller: &Caller,
+    powers: &BTreeSet<PaneCapability>,
+) -> Result<(), Refusal> {
+    if !powers.contains(&PaneCapability::Approve) {
         return Ok(());
     }
     let own = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
@@ -343,8 +351,8 @@ fn check_powers(kernel: &Kernel, caller: &Caller, powers: &BTreeSet<Power>) -> R
 }
 
 /// A narrow grant for the pane's own program: itself and what it starts.
-fn grant(kernel: &Kernel, pane: &PaneRef) -> (Stored, Token) {
-    Stored::new(Grant {
+fn grant(kernel: &Kernel, pane: &PaneRef) -> (StoredGrant, Token) {
+    StoredGrant::new(Grant {
         id: GrantId(random_name(10)),
         label: format!("pane {}", pane.id),
         scopes: BTreeSet::from([Scope::Read, Scope::Input]),
@@ -361,18 +369,19 @@ fn argv(asked: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, 
     if argv.is_empty() {
         return Err(Refusal::invalid("`argv` is empty; leave it out for a login shell"));
     }
-    argv.iter().try_for_each(|arg| launch::check_text("argv", arg))?;
+    argv.iter().try_for_each(|arg| spawn_check::check_text("argv", arg))?;
     Ok(argv)
 }
 
 /// A text of this length may be part of a word by accident.
-const SHORT: usize = 8;
+const SHORT_SECRET: usize = 8;
 
 /// A command line without the word that must not be shown. The program is named in any case, and a short text hides only
 /// itself: it may be part of any word.
-fn shown(argv: &[String], hidden: Option<&str>) -> Vec<String> {
+fn redacted_argv(argv: &[String], hidden: Option<&str>) -> Vec<String> {
     let Some(hidden) = hidden else { return argv.to_vec() };
-    let is_hidden = |word: &str| word == hidden || SHORT < hidden.len() && word.contains(hidden);
+    let is_hidden =
+        |word: &str| word == hidden || SHORT_SECRET < hidden.len() && word.contains(hidden);
     let Some((program, words)) = argv.split_first() else { return Vec::new() };
     let words = words.iter().filter(|word| !is_hidden(word));
     let mut shown: Vec<String> = std::iter::once(program).chain(words).cloned().collect();
@@ -382,12 +391,12 @@ fn shown(argv: &[String], hidden: Option<&str>) -> Vec<String> {
     shown
 }
 
-fn title(asked: Option<String>, argv: &[String]) -> Result<Title, Refusal> {
+fn title(asked: Option<String>, argv: &[String]) -> Result<PaneTitle, Refusal> {
     let Some(title) = asked else {
         let command = argv.join(" ").replace(char::is_control, " ");
-        return Ok(Title::Command(command.chars().take(LONGEST_TITLE).collect()));
+        return Ok(PaneTitle::Command(command.chars().take(LONGEST_TITLE).collect()));
     };
-    check_title(title).map(Title::Given)
+    check_title(title).map(PaneTitle::Given)
 }
 
 /// Refuses a title that is none.

@@ -1,13 +1,13 @@
 //! `pane:paste`
 
 use paned_model::{PaneId, Refusal, Scope};
-use paned_term::paste::{Refused, paste};
+use paned_term::paste::{PasteError, paste};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pane_write::{LONG_LINE, enter, write};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PanePaste;
 
@@ -24,7 +24,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Pasted {
+pub(super) struct PanePasteOutput {
     /// How many bytes that made, with the Enter.
     bytes: usize,
     /// Whether the program was told that it is a paste, because it had asked to be.
@@ -39,16 +39,16 @@ impl Action for PanePaste {
     const DOC: &'static str =
         "Paste a text as a terminal would, bracketed where the program asked for that.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Input;
+    const KIND: ActionKind = ActionKind::Input;
     const SECRETS: &'static [&'static str] = &["text"];
     type Params = Params;
-    type Answer = Pasted;
+    type Answer = PanePasteOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).typing()
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).typing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Pasted, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PanePasteOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let bracketed = context.kernel.modes(&pane).await?.bracketed_paste;
         let bytes = paste(&params.text, bracketed).map_err(refused)?;
@@ -58,15 +58,21 @@ impl Action for PanePaste {
         }
         let count = parts.iter().map(Vec::len).sum();
         let typed = write(&context.kernel, &pane, parts).await?;
-        Ok(Pasted { bytes: count, bracketed, warning: typed.long_line.then_some(LONG_LINE) })
+        Ok(PanePasteOutput {
+            bytes: count,
+            bracketed,
+            warning: typed.long_line.then_some(LONG_LINE),
+        })
     }
 }
 
 /// Why a text cannot be pasted, and what to do about it.
-fn refused(why: Refused) -> Refusal {
+fn refused(why: PasteError) -> Refusal {
     let help = match why {
-        Refused::EndMarker(_) => "what follows it would be keys",
-        Refused::Control(..) => "only tabs and line ends may be pasted; `pane:keys` presses keys",
+        PasteError::EndMarker(_) => "what follows it would be keys",
+        PasteError::Control(..) => {
+            "only tabs and line ends may be pasted; `pane:keys` presses keys"
+        }
     };
     Refusal::invalid(format!("{why}; {help}"))
 }

@@ -11,11 +11,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Kernel;
-use crate::panes::pattern::Asked;
-use crate::panes::reading::{self, Ask, Line, Lines, Lost, Reading, Start};
-use crate::panes::{Pane, drawn, unreadable};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::panes::pattern::PatternParam;
+use crate::panes::reading::{
+    self, LineReader, LinesRead, LostRange, OutputLine, ReadRequest, ReadStart,
+};
+use crate::panes::{Pane, screen_with_scrollback, unreadable};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 const LINES: usize = 500;
 /// How many lines one answer has at most.
@@ -34,7 +36,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// What to show of it.
     #[serde(default)]
-    view: View,
+    view: PaneReadView,
     /// Where to begin: the number of a line, counted from 0 at the pane's first line ever; for `raw`, of
     /// a byte; for `rendered`, of a row, counted from 0 at the first that ever scrolled off, or, where `dropped`
     /// is null, at the first that is still found.
@@ -68,7 +70,7 @@ pub(super) struct Params {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum View {
+enum PaneReadView {
     /// Lines as a person would read them: escape sequences left out, carriage returns resolved.
     #[default]
     Lines,
@@ -81,10 +83,10 @@ enum View {
 }
 
 #[derive(Default, Serialize, JsonSchema)]
-pub(super) struct Read {
+pub(super) struct PaneReadOutput {
     /// The lines, for `lines` and `rendered`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lines: Option<Vec<Line>>,
+    lines: Option<Vec<OutputLine>>,
     /// The bytes as text, for `raw`, if they are UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw: Option<String>,
@@ -103,7 +105,7 @@ pub(super) struct Read {
     truncated: bool,
     /// What was printed after `since` and is no longer kept, by its offsets in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    gap: Option<Lost>,
+    gap: Option<LostRange>,
 }
 
 impl Action for PaneRead {
@@ -111,23 +113,23 @@ impl Action for PaneRead {
     const DOC: &'static str =
         "Show what a pane has printed, as lines, as bytes, or as the terminal shows it.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Read;
+    type Answer = PaneReadOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Read, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneReadOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let output = pane.readable()?;
         params.check()?;
         check_since(params.since, &pane.id, output.as_ref())?;
         match params.view {
-            View::Lines => lines(&context.kernel, &pane, output, &params).await,
-            View::Raw => raw(output.as_ref(), &params).map_err(unreadable),
-            View::Rendered => rendered(&context, pane, output, &params).await,
+            PaneReadView::Lines => lines(&context.kernel, &pane, output, &params).await,
+            PaneReadView::Raw => raw(output.as_ref(), &params).map_err(unreadable),
+            PaneReadView::Rendered => rendered(&context, pane, output, &params).await,
         }
     }
 }
@@ -144,17 +146,19 @@ impl Params {
         if 0 < self.before.max(self.after) && self.pattern.is_none() {
             return Err(Refusal::invalid("`before` and `after` go with a `pattern`"));
         }
-        if self.view != View::Lines && self.pattern.is_some() {
+        if self.view != PaneReadView::Lines && self.pattern.is_some() {
             return Err(Refusal::invalid("`pattern` goes with the view `lines`"));
         }
-        if self.view == View::Rendered && self.since.is_some() {
+        if self.view == PaneReadView::Rendered && self.since.is_some() {
             return Err(Refusal::invalid(
                 "`since` goes with the views `lines` and `raw`: rows of a screen change in place",
             ));
         }
         match self.view {
-            View::Lines | View::Rendered => check_limit(self.limit, MOST_LINES, "lines"),
-            View::Raw => check_limit(self.limit, MOST_BYTES, "bytes"),
+            PaneReadView::Lines | PaneReadView::Rendered => {
+                check_limit(self.limit, MOST_LINES, "lines")
+            }
+            PaneReadView::Raw => check_limit(self.limit, MOST_BYTES, "bytes"),
         }
     }
 
@@ -197,19 +201,19 @@ async fn lines(
     pane: &Pane,
     output: Arc<dyn Output>,
     params: &Params,
-) -> Result<Read, Refusal> {
+) -> Result<PaneReadOutput, Refusal> {
     let pattern = match &params.pattern {
         Some(text) => {
-            let asked = Asked::one("pattern", text, params.ignore_case);
+            let asked = PatternParam::one("pattern", text, params.ignore_case);
             Some(kernel.patterns().get(asked).await?)
         }
         None => None,
     };
-    let ask = Ask {
+    let ask = ReadRequest {
         start: match (params.since, params.tail(), params.offset) {
-            (Some(Offset(since)), _, _) => Start::Since(since),
-            (_, Some(tail), _) => Start::Tail(tail),
-            (_, _, offset) => Start::Line(offset.unwrap_or(0)),
+            (Some(Offset(since)), _, _) => ReadStart::Since(since),
+            (_, Some(tail), _) => ReadStart::Tail(tail),
+            (_, _, offset) => ReadStart::Line(offset.unwrap_or(0)),
         },
         limit: params.limit(LINES, MOST_LINES),
         pattern,
@@ -217,25 +221,25 @@ async fn lines(
         after: params.after,
     };
     let end = pane.text_end(output.as_ref()).map_err(unreadable)?;
-    let reading = Reading::new(output.as_ref(), end, &ask).map_err(unreadable)?;
+    let reading = LineReader::new(output.as_ref(), end, &ask).map_err(unreadable)?;
     if reading.is_short().map_err(unreadable)? {
-        return reading.run().map(Read::from).map_err(unreadable);
+        return reading.run().map(PaneReadOutput::from).map_err(unreadable);
     }
     // Away from the other tasks: looking at every line may take a while.
     let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), end, &ask));
-    read.await.map_err(Refusal::internal)?.map(Read::from).map_err(unreadable)
+    read.await.map_err(Refusal::internal)?.map(PaneReadOutput::from).map_err(unreadable)
 }
 
-impl From<Lines> for Read {
-    fn from(read: Lines) -> Self {
-        let Lines { lines, next, total, dropped, truncated, gap } = read;
+impl From<LinesRead> for PaneReadOutput {
+    fn from(read: LinesRead) -> Self {
+        let LinesRead { lines, next, total, dropped, truncated, gap } = read;
         let (lines, dropped) = (Some(lines), Some(dropped));
         Self { lines, raw: None, base64: None, next, total, dropped, truncated, gap }
     }
 }
 
 /// Exactly the bytes.
-fn raw(output: &dyn Output, params: &Params) -> io::Result<Read> {
+fn raw(output: &dyn Output, params: &Params) -> io::Result<PaneReadOutput> {
     let (first, end) = (output.first(), output.end());
     let limit = params.limit(BYTES, MOST_BYTES) as u64;
     let asked = match (params.since, params.tail, params.offset) {
@@ -263,9 +267,9 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<Read> {
         Some(tail) => limit < tail.min(end - first) || next < end,
         None => next < end,
     };
-    let gap = params.since.and_then(|Offset(since)| Lost::between(since, from));
+    let gap = params.since.and_then(|Offset(since)| LostRange::between(since, from));
     let (total, dropped, next) = (end.max(next), Some(output.first()), Offset(next));
-    Ok(Read { lines: None, raw, base64, next, total, dropped, truncated, gap })
+    Ok(PaneReadOutput { lines: None, raw, base64, next, total, dropped, truncated, gap })
 }
 
 /// How many of the bytes are answered, and they as text if they are some. A character that only the limit cuts is
@@ -287,28 +291,29 @@ fn as_text(bytes: Vec<u8>, is_cut: bool) -> (usize, Result<String, Vec<u8>>) {
 
 /// The rows of the terminal, numbered from the first there ever was, as far as that is known.
 async fn rendered(
-    context: &Context,
+    context: &ActionContext,
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     params: &Params,
-) -> Result<Read, Refusal> {
+) -> Result<PaneReadOutput, Refusal> {
     let before = output.end();
     let view = context.kernel.view(&params.pane_id, &context.caller).await?;
-    let known = pane.known(output.as_ref());
+    let known = pane.screen_hints(output.as_ref());
     let most = MOST_LINES.min(MOST_CELLS / usize::from(output.size().cols).max(1));
-    let drawn = tokio::task::spawn_blocking(move || drawn(output.as_ref(), &known, most));
+    let drawn =
+        tokio::task::spawn_blocking(move || screen_with_scrollback(output.as_ref(), &known, most));
     let drawn = drawn.await.map_err(Refusal::internal)?.map_err(unreadable)?;
     // The screen is better known than what is above it; where it has moved on meanwhile, both must still fit.
     let screen = if before == drawn.end { view.rows } else { drawn.rows };
-    let rows: Vec<String> = drawn.above.into_iter().chain(screen).collect();
-    let first = drawn.gone.unwrap_or(0);
+    let rows: Vec<String> = drawn.scrollback.into_iter().chain(screen).collect();
+    let first = drawn.rows_before.unwrap_or(0);
     let read = params.rows(rows, first);
-    Ok(Read { next: Offset(drawn.end), dropped: drawn.gone, ..read })
+    Ok(PaneReadOutput { next: Offset(drawn.end), dropped: drawn.rows_before, ..read })
 }
 
 impl Params {
     /// The rows that are asked for, of all that there are from this number on.
-    fn rows(&self, rows: Vec<String>, first: u64) -> Read {
+    fn rows(&self, rows: Vec<String>, first: u64) -> PaneReadOutput {
         let (limit, count) = (self.limit(LINES, MOST_LINES), rows.len());
         let asked = self.tail().unwrap_or(count).min(count);
         let from = match self.offset.map(|offset| offset.saturating_sub(first)) {
@@ -317,7 +322,13 @@ impl Params {
         };
         let truncated = limit < if self.offset.is_some() { count - from } else { asked };
         let shown = (first..).zip(rows).skip(from).take(limit);
-        let lines = shown.map(|(n, text)| Line { n, text, ..Line::default() }).collect();
-        Read { lines: Some(lines), total: first + count as u64, truncated, ..Read::default() }
+        let lines =
+            shown.map(|(n, text)| OutputLine { n, text, ..OutputLine::default() }).collect();
+        PaneReadOutput {
+            lines: Some(lines),
+            total: first + count as u64,
+            truncated,
+            ..PaneReadOutput::default()
+        }
     }
 }

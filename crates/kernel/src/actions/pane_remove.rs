@@ -7,16 +7,16 @@ use paned_model::{Code, Refusal, Scope};
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::{Empty, OnPane};
+use super::{EmptyOutput, PaneIdParams};
 use crate::Kernel;
+use crate::access::AccessRequest;
 use crate::dispatch::draft;
-use crate::journal::Change;
-use crate::panes::{Pane, Record};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::journal::RecordChange;
+use crate::panes::{Pane, PaneRecord};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long a keeper may take to finish after its program: more than one that has nothing left to look after.
-const FINISHING: Duration = Duration::from_secs(2);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) struct PaneRemove;
 
@@ -24,16 +24,19 @@ impl Action for PaneRemove {
     const NAME: &'static str = "pane:remove";
     const DOC: &'static str = "Forget a pane that has ended, with its output.";
     const SCOPE: Scope = Scope::Kill;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
-    type Params = OnPane;
-    type Answer = Empty;
+    type Params = PaneIdParams;
+    type Answer = EmptyOutput;
 
-    fn touches(params: &OnPane) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, OnPane { pane_id }: OnPane) -> Result<Empty, Refusal> {
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<EmptyOutput, Refusal> {
         let pane = context.kernel.panes().get(&pane_id)?;
         if pane.lock().status().is_live() {
             let sentence =
@@ -42,7 +45,7 @@ impl Action for PaneRemove {
         }
         check_finished(&pane).await?;
         forget(&context.kernel, &pane).await?;
-        Ok(Empty {})
+        Ok(EmptyOutput {})
     }
 }
 
@@ -57,8 +60,8 @@ async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
         Err(refusal) if refusal.code == Code::Gone => return Ok(()),
         Err(refusal) => return Err(refusal),
     };
-    let is_kept = || pane.output().is_some_and(|output| output.is_kept());
-    if !is_kept() || timeout(FINISHING, commands.closed()).await.is_ok() {
+    let is_kept = || pane.output().is_some_and(|output| output.has_live_keeper());
+    if !is_kept() || timeout(FINISH_TIMEOUT, commands.closed()).await.is_ok() {
         return Ok(());
     }
     let sentence = format!(
@@ -72,18 +75,18 @@ async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
 /// which the next start clears away. Its name is free last: all of this goes by name, and whoever has it next must not
 /// be meant. For the same reason it is done once, however many ask.
 pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    let mut is_forgotten = pane.is_forgotten.lock().await;
+    let mut is_forgotten = pane.is_removed.lock().await;
     if *is_forgotten {
         return Ok(());
     }
-    kernel.ground().forget(pane.id.clone()).await?;
+    kernel.backend().remove(pane.id.clone()).await?;
     *is_forgotten = true;
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
     kernel.agents().forget(&pane.id);
-    kernel.agents().post().forget(kernel, &pane.id);
-    let removed = draft("pane:removed", &pane.about(json!({})));
-    let redact = Change::Redact { pane: pane.id.to_string() };
-    kernel.journal().record(vec![removed], vec![Record::delete(&pane.id), redact]);
+    kernel.agents().outbox().forget(kernel, &pane.id);
+    let removed = draft("pane:removed", &pane.event_payload(json!({})));
+    let redact = RecordChange::Redact { pane: pane.id.to_string() };
+    kernel.journal().record(vec![removed], vec![PaneRecord::delete(&pane.id), redact]);
     kernel.panes().remove(pane);
     Ok(())
 }

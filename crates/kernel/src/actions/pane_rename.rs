@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::pane_new::check_title;
+use crate::access::AccessRequest;
 use crate::dispatch::draft;
 use crate::panes::Pane;
-use crate::panes::record::Title;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::panes::record::PaneTitle;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneRename;
 
@@ -29,32 +29,32 @@ impl Action for PaneRename {
     const NAME: &'static str = "pane:rename";
     const DOC: &'static str = "Give a pane another title.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["agent.dialog"];
     type Params = Params;
     type Answer = PaneInfo;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<PaneInfo, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let title = Title::Given(check_title(params.title)?);
+        let title = PaneTitle::Given(check_title(params.title)?);
         rename(&context, &pane, title);
-        kernel.stages().stirred(&pane.id);
+        kernel.tmux_views().pane_changed(&pane.id);
         Ok(pane.info())
     }
 }
 
-fn rename(context: &Context, pane: &Arc<Pane>, title: Title) {
+fn rename(context: &ActionContext, pane: &Arc<Pane>, title: PaneTitle) {
     let mut state = pane.lock();
     if state.record.title == title {
         return;
     }
     let before = std::mem::replace(&mut state.record.title, title.clone());
-    let event = draft("pane:title", &pane.about(json!({ "title": title.text() })));
+    let event = draft("pane:title", &pane.event_payload(json!({ "title": title.text() })));
     let ticket = context.kernel.journal().record(vec![event], vec![state.record.put()]);
     let kernel = context.kernel.clone();
     let pane = Arc::clone(pane);
@@ -65,6 +65,6 @@ fn rename(context: &Context, pane: &Arc<Pane>, title: Title) {
         }
         kernel.journal().record(Vec::new(), vec![state.record.put()]);
         drop(state);
-        kernel.stages().stirred(&pane.id);
+        kernel.tmux_views().pane_changed(&pane.id);
     });
 }

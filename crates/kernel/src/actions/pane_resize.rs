@@ -1,15 +1,15 @@
 //! `pane:resize`
 
-use paned_model::frame::Refused;
+use paned_model::frame::RefusalReason;
 use paned_model::{Code, PaneId, Refusal, Scope, Size};
-use paned_substrate::{Command, NotResized, Resizing};
+use paned_substrate::{PaneCommand, ResizeError, SizeRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::AccessRequest;
 use crate::panes::Pane;
-use crate::panes::pane::{gone, late};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::panes::pane::{late, pane_gone};
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneResize;
 
@@ -26,7 +26,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Resized {
+pub(super) struct PaneResizeOutput {
     /// The pane.
     id: PaneId,
     /// Its size now.
@@ -39,54 +39,54 @@ impl Action for PaneResize {
     const NAME: &'static str = "pane:resize";
     const DOC: &'static str = "Set the size of a pane's terminal. Who asks over a connection that stays holds it while they are there.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Resized;
+    type Answer = PaneResizeOutput;
 
-    fn touches(params: &Params) -> Touches {
+    fn access(params: &Params) -> AccessRequest {
         // A question that no longer fits on the screen could be answered unseen.
-        Touches::pane(&params.pane_id).typing()
+        AccessRequest::pane(&params.pane_id).typing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Resized, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneResizeOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let size = params.size.check().map_err(Refusal::invalid)?;
         let status = pane.lock().status();
         if !status.is_live() {
-            return Err(gone(&pane.id, status));
+            return Err(pane_gone(&pane.id, status));
         }
         if pane.is_adopted() {
             let sentence =
                 format!("the pane `{}` is a pane of tmux, which decides how large it is", pane.id);
             return Err(Refusal::new(Code::Conflict, sentence));
         }
-        let presence = context.caller.presence.as_deref();
+        let presence = context.caller.client.as_deref();
         if let Some(presence) = presence {
-            presence.note(&pane.id);
+            presence.note_size_hold(&pane.id);
         }
         let holder = presence.map(|presence| presence.name().to_owned());
-        let resizing = Resizing { size, holder, force: params.force };
-        match pane.ask(|reply| Command::Resize(resizing, reply)).await? {
+        let resizing = SizeRequest { size, holder, force: params.force };
+        match pane.ask(|reply| PaneCommand::Resize(resizing, reply)).await? {
             Some(Ok(())) => {}
-            Some(Err(NotResized { why: Refused::Held, holder })) => {
-                return Err(held(&pane, holder));
+            Some(Err(ResizeError { why: RefusalReason::Held, holder })) => {
+                return Err(size_held(&pane, holder));
             }
-            Some(Err(NotResized { why: Refused::Late, .. })) => {
+            Some(Err(ResizeError { why: RefusalReason::TimedOut, .. })) => {
                 return Err(late(&pane.id, "the size", false));
             }
-            Some(Err(NotResized { why: Refused::TakenBack, .. })) => {
+            Some(Err(ResizeError { why: RefusalReason::Cancelled, .. })) => {
                 return Err(late(&pane.id, "the size", true));
             }
-            Some(Err(_)) | None => return Err(gone(&pane.id, pane.lock().status())),
+            Some(Err(_)) | None => return Err(pane_gone(&pane.id, pane.lock().status())),
         }
-        let changed = pane.resized(&context.kernel, size);
-        Ok(Resized { id: params.pane_id, size, changed })
+        let changed = pane.set_size(&context.kernel, size);
+        Ok(PaneResizeOutput { id: params.pane_id, size, changed })
     }
 }
 
 /// Its keeper knows who holds the size, and its tape what it is, before the table does.
-fn held(pane: &Pane, holder: Option<String>) -> Refusal {
+fn size_held(pane: &Pane, holder: Option<String>) -> Refusal {
     let (id, output) = (&pane.id, pane.output());
     let size = output.map_or_else(|| pane.lock().size, |output| output.size());
     let holder = holder.unwrap_or_else(|| "somebody else".to_owned());

@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pane_new;
-use super::pane_read::{MOST_LINES, Read, check_limit};
-use crate::panes::reading::{self, Lines};
+use super::pane_read::{MOST_LINES, PaneReadOutput, check_limit};
+use crate::access::AccessRequest;
+use crate::panes::reading::{self, LinesRead};
 use crate::panes::unreadable;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 const LINES: usize = 500;
 
@@ -44,7 +44,7 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ran {
+pub(super) struct PaneRunOutput {
     /// The pane, which stays readable until it is removed: `pane:read` has all of its output.
     pane_id: PaneId,
     /// The code it returned, if it ended by itself.
@@ -60,7 +60,7 @@ pub(super) struct Ran {
     /// `pane:read` with `offset` 0 and on, up to this.
     first: u64,
     /// The last lines it printed.
-    output: Read,
+    output: PaneReadOutput,
 }
 
 impl Action for PaneRun {
@@ -68,16 +68,16 @@ impl Action for PaneRun {
     const DOC: &'static str =
         "Run a command in a new pane to its end; answer how it ended and what it printed.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env", "output"];
     type Params = Params;
-    type Answer = Ran;
+    type Answer = PaneRunOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::nothing()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::nothing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Ran, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneRunOutput, Refusal> {
         let argv = argv(params.argv, params.command)?;
         check_limit(params.limit, MOST_LINES, "lines")?;
         let new = pane_new::Params {
@@ -95,12 +95,12 @@ impl Action for PaneRun {
         let output = pane.readable()?;
         let end = output.end();
         let output = reading::last(output.as_ref(), end, limit).map_err(unreadable)?;
-        Ok(Ran::new(pane.info(), output))
+        Ok(PaneRunOutput::new(pane.info(), output))
     }
 }
 
-impl Ran {
-    fn new(pane: PaneInfo, output: Lines) -> Self {
+impl PaneRunOutput {
+    fn new(pane: PaneInfo, output: LinesRead) -> Self {
         Self {
             pane_id: pane.id,
             exit_code: pane.exit_code,

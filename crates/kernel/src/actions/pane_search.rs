@@ -10,18 +10,18 @@ use paned_substrate::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::patience::patience;
-use crate::panes::pattern::{Asked, Pattern};
-use crate::panes::search::{self, Search, Sizes, Trail};
+use super::wait_limit::wait_limit;
+use crate::access::AccessRequest;
+use crate::panes::pattern::{LinePattern, PatternParam};
+use crate::panes::search::{self, OutputSearch, SearchProgress, SearchSizes};
 use crate::panes::{Pane, unreadable};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 const HITS: usize = 100;
 const MOST_HITS: usize = 1000;
 const LONGEST: u64 = 10_000;
 /// How long a search may take where it is asked for. To wake another thread costs as much as many searches do.
-const SHORT: Duration = Duration::from_millis(1);
+const INLINE_LIMIT: Duration = Duration::from_millis(1);
 
 pub(super) struct PaneSearch;
 
@@ -45,9 +45,9 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Found {
+pub(super) struct PaneSearchOutput {
     /// The hits, newest first.
-    hits: Vec<Hit>,
+    hits: Vec<PaneSearchHit>,
     /// How many panes were searched: all of them, unless time ran out.
     panes: usize,
     /// Whether there were more hits than the limit lets through.
@@ -58,7 +58,7 @@ pub(super) struct Found {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Hit {
+struct PaneSearchHit {
     /// The pane.
     pane_id: PaneId,
     /// The line's number.
@@ -79,40 +79,40 @@ impl Action for PaneSearch {
     const DOC: &'static str =
         "Find lines that match a pattern in one, some or all panes, newest first.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Found;
+    type Answer = PaneSearchOutput;
 
-    fn touches(params: &Params) -> Touches {
-        params.panes.as_ref().map_or_else(Touches::reached, Touches::panes)
+    fn access(params: &Params) -> AccessRequest {
+        params.panes.as_ref().map_or_else(AccessRequest::reachable, AccessRequest::panes)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Found, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneSearchOutput, Refusal> {
         let patterns = context.kernel.patterns();
-        let asked = Asked::one("pattern", &params.pattern, params.ignore_case);
+        let asked = PatternParam::one("pattern", &params.pattern, params.ignore_case);
         let pattern = patterns.get(asked).await?;
         let outputs = outputs(&context, params.panes.as_deref())?;
         let limit = params.limit.unwrap_or(HITS);
         if !(1..=MOST_HITS).contains(&limit) {
             return Err(Refusal::invalid(format!("`limit` is from 1 to {MOST_HITS}")));
         }
-        let patience = patience(params.timeout_ms, 2000, LONGEST)?;
+        let patience = wait_limit(params.timeout_ms, 2000, LONGEST)?;
         let now = Instant::now();
-        let mut hunt = Hunt::new(pattern, outputs, limit, now + patience);
+        let mut hunt = MultiPaneSearch::new(pattern, outputs, limit, now + patience);
         let is_soon_done = hunt.pattern.is_light();
-        if !is_soon_done || !hunt.go_on(Some(now + SHORT)).map_err(unreadable)? {
+        if !is_soon_done || !hunt.go_on(Some(now + INLINE_LIMIT)).map_err(unreadable)? {
             // Away from the other tasks: this may take a while.
             let rest = tokio::task::spawn_blocking(move || hunt.go_on(None).map(|_| hunt));
             hunt = rest.await.map_err(Refusal::internal)?.map_err(unreadable)?;
         }
-        Ok(hunt.found())
+        Ok(hunt.into_output())
     }
 }
 
-type Outputs = Vec<(Arc<Pane>, Arc<dyn Output>)>;
+type PaneOutputs = Vec<(Arc<Pane>, Arc<dyn Output>)>;
 
-fn outputs(context: &Context, asked: Option<&[PaneId]>) -> Result<Outputs, Refusal> {
-    let Context { kernel, caller, .. } = context;
+fn outputs(context: &ActionContext, asked: Option<&[PaneId]>) -> Result<PaneOutputs, Refusal> {
+    let ActionContext { kernel, caller, .. } = context;
     let Some(asked) = asked else {
         let reached = kernel.panes().list().into_iter();
         let reached = reached.filter(|pane| kernel.reaches(&pane.id, caller));
@@ -130,25 +130,25 @@ fn outputs(context: &Context, asked: Option<&[PaneId]>) -> Result<Outputs, Refus
 }
 
 /// A search of many panes, one after the other.
-struct Hunt {
-    pattern: Arc<Pattern>,
-    outputs: Outputs,
+struct MultiPaneSearch {
+    pattern: Arc<LinePattern>,
+    outputs: PaneOutputs,
     limit: usize,
     until: Instant,
     /// How many panes are done with, and how many of them were searched to their end.
     done: usize,
     searched: usize,
     /// How far the search of the next one has come.
-    trail: Option<Trail>,
+    progress: Option<SearchProgress>,
     buffer: Vec<u8>,
-    hits: Vec<Hit>,
+    hits: Vec<PaneSearchHit>,
     truncated: bool,
     timed_out: bool,
 }
 
-impl Hunt {
-    fn new(pattern: Arc<Pattern>, outputs: Outputs, limit: usize, until: Instant) -> Self {
-        let (trail, buffer, hits) = (None, Vec::new(), Vec::new());
+impl MultiPaneSearch {
+    fn new(pattern: Arc<LinePattern>, outputs: PaneOutputs, limit: usize, until: Instant) -> Self {
+        let (progress, buffer, hits) = (None, Vec::new(), Vec::new());
         Self {
             pattern,
             outputs,
@@ -156,7 +156,7 @@ impl Hunt {
             until,
             done: 0,
             searched: 0,
-            trail,
+            progress,
             buffer,
             hits,
             truncated: false,
@@ -167,15 +167,15 @@ impl Hunt {
     /// Goes on until it is over, or until a pause is due. Answers whether it is over.
     fn go_on(&mut self, pause: Option<Instant>) -> io::Result<bool> {
         while let Some((pane, output)) = self.outputs.get(self.done) {
-            let search = Search {
+            let search = OutputSearch {
                 output: output.as_ref(),
                 pattern: &self.pattern,
-                known: &pane.known,
-                sizes: Sizes::USUAL,
+                index: &pane.search_index,
+                sizes: SearchSizes::DEFAULT,
                 // One more than is shown, to know whether there are more.
                 count: self.limit + 1,
             };
-            let mut trail = match self.trail.take() {
+            let mut trail = match self.progress.take() {
                 Some(trail) => trail,
                 None => search.begin(pane.text_end(output.as_ref())?),
             };
@@ -187,32 +187,32 @@ impl Hunt {
                 !self.timed_out && !pauses
             })?;
             if pauses && !self.timed_out {
-                self.trail = Some(trail);
+                self.progress = Some(trail);
                 return Ok(false);
             }
             self.searched += usize::from(trail.is_over());
             self.truncated |= self.limit < trail.hits.len();
             let shown = trail.hits.into_iter().take(self.limit);
-            self.hits.extend(shown.map(|hit| Hit::of(&pane.id, hit)));
+            self.hits.extend(shown.map(|hit| PaneSearchHit::of(&pane.id, hit)));
             self.done += 1;
         }
         Ok(true)
     }
 
     /// What was found, the newest first.
-    fn found(mut self) -> Found {
+    fn into_output(mut self) -> PaneSearchOutput {
         // Those of one pane are in order, and stay so where its clock does not tell them apart.
         self.hits.sort_by_key(|hit| Reverse(hit.time));
         let truncated = self.truncated || self.limit < self.hits.len();
         self.hits.truncate(self.limit);
         let (hits, timed_out) = (self.hits, self.timed_out);
-        Found { hits, panes: self.searched, truncated, timed_out }
+        PaneSearchOutput { hits, panes: self.searched, truncated, timed_out }
     }
 }
 
-impl Hit {
-    fn of(pane: &PaneId, hit: search::Hit) -> Self {
-        let search::Hit { n, offset, time, text, cut } = hit;
+impl PaneSearchHit {
+    fn of(pane: &PaneId, hit: search::LineHit) -> Self {
+        let search::LineHit { n, offset, time, text, cut } = hit;
         Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text, cut }
     }
 }

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::meta::{self, Changed};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::meta::{self, MetaChangeOutput};
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneSetMeta;
 
@@ -26,15 +26,15 @@ impl Action for PaneSetMeta {
     const NAME: &'static str = "pane:set-meta";
     const DOC: &'static str = "Set one entry of a pane's meta.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Changed;
+    type Answer = MetaChangeOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<MetaChangeOutput, Refusal> {
         meta::edit(&context, &params.pane_id, |meta| {
             meta.insert(params.key, params.value);
         })

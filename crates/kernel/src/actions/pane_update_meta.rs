@@ -4,9 +4,9 @@ use paned_model::{Meta, PaneId, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::meta::{self, Changed};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::meta::{self, MetaChangeOutput};
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct PaneUpdateMeta;
 
@@ -27,15 +27,15 @@ impl Action for PaneUpdateMeta {
     const NAME: &'static str = "pane:update-meta";
     const DOC: &'static str = "Remove and set entries of a pane's meta in one step.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Changed;
+    type Answer = MetaChangeOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Changed, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<MetaChangeOutput, Refusal> {
         meta::edit(&context, &params.pane_id, |meta| {
             meta.retain(|key, _| !params.delete_keys.contains(key));
             meta.extend(params.set);

@@ -11,22 +11,22 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::agent::agent;
-use super::agent_wait::States;
+use super::agent_wait::AgentStateFilter;
 use super::pane_read::check_since;
-use super::patience::{A_DAY, check_millis, patience};
+use super::wait_limit::{DAY_MS, check_millis, wait_limit};
 use crate::Kernel;
-use crate::agents::Seen;
-use crate::panes::lookout::{Look, Lookout, Sign, Wanted};
-use crate::panes::pattern::Asked;
-use crate::panes::reading::{self, Line};
-use crate::panes::search::{self, Search, Sizes};
+use crate::access::AccessRequest;
+use crate::agents::AgentStatus;
+use crate::panes::line_watch::{LineWatch, MatchedPattern, WatchPatterns, WatchResult};
+use crate::panes::pattern::PatternParam;
+use crate::panes::reading::{self, OutputLine};
+use crate::panes::search::{self, OutputSearch, SearchSizes};
 use crate::panes::{Pane, unreadable};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
 
-const TAIL: usize = 10;
+const TAIL_LINES: usize = 10;
 /// How long an explanation may search for what matches in older output.
-const EXPLAIN: Duration = Duration::from_millis(100);
+const EXPLAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 pub(super) struct PaneWait;
 
@@ -56,7 +56,7 @@ pub(super) struct Params {
     /// Until the screen is another than the one of this revision.
     screen_change_since: Option<u64>,
     /// Until its agent does this, or one of these.
-    agent_state: Option<States>,
+    agent_state: Option<AgentStateFilter>,
     /// Count output from here on, `next` of an earlier answer; from now on when left out.
     since: Option<Offset>,
     /// Give up after so many milliseconds (30000 when left out, up to a day).
@@ -67,7 +67,7 @@ pub(super) struct Params {
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Met {
+pub(super) enum PaneWaitCondition {
     /// A line matched.
     Pattern,
     /// A line matched a stop pattern.
@@ -84,15 +84,15 @@ pub(super) enum Met {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Waited {
+pub(super) struct PaneWaitOutput {
     /// What ended the wait; nothing when time ran out.
-    met: Option<Met>,
+    met: Option<PaneWaitCondition>,
     /// Whether time ran out.
     timed_out: bool,
     /// The line that matched, when one did: the first, even if more came with it. `next` is after it.
-    evidence: Vec<Line>,
+    evidence: Vec<OutputLine>,
     /// The last lines there are.
-    tail: Vec<Line>,
+    tail: Vec<OutputLine>,
     /// Where the next call goes on, as its `since`: after the line that matched, or after all that was looked at.
     next: Offset,
     /// The pane as it is now.
@@ -106,19 +106,19 @@ impl Action for PaneWait {
     const NAME: &'static str = "pane:wait";
     const DOC: &'static str = "Wait until a pane prints, ends, falls quiet or changes its screen, or until its agent does something.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Waited;
+    type Answer = PaneWaitOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id)
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: Context, params: Params) -> Result<Waited, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneWaitOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         params.check()?;
-        let mut wait = Wait::new(context.kernel, pane, &params)?;
-        wait.look_out(&params).await?;
+        let mut wait = PaneWaiter::new(context.kernel, pane, &params)?;
+        wait.watch_lines(&params).await?;
         let met = wait.run().await?;
         wait.answer(met).await
     }
@@ -136,18 +136,18 @@ impl Params {
         if self.quiet_ms == Some(0) {
             return Err(Refusal::invalid("`quietMs` is at least 1"));
         }
-        check_millis("quietMs", self.quiet_ms, A_DAY)
+        check_millis("quietMs", self.quiet_ms, DAY_MS)
     }
 
     /// The patterns to look out for.
-    async fn wanted(&self, kernel: &Kernel) -> Result<Wanted, Refusal> {
-        let mut wanted = Wanted::default();
+    async fn line_patterns(&self, kernel: &Kernel) -> Result<WatchPatterns, Refusal> {
+        let mut wanted = WatchPatterns::default();
         if let Some(text) = &self.pattern {
-            let asked = Asked::one("pattern", text, self.ignore_case);
+            let asked = PatternParam::one("pattern", text, self.ignore_case);
             wanted.pattern = Some(kernel.patterns().get(asked).await?);
         }
         if !self.stop.is_empty() {
-            let asked = Asked::any("stop", &self.stop, self.ignore_case);
+            let asked = PatternParam::any("stop", &self.stop, self.ignore_case);
             wanted.stop = Some(kernel.patterns().get(asked).await?);
         }
         Ok(wanted)
@@ -155,50 +155,50 @@ impl Params {
 }
 
 /// A wait under way.
-struct Wait {
+struct PaneWaiter {
     kernel: Kernel,
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
-    stirred: watch::Receiver<u64>,
-    wanted: Wanted,
+    changes: watch::Receiver<u64>,
+    patterns: WatchPatterns,
     /// Who looks at lines, if anybody wants them to be looked at.
-    lookout: Option<Lookout>,
+    line_watch: Option<LineWatch>,
     exit: bool,
     quiet: Option<Duration>,
     screen: Option<u64>,
-    states: Option<States>,
+    states: Option<AgentStateFilter>,
     /// News of its agent.
-    judged: Option<watch::Receiver<Seen>>,
+    agent_status: Option<watch::Receiver<AgentStatus>>,
     since: Option<Offset>,
     from: u64,
     /// Where the output ended when it was last looked at.
     end: u64,
     printed_at: Instant,
     until: Instant,
-    evidence: Vec<Line>,
+    evidence: Vec<OutputLine>,
 }
 
-impl Wait {
+impl PaneWaiter {
     fn new(kernel: Kernel, pane: Arc<Pane>, params: &Params) -> Result<Self, Refusal> {
         if params.agent_state.is_some() {
             kernel.agents().profiles();
             agent(&pane)?;
         }
-        let judged = kernel.agents().listener(&pane.id).map(|agent| agent.seen());
+        let judged = kernel.agents().find(&pane.id).map(|agent| agent.seen());
         let stirred = pane.watch();
         let output = pane.readable()?;
         check_since(params.since, &pane.id, output.as_ref())?;
         let end = output.end();
         let now = Instant::now();
-        let patience = patience(params.timeout_ms, 30_000, A_DAY)?;
+        let patience = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
         Ok(Self {
-            wanted: Wanted::default(),
-            lookout: None,
+            patterns: WatchPatterns::default(),
+            line_watch: None,
             exit: params.exit,
             quiet: params.quiet_ms.map(Duration::from_millis),
             screen: params.screen_change_since,
             states: params.agent_state.clone(),
-            judged: judged.filter(|_| params.agent_state.is_some()),
+            agent_status: judged.filter(|_| params.agent_state.is_some()),
             since: params.since,
             from: params.since.map_or(end, |since| since.0.min(end)),
             end,
@@ -208,110 +208,110 @@ impl Wait {
             kernel,
             pane,
             output,
-            stirred,
+            changes: stirred,
         })
     }
 
     /// Looks out for patterns, from the call on, however long it takes to make them.
-    async fn look_out(&mut self, params: &Params) -> Result<(), Refusal> {
-        self.wanted = params.wanted(&self.kernel).await?;
-        if !self.wanted.is_nothing() {
-            let (output, tail) = (self.output.clone(), self.pane.tail.get());
+    async fn watch_lines(&mut self, params: &Params) -> Result<(), Refusal> {
+        self.patterns = params.line_patterns(&self.kernel).await?;
+        if !self.patterns.is_empty() {
+            let (output, tail) = (self.output.clone(), self.pane.last_line.get());
             // Of a character that is not whole yet, nothing was looked at.
             let end = self.pane.text_end(output.as_ref()).map_err(unreadable)?;
             let from = self.from.min(end);
-            let lookout = Lookout::new(output, tail, self.wanted.clone(), from);
-            self.lookout = Some(lookout.map_err(unreadable)?);
+            let lookout = LineWatch::new(output, tail, self.patterns.clone(), from);
+            self.line_watch = Some(lookout.map_err(unreadable)?);
         }
         Ok(())
     }
 
     /// Waits; nothing is polled: every look is after news or at a deadline.
-    async fn run(&mut self) -> Result<Option<Met>, Refusal> {
+    async fn run(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
         loop {
             // Before the look, so that nothing between look and wait is missed.
-            self.stirred.mark_unchanged();
+            self.changes.mark_unchanged();
             let over = !self.pane.lock().status().is_live();
-            if let Some(met) = self.look().await? {
+            if let Some(met) = self.check_conditions().await? {
                 return Ok(Some(met));
             }
             if over {
-                return Ok(self.at_the_end());
+                return Ok(self.condition_at_exit());
             }
             let now = Instant::now();
             let quiet_at = self.quiet.map(|quiet| self.printed_at + quiet);
             if quiet_at.is_some_and(|quiet_at| quiet_at <= now) {
-                return Ok(Some(Met::Quiet));
+                return Ok(Some(PaneWaitCondition::Quiet));
             }
             if self.until <= now {
                 return Ok(None);
             }
             let deadline = quiet_at.map_or(self.until, |quiet_at| quiet_at.min(self.until));
             tokio::select! {
-                changed = self.stirred.changed() => {
+                changed = self.changes.changed() => {
                     if changed.is_err() { return Ok(None) }
                 }
-                () = news(&mut self.judged) => {}
+                () = agent_changed(&mut self.agent_status) => {}
                 () = sleep_until(deadline) => {}
             }
         }
     }
 
     /// What a program's end is, to whom waits for nothing else.
-    fn at_the_end(&self) -> Option<Met> {
-        let quiet = self.quiet.map(|_| Met::Quiet);
-        if self.exit { Some(Met::Exit) } else { quiet }
+    fn condition_at_exit(&self) -> Option<PaneWaitCondition> {
+        let quiet = self.quiet.map(|_| PaneWaitCondition::Quiet);
+        if self.exit { Some(PaneWaitCondition::Exit) } else { quiet }
     }
 
-    async fn look(&mut self) -> Result<Option<Met>, Refusal> {
+    async fn check_conditions(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
         let end = self.output.end();
         if end != self.end {
             (self.end, self.printed_at) = (end, Instant::now());
         }
-        let does = self.does();
+        let does = self.agent_state();
         if let (Some(states), Some(does)) = (&self.states, does)
-            && states.hold(does)
+            && states.contains(does)
         {
-            return Ok(Some(Met::AgentState));
+            return Ok(Some(PaneWaitCondition::AgentState));
         }
-        if let Some(met) = self.look_at_lines().await? {
+        if let Some(met) = self.check_lines().await? {
             return Ok(Some(met));
         }
         let Some(since) = self.screen else { return Ok(None) };
         let revision = self.kernel.look(&self.pane, paned_term::Screen::revision).await?;
-        Ok((revision != since).then_some(Met::ScreenChange))
+        Ok((revision != since).then_some(PaneWaitCondition::ScreenChange))
     }
 
     /// What its agent does; that it has ended is known from the pane first.
-    fn does(&self) -> Option<AgentState> {
+    fn agent_state(&self) -> Option<AgentState> {
         let state = self.pane.lock();
         let judged = state.agent.as_ref()?.state;
         Some(if state.status().is_live() { judged } else { AgentState::Exited })
     }
 
     /// Looks at lines until there are no more, or no more time. A lot of them, or hard ones, away from the other tasks.
-    async fn look_at_lines(&mut self) -> Result<Option<Met>, Refusal> {
-        while let Some(mut lookout) = self.lookout.take() {
+    async fn check_lines(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
+        while let Some(mut lookout) = self.line_watch.take() {
             let is_over = self.pane.is_over(self.output.as_ref());
-            let look = if lookout.is_soon_done() {
+            let look = if lookout.is_cheap() {
                 lookout.look(is_over)
             } else {
                 let look = move || (lookout.look(is_over), lookout);
-                let (look, back) = self.kernel.patterns().away(look).await?;
+                let (look, back) = self.kernel.patterns().run_blocking(look).await?;
                 lookout = back;
                 look
             };
-            self.lookout = Some(lookout);
+            self.line_watch = Some(lookout);
             match look.map_err(unreadable)? {
-                Look::Seen(sighting) => {
+                WatchResult::Matched(sighting) => {
                     self.evidence.push(sighting.line);
-                    return Ok(Some(match sighting.sign {
-                        Sign::Pattern => Met::Pattern,
-                        Sign::Stop => Met::Stop,
+                    return Ok(Some(match sighting.matched {
+                        MatchedPattern::Pattern => PaneWaitCondition::Pattern,
+                        MatchedPattern::Stop => PaneWaitCondition::Stop,
                     }));
                 }
-                Look::More if Instant::now() < self.until => {}
-                Look::More | Look::Nothing => break,
+                WatchResult::More if Instant::now() < self.until => {}
+                WatchResult::More | WatchResult::Nothing => break,
             }
         }
         Ok(None)
@@ -319,18 +319,18 @@ impl Wait {
 
     /// Everything before this was looked at, or is the line that matched.
     fn next(&self) -> u64 {
-        self.lookout.as_ref().map_or(self.end, Lookout::at)
+        self.line_watch.as_ref().map_or(self.end, LineWatch::at)
     }
 
-    async fn answer(self, met: Option<Met>) -> Result<Waited, Refusal> {
+    async fn answer(self, met: Option<PaneWaitCondition>) -> Result<PaneWaitOutput, Refusal> {
         let next = Offset(self.next());
         let output = self.output.as_ref();
         let end = self.pane.text_end(output).map_err(unreadable)?;
-        let tail = reading::last(output, end, TAIL).map_err(unreadable)?.lines;
+        let tail = reading::last(output, end, TAIL_LINES).map_err(unreadable)?.lines;
         let why = if met.is_none() { self.explain().await? } else { Vec::new() };
         let pane = self.pane.info();
         let timed_out = met.is_none() && pane.status.is_live();
-        Ok(Waited { met, timed_out, evidence: self.evidence, tail, next, pane, why })
+        Ok(PaneWaitOutput { met, timed_out, evidence: self.evidence, tail, next, pane, why })
     }
 
     /// Why what was waited for did not come.
@@ -345,7 +345,7 @@ impl Wait {
         let since = self.since.map_or("", |_| " since the given place");
         why.push(match self.next().saturating_sub(self.from) {
             0 => format!("nothing new was printed{since}"),
-            bytes if self.wanted.is_nothing() => format!("{bytes} bytes were printed{since}"),
+            bytes if self.patterns.is_empty() => format!("{bytes} bytes were printed{since}"),
             bytes => format!("{bytes} bytes were printed{since}, and no new line matched"),
         });
         if let Some(quiet) = self.quiet {
@@ -354,7 +354,7 @@ impl Wait {
                 "the last of it came {last} ms ago, and {quiet} ms of silence were asked for"
             ));
         }
-        if let (Some(_), Some(does)) = (&self.states, self.does()) {
+        if let (Some(_), Some(does)) = (&self.states, self.agent_state()) {
             why.push(format!("its agent is {does}"));
         }
         self.explain_patterns(&mut why).await?;
@@ -363,12 +363,12 @@ impl Wait {
 
     /// Where the pattern is, if not in what is new.
     async fn explain_patterns(&self, why: &mut Vec<String>) -> Result<(), Refusal> {
-        let Some(pattern) = &self.wanted.pattern else { return Ok(()) };
+        let Some(pattern) = &self.patterns.pattern else { return Ok(()) };
         let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
         if view.rows.iter().any(|row| pattern.is_match(row)) {
             why.push("the pattern is on the screen already, and only new output counts".to_owned());
         }
-        if let Some(hit) = self.older().await? {
+        if let Some(hit) = self.find_older_match().await? {
             let before = self.since.map_or("this call", |_| "the given `since`");
             why.push(format!(
                 "line {} matches, but was printed before {before}; `since` {} would count it",
@@ -382,24 +382,30 @@ impl Wait {
     }
 
     /// The newest line of all that matches, of those that can be found in a moment.
-    async fn older(&self) -> Result<Option<search::Hit>, Refusal> {
-        let Some(pattern) = self.wanted.pattern.clone() else { return Ok(None) };
+    async fn find_older_match(&self) -> Result<Option<search::LineHit>, Refusal> {
+        let Some(pattern) = self.patterns.pattern.clone() else { return Ok(None) };
         let (pane, output) = (self.pane.clone(), self.output.clone());
         let search = move || {
-            let until = std::time::Instant::now() + EXPLAIN;
-            let (output, pattern, known) = (output.as_ref(), pattern.as_ref(), &pane.known);
-            let search = Search { output, pattern, known, sizes: Sizes::USUAL, count: 1 };
+            let until = std::time::Instant::now() + EXPLAIN_TIMEOUT;
+            let (output, pattern, known) = (output.as_ref(), pattern.as_ref(), &pane.search_index);
+            let search = OutputSearch {
+                output,
+                pattern,
+                index: known,
+                sizes: SearchSizes::DEFAULT,
+                count: 1,
+            };
             let mut trail = search.begin(pane.text_end(output)?);
             let goes_on = || std::time::Instant::now() < until;
             search.go_on(&mut trail, &mut Vec::new(), goes_on).map(|()| trail.hits.pop())
         };
-        let hit = self.kernel.patterns().away(search).await?.map_err(unreadable)?;
+        let hit = self.kernel.patterns().run_blocking(search).await?.map_err(unreadable)?;
         Ok(hit.filter(|hit| hit.offset < self.from))
     }
 }
 
 /// Waits for news of an agent; for ever where there is none, or no more.
-async fn news(judged: &mut Option<watch::Receiver<Seen>>) {
+async fn agent_changed(judged: &mut Option<watch::Receiver<AgentStatus>>) {
     match judged {
         Some(seen) => {
             if seen.changed().await.is_err() {

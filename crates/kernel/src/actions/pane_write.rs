@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use paned_model::frame::Refused;
+use paned_model::frame::RefusalReason;
 use paned_model::{Code, PaneId, Refusal, Scope};
-use paned_substrate::Typed;
+use paned_substrate::InputReport;
 use paned_term::keys::Key;
-use paned_term::screen::view::Modes;
+use paned_term::screen::view::ScreenModes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::access::AccessRequest;
 use crate::panes::Pane;
-use crate::panes::pane::{gone, late};
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::panes::pane::{late, pane_gone};
+use crate::registry::{Action, ActionContext, ActionKind};
 use crate::{Kernel, agents};
 
 pub(super) struct PaneWrite;
@@ -37,7 +37,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Written {
+pub(super) struct PaneWriteOutput {
     /// How many bytes were typed, with the Enter.
     bytes: usize,
     /// What the program may not get of that, and why.
@@ -52,16 +52,16 @@ impl Action for PaneWrite {
     const NAME: &'static str = "pane:write";
     const DOC: &'static str = "Type exactly these bytes into a pane.";
     const SCOPE: Scope = Scope::Input;
-    const KIND: Kind = Kind::Input;
+    const KIND: ActionKind = ActionKind::Input;
     const SECRETS: &'static [&'static str] = &["text", "base64"];
     type Params = Params;
-    type Answer = Written;
+    type Answer = PaneWriteOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::pane(&params.pane_id).typing()
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).typing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Written, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<PaneWriteOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let mut parts = vec![bytes(params.text, params.base64)?];
         if params.enter {
@@ -70,7 +70,7 @@ impl Action for PaneWrite {
         }
         let count = parts.iter().map(Vec::len).sum();
         let typed = write(&context.kernel, &pane, parts).await?;
-        Ok(Written { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
+        Ok(PaneWriteOutput { bytes: count, warning: typed.long_line.then_some(LONG_LINE) })
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) async fn enter(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Vec<u8>, 
 /// How keys are written for a pane: tmux alone knows what a program in one of its own has asked of its keyboard.
 ///
 /// A key that they do not write is refused: what the program has asked for does not fit.
-pub(super) fn encoder(pane: &Pane) -> impl Fn(&Key, &Modes) -> Result<Vec<u8>, Refusal> {
+pub(super) fn encoder(pane: &Pane) -> impl Fn(&Key, &ScreenModes) -> Result<Vec<u8>, Refusal> {
     let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
     move |key, modes| {
         encode(key, modes).map_err(|refused| Refusal::new(Code::Conflict, refused.to_string()))
@@ -108,20 +108,20 @@ pub(super) async fn write(
     kernel: &Kernel,
     pane: &Pane,
     parts: Vec<Vec<u8>>,
-) -> Result<Typed, Refusal> {
-    let (limit, count) = (kernel.limits().input, parts.first().map_or(0, Vec::len));
+) -> Result<InputReport, Refusal> {
+    let (limit, count) = (kernel.limits().input_bytes, parts.first().map_or(0, Vec::len));
     if limit < count {
         let sentence = format!("{count} bytes at once are too many; the limit is {limit}");
         return Err(Refusal::new(Code::Limit, sentence));
     }
     let status = pane.lock().status();
     if !status.is_live() {
-        return Err(gone(&pane.id, status));
+        return Err(pane_gone(&pane.id, status));
     }
-    kernel.panes().typists.typed(&pane.id, Instant::now());
-    let heard = kernel.agents().listener(&pane.id).map(|agent| {
+    kernel.panes().typing_activity.typed(&pane.id, Instant::now());
+    let heard = kernel.agents().find(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());
-        let typed = agents::Typed { bytes: parts.concat(), at: kernel.now(), end };
+        let typed = agents::TypedInput { bytes: parts.concat(), at: kernel.now(), end };
         // The program may answer before the write is confirmed, and its answer must be judged after the input.
         agent.typing(&typed);
         (agent, typed)
@@ -133,20 +133,24 @@ pub(super) async fn write(
             }
             Ok(typed)
         }
-        Some(Err(Refused::Full)) => Err(Refusal::new(
+        Some(Err(RefusalReason::Full)) => Err(Refusal::new(
             Code::Limit,
             format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
         )),
-        Some(Err(Refused::Failed)) if pane.is_adopted() => {
+        Some(Err(RefusalReason::Failed)) if pane.is_adopted() => {
             let sentence =
                 format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
             Err(Refusal::new(Code::Unavailable, sentence))
         }
-        Some(Err(Refused::Late)) => Err(late(&pane.id, "the input", false)),
-        Some(Err(Refused::TakenBack)) => Err(late(&pane.id, "the input", true)),
+        Some(Err(RefusalReason::TimedOut)) => Err(late(&pane.id, "the input", false)),
+        Some(Err(RefusalReason::Cancelled)) => Err(late(&pane.id, "the input", true)),
         Some(Err(
-            Refused::Gone | Refused::Failed | Refused::Held | Refused::Moved | Refused::Unread,
+            RefusalReason::Gone
+            | RefusalReason::Failed
+            | RefusalReason::Held
+            | RefusalReason::Stale
+            | RefusalReason::Unread,
         ))
-        | None => Err(gone(&pane.id, pane.lock().status())),
+        | None => Err(pane_gone(&pane.id, pane.lock().status())),
     }
 }

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use paned_model::{EventId, Refusal, Scope, Time};
-use paned_policy::agent::Mistake;
+use paned_policy::agent::ProfileError;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Nothing;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::NoParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ServerStatus;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Status {
+pub(super) struct ServerStatusOutput {
     /// Always true: it answers.
     ok: bool,
     /// The version of paned.
@@ -54,28 +54,28 @@ impl Action for ServerStatus {
     const NAME: &'static str = "server:status";
     const DOC: &'static str = "Show how the server is.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = Nothing;
-    type Answer = Status;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = NoParams;
+    type Answer = ServerStatusOutput;
 
-    fn touches(_: &Nothing) -> Touches {
-        Touches::reached()
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, _: Nothing) -> Result<Status, Refusal> {
-        let Context { kernel, caller, .. } = &context;
+    async fn run(context: ActionContext, _: NoParams) -> Result<ServerStatusOutput, Refusal> {
+        let ActionContext { kernel, caller, .. } = &context;
         let address = &kernel.setup().address;
         let (mut panes, mut agents) = (BTreeMap::new(), BTreeMap::new());
         let all = kernel.panes().list();
         for pane in all.iter().filter(|pane| kernel.reaches(&pane.id, caller)) {
             let state = pane.lock();
-            *panes.entry(state.status().word()).or_default() += 1;
+            *panes.entry(state.status().as_str()).or_default() += 1;
             if let Some(agent) = &state.agent {
-                *agents.entry(agent.state.word()).or_default() += 1;
+                *agents.entry(agent.state.as_str()).or_default() += 1;
             }
         }
         let mistakes = kernel.agents().profiles().mistakes;
-        Ok(Status {
+        Ok(ServerStatusOutput {
             ok: true,
             version: kernel.setup().version,
             pid: std::process::id(),
@@ -85,14 +85,14 @@ impl Action for ServerStatus {
             uptime_ms: kernel.now().since(kernel.started_at()),
             panes,
             agents,
-            profile_mistakes: mistakes.iter().map(told).collect(),
+            profile_mistakes: mistakes.iter().map(mistake_line).collect(),
             last_event: kernel.journal().last(),
-            journal_recovered: kernel.recovered().map(str::to_owned),
-            trouble: kernel.trouble(),
+            journal_recovered: kernel.journal_damage().map(str::to_owned),
+            trouble: kernel.storage_problem(),
         })
     }
 }
 
-fn told(mistake: &Mistake) -> String {
+fn mistake_line(mistake: &ProfileError) -> String {
     format!("{}:{}: {}", mistake.file, mistake.line, mistake.sentence)
 }

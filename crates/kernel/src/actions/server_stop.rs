@@ -2,10 +2,10 @@
 
 use paned_model::{Refusal, Scope};
 
-use super::{Empty, Nothing};
-use crate::Wish;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::{EmptyOutput, NoParams};
+use crate::ServerCommand;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ServerStop;
 
@@ -13,17 +13,17 @@ impl Action for ServerStop {
     const NAME: &'static str = "server:stop";
     const DOC: &'static str = "Stop the server; panes live on and are found again.";
     const SCOPE: Scope = Scope::Admin;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
-    type Params = Nothing;
-    type Answer = Empty;
+    type Params = NoParams;
+    type Answer = EmptyOutput;
 
-    fn touches(_: &Nothing) -> Touches {
-        Touches::all_panes()
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::all_panes()
     }
 
-    async fn run(context: Context, _: Nothing) -> Result<Empty, Refusal> {
-        context.kernel.wish(Wish::Stop);
-        Ok(Empty {})
+    async fn run(context: ActionContext, _: NoParams) -> Result<EmptyOutput, Refusal> {
+        context.kernel.send_command(ServerCommand::Stop);
+        Ok(EmptyOutput {})
     }
 }

@@ -2,10 +2,10 @@
 
 use paned_model::{Refusal, Scope};
 
-use super::{Empty, Nothing};
-use crate::Wish;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::{EmptyOutput, NoParams};
+use crate::ServerCommand;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ServerUpgrade;
 
@@ -14,16 +14,16 @@ impl Action for ServerUpgrade {
     const DOC: &'static str =
         "Go on as the program that is now in the server's file; panes and connections live on.";
     const SCOPE: Scope = Scope::Admin;
-    const KIND: Kind = Kind::Change;
-    type Params = Nothing;
-    type Answer = Empty;
+    const KIND: ActionKind = ActionKind::Change;
+    type Params = NoParams;
+    type Answer = EmptyOutput;
 
-    fn touches(_: &Nothing) -> Touches {
-        Touches::all_panes()
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::all_panes()
     }
 
-    async fn run(context: Context, _: Nothing) -> Result<Empty, Refusal> {
-        context.kernel.wish(Wish::Upgrade);
-        Ok(Empty {})
+    async fn run(context: ActionContext, _: NoParams) -> Result<EmptyOutput, Refusal> {
+        context.kernel.send_command(ServerCommand::Upgrade);
+        Ok(EmptyOutput {})
     }
 }

@@ -2,10 +2,10 @@
 
 use paned_model::{Refusal, Scope};
 
-use super::Nothing;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::{Ask, SessionInfo};
-use crate::touches::Touches;
+use super::NoParams;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{SessionInfo, ViewRequest};
 
 pub(super) struct SessionList;
 
@@ -13,20 +13,20 @@ impl Action for SessionList {
     const NAME: &'static str = "session:list";
     const DOC: &'static str = "Show every session in tmux, with the socket to attach by.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
-    type Params = Nothing;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = NoParams;
     type Answer = Vec<SessionInfo>;
 
-    fn touches(_: &Nothing) -> Touches {
-        Touches::reached()
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, _: Nothing) -> Result<Vec<SessionInfo>, Refusal> {
-        if context.kernel.setup().stage.is_none() {
+    async fn run(context: ActionContext, _: NoParams) -> Result<Vec<SessionInfo>, Refusal> {
+        if context.kernel.setup().tmux_view.is_none() {
             return Ok(Vec::new());
         }
-        let Context { kernel, caller, .. } = &context;
-        let mut sessions = kernel.stages().own(kernel, Ask::Sessions).await?;
+        let ActionContext { kernel, caller, .. } = &context;
+        let mut sessions = kernel.tmux_views().ask_own(kernel, ViewRequest::Sessions).await?;
         if !caller.reaches_all() {
             for session in &mut sessions {
                 session.panes.retain(|pane| kernel.reaches(pane, caller));

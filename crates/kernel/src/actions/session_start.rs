@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::pane_new;
-use super::visible::{Visible, usual};
-use crate::registry::{Action, Context, Kind};
-use crate::stage::{Ask, SessionInfo, USUAL};
-use crate::touches::Touches;
+use super::visibility::{Visibility, usual};
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{DEFAULT_SIZE, SessionInfo, ViewRequest};
 
 pub(super) struct SessionStart;
 
@@ -36,29 +36,30 @@ impl Action for SessionStart {
     const NAME: &'static str = "session:start";
     const DOC: &'static str = "Start a session in tmux, with a program in its first pane.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env"];
     type Params = Params;
     type Answer = SessionInfo;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::reached()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, params: Params) -> Result<SessionInfo, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {
         let Params { name, argv, cwd, env, size } = params;
-        let size = size.unwrap_or(USUAL).check().map_err(Refusal::invalid)?;
+        let size = size.unwrap_or(DEFAULT_SIZE).check().map_err(Refusal::invalid)?;
         let pane = pane_new::Params {
             argv,
             cwd,
             env,
             size: Some(size),
-            visible: Visible::Always,
+            visible: Visibility::Always,
             session: Some(name.clone()),
             ..pane_new::Params::default()
         };
         pane_new::create_first(&context, pane).await?;
-        let sessions = context.kernel.stages().own(&context.kernel, Ask::Sessions).await?;
+        let sessions =
+            context.kernel.tmux_views().ask_own(&context.kernel, ViewRequest::Sessions).await?;
         let started = sessions.into_iter().find(|session| session.name == name);
         started.ok_or_else(|| {
             Refusal::not_found(format!("the session `{name}` ended as soon as it was started"))

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::close;
-use super::visible::usual;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::{Ask, OnViewClosed, StopRequest};
-use crate::touches::Touches;
+use super::visibility::usual;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{OnViewClosed, SessionStopRequest, ViewRequest};
 
 pub(super) struct SessionStop;
 
@@ -27,7 +27,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Stopped {
+pub(super) struct SessionStopOutput {
     /// The panes that were ended with it.
     closed: Vec<PaneId>,
     /// The panes that go on unseen.
@@ -38,28 +38,31 @@ impl Action for SessionStop {
     const NAME: &'static str = "session:stop";
     const DOC: &'static str = "Stop a session in tmux, and end the panes that were made for it.";
     const SCOPE: Scope = Scope::Kill;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Stopped;
+    type Answer = SessionStopOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::reached()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Stopped, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<SessionStopOutput, Refusal> {
         let kernel = &context.kernel;
         let is_ending = !params.keep_panes && !params.itself;
-        let request = StopRequest {
+        let request = SessionStopRequest {
             name: params.name,
             grant: context.caller.grant.clone(),
             spared: context.caller.pane.clone().filter(|_| is_ending),
         };
-        let shown = kernel.stages().own(kernel, |answer| Ask::Stop(request, answer)).await?;
-        let mut stopped = Stopped { closed: Vec::new(), kept: Vec::new() };
+        let shown = kernel
+            .tmux_views()
+            .ask_own(kernel, |answer| ViewRequest::Stop(request, answer))
+            .await?;
+        let mut stopped = SessionStopOutput { closed: Vec::new(), kept: Vec::new() };
         for id in shown {
             let Ok(pane) = kernel.panes().get(&id) else { continue };
-            let on_closed = pane.lock().record.wish.as_ref().map(|wish| wish.on_closed);
+            let on_closed = pane.lock().record.view.as_ref().map(|wish| wish.on_closed);
             if params.keep_panes || on_closed != Some(OnViewClosed::Close) {
                 stopped.kept.push(id);
                 continue;

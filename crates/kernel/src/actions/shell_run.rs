@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::Empty;
-use crate::panes::launch;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use super::EmptyOutput;
+use crate::access::AccessRequest;
+use crate::panes::spawn_check;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ShellRun;
 
@@ -27,22 +27,22 @@ impl Action for ShellRun {
     const NAME: &'static str = "shell:run";
     const DOC: &'static str = "Run a shell command in the background; its output is discarded.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Empty;
+    type Answer = EmptyOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::nothing()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::nothing()
     }
 
-    async fn run(context: Context, params: Params) -> Result<Empty, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<EmptyOutput, Refusal> {
         if params.command.trim().is_empty() {
             return Err(Refusal::invalid("`command` is empty"));
         }
-        launch::check_text("command", &params.command)?;
+        spawn_check::check_text("command", &params.command)?;
         let env = &context.kernel.setup().env;
         let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
-        let cwd = launch::find_folder(params.cwd.as_deref(), home)?;
+        let cwd = spawn_check::find_folder(params.cwd.as_deref(), home)?;
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(params.command).current_dir(cwd).process_group(0);
         command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
@@ -51,6 +51,6 @@ impl Action for ShellRun {
             command.spawn().map_err(|error| Refusal::system("cannot start a shell", &error))?;
         // Only so that it does not stay behind as a zombie; nobody asked how it ends.
         tokio::spawn(async move { child.wait().await });
-        Ok(Empty {})
+        Ok(EmptyOutput {})
     }
 }

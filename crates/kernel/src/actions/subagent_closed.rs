@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::close;
 use super::subagent_opened::check;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct SubagentClosed;
 
@@ -23,7 +23,7 @@ pub(super) struct Params {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Closed {
+pub(super) struct SubagentClosedOutput {
     /// The panes that showed it, which are forgotten.
     closed: Vec<PaneId>,
 }
@@ -32,28 +32,31 @@ impl Action for SubagentClosed {
     const NAME: &'static str = "subagent:closed";
     const DOC: &'static str = "A sub-agent's session was deleted: close the pane that shows it.";
     const SCOPE: Scope = Scope::Kill;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
     type Params = Params;
-    type Answer = Closed;
+    type Answer = SubagentClosedOutput;
 
-    fn touches(_: &Params) -> Touches {
-        Touches::reached()
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
     }
 
-    async fn run(context: Context, Params { id, itself }: Params) -> Result<Closed, Refusal> {
+    async fn run(
+        context: ActionContext,
+        Params { id, itself }: Params,
+    ) -> Result<SubagentClosedOutput, Refusal> {
         check(&id)?;
-        let Context { kernel, caller, .. } = &context;
+        let ActionContext { kernel, caller, .. } = &context;
         let mut closed = Vec::new();
         let all = kernel.panes().list().into_iter();
         for pane in all.filter(|pane| kernel.reaches(&pane.id, caller)) {
             let shown = pane.lock().meta().get("subagent.id").and_then(Value::as_str) == Some(&id);
             if shown {
-                kernel.check_end(&pane.id, caller, itself)?;
+                kernel.check_self_end(&pane.id, caller, itself)?;
                 close(kernel, &pane).await?;
                 closed.push(pane.id.clone());
             }
         }
-        Ok(Closed { closed })
+        Ok(SubagentClosedOutput { closed })
     }
 }

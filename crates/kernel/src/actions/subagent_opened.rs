@@ -10,15 +10,15 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::pane_new;
-use super::visible::{Visible, Where};
+use super::visibility::{LocationParams, Visibility};
 use crate::Kernel;
+use crate::access::AccessRequest;
 use crate::panes::Pane;
-use crate::registry::{Action, Context, Kind};
-use crate::stage::Ask;
-use crate::touches::Touches;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
 
 /// How long a program that shows a sub-agent may take until it shows anything.
-const READY: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest id; it goes into a command line and a pane's name.
 const LONGEST: usize = 200;
 /// What such panes are tagged with.
@@ -53,7 +53,7 @@ pub(super) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Opened {
+pub(super) struct SubagentOpenedOutput {
     /// The pane that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pane_id: Option<PaneId>,
@@ -71,45 +71,47 @@ impl Action for SubagentOpened {
     const NAME: &'static str = "subagent:opened";
     const DOC: &'static str = "A sub-agent's session was opened: show it in tmux.";
     const SCOPE: Scope = Scope::Spawn;
-    const KIND: Kind = Kind::Change;
+    const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
-    type Answer = Opened;
+    type Answer = SubagentOpenedOutput;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::reached().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, params: Params) -> Result<Opened, Refusal> {
+    async fn run(context: ActionContext, params: Params) -> Result<SubagentOpenedOutput, Refusal> {
         check(&params.id)?;
         if params.parent_id.is_none() {
-            return Ok(Opened::nothing("it has no `parentId`, so it is no sub-agent"));
+            return Ok(SubagentOpenedOutput::without_pane(
+                "it has no `parentId`, so it is no sub-agent",
+            ));
         }
         let kernel = &context.kernel;
         if let Some(pane) = find(&context, &params.id) {
-            return Ok(Opened::of(&pane, has_printed(&pane)));
+            return Ok(SubagentOpenedOutput::of(&pane, has_printed(&pane)));
         }
-        let spot = Where {
+        let spot = LocationParams {
             session: params.session.clone(),
             beside: params.beside.clone(),
             tmux: params.tmux.clone(),
         };
-        let spot = spot.spot()?;
-        if let Err(refusal) = kernel.stages().at(kernel, &spot, Ask::Ready).await {
-            return Ok(Opened::nothing(&refusal.sentence));
+        let spot = spot.resolve()?;
+        if let Err(refusal) = kernel.tmux_views().ask_at(kernel, &spot, ViewRequest::Ready).await {
+            return Ok(SubagentOpenedOutput::without_pane(&refusal.sentence));
         }
         let pane = pane_new::create(&context, request(kernel, params)).await?;
-        let _ = timeout(READY, shows_something(&pane)).await;
-        Ok(Opened::of(&pane, has_printed(&pane)))
+        let _ = timeout(READY_TIMEOUT, wait_first_output(&pane)).await;
+        Ok(SubagentOpenedOutput::of(&pane, has_printed(&pane)))
     }
 }
 
-impl Opened {
+impl SubagentOpenedOutput {
     fn of(pane: &Pane, ready: bool) -> Self {
-        let state = pane.lock().record.wish.as_ref().map(|wish| wish.state);
+        let state = pane.lock().record.view.as_ref().map(|wish| wish.state);
         Self { pane_id: Some(pane.id.clone()), state, ready, reason: None }
     }
 
-    fn nothing(reason: &str) -> Self {
+    fn without_pane(reason: &str) -> Self {
         Self { pane_id: None, state: None, ready: false, reason: Some(reason.to_owned()) }
     }
 }
@@ -125,7 +127,10 @@ pub(super) fn check(id: &str) -> Result<(), Refusal> {
 }
 
 /// The living pane that shows a sub-agent, of those that the caller reaches.
-pub(super) fn find(Context { kernel, caller, .. }: &Context, id: &str) -> Option<Arc<Pane>> {
+pub(super) fn find(
+    ActionContext { kernel, caller, .. }: &ActionContext,
+    id: &str,
+) -> Option<Arc<Pane>> {
     let mut reached =
         kernel.panes().list().into_iter().filter(|pane| kernel.reaches(&pane.id, caller));
     reached.find(|pane| {
@@ -136,8 +141,8 @@ pub(super) fn find(Context { kernel, caller, .. }: &Context, id: &str) -> Option
 }
 
 fn request(kernel: &Kernel, params: Params) -> pane_new::Params {
-    let setup = kernel.setup().stage.as_ref();
-    let usual = || setup.map(|stage| stage.subagent.clone()).unwrap_or_default();
+    let setup = kernel.setup().tmux_view.as_ref();
+    let usual = || setup.map(|stage| stage.subagent_command.clone()).unwrap_or_default();
     let url = params.url.as_deref().unwrap_or("http://localhost:4096");
     let parent = params.parent_id.as_deref().unwrap_or_default();
     let fill = |word: String| {
@@ -157,7 +162,7 @@ fn request(kernel: &Kernel, params: Params) -> pane_new::Params {
         .into_iter()
         .collect(),
         tags: vec![TAG.to_owned()],
-        visible: Visible::Always,
+        visible: Visibility::Always,
         session: params.session,
         beside: params.beside,
         tmux: params.tmux,
@@ -170,7 +175,7 @@ fn has_printed(pane: &Pane) -> bool {
 }
 
 /// Waits until a program has printed anything, or has ended.
-async fn shows_something(pane: &Pane) {
+async fn wait_first_output(pane: &Pane) {
     let mut stirred = pane.watch();
     loop {
         if has_printed(pane) || !pane.lock().status().is_live() || stirred.changed().await.is_err()

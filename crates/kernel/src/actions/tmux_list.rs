@@ -1,17 +1,17 @@
-//! `tmux:list`
+//! `tmux:discover`
 
 use std::path::PathBuf;
 
 use paned_model::{PaneId, Refusal, Scope, Size};
-use paned_substrate::foreign::list::{self, Place, Survey};
+use paned_substrate::adopted::discover::{self, Place, TmuxSurvey};
 use paned_substrate::tmux::query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pane_adopt::{adopted_as, foreign, socket};
+use super::pane_adopt::{adopted_as, adopted_tmux, socket};
 use crate::Kernel;
-use crate::registry::{Action, Context, Kind};
-use crate::touches::Touches;
+use crate::access::AccessRequest;
+use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct TmuxList;
 
@@ -24,7 +24,7 @@ pub(super) struct Params {
 
 /// A tmux server of this user's.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Server {
+pub(super) struct TmuxListServer {
     /// Its socket.
     socket: String,
     /// Whether it is the one that panes are shown on.
@@ -39,12 +39,12 @@ pub(super) struct Server {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// Its sessions.
-    sessions: Vec<Session>,
+    sessions: Vec<TmuxListSession>,
 }
 
 /// A session.
 #[derive(Serialize, JsonSchema)]
-struct Session {
+struct TmuxListSession {
     /// Its tmux id, as in `$1`.
     id: String,
     /// Its name.
@@ -52,12 +52,12 @@ struct Session {
     /// How many people look at it.
     attached: usize,
     /// Its windows.
-    windows: Vec<Window>,
+    windows: Vec<TmuxListWindow>,
 }
 
 /// A window. One that belongs to several sessions is in each.
 #[derive(Serialize, JsonSchema)]
-struct Window {
+struct TmuxListWindow {
     /// Its tmux id, as in `@2`.
     id: String,
     /// Its place in the session.
@@ -69,12 +69,12 @@ struct Window {
     /// How large it is.
     size: Size,
     /// Its panes.
-    panes: Vec<Pane>,
+    panes: Vec<TmuxListPane>,
 }
 
 /// A pane.
 #[derive(Serialize, JsonSchema)]
-struct Pane {
+struct TmuxListPane {
     /// Its tmux id, as in `%3`: what `pane:adopt` takes.
     id: String,
     /// Its place in the window.
@@ -103,18 +103,21 @@ impl Action for TmuxList {
     const NAME: &'static str = "tmux:list";
     const DOC: &'static str = "Show every tmux server of this user's, with its sessions, windows and panes. None is started for it.";
     const SCOPE: Scope = Scope::Read;
-    const KIND: Kind = Kind::Question;
+    const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
-    type Answer = Vec<Server>;
+    type Answer = Vec<TmuxListServer>;
 
-    fn touches(params: &Params) -> Touches {
-        Touches::all_panes().with_tmux_server(params.tmux.as_deref())
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::all_panes().with_tmux_server(params.tmux.as_deref())
     }
 
-    async fn run(context: Context, Params { tmux }: Params) -> Result<Vec<Server>, Refusal> {
+    async fn run(
+        context: ActionContext,
+        Params { tmux }: Params,
+    ) -> Result<Vec<TmuxListServer>, Refusal> {
         let kernel = &context.kernel;
         let named = tmux.as_deref().map(socket).transpose()?;
-        let places = foreign(kernel)?.survey(sockets(kernel, named)).await;
+        let places = adopted_tmux(kernel)?.survey(sockets(kernel, named)).await;
         Ok(places.into_iter().map(|place| server(kernel, place)).collect())
     }
 }
@@ -122,7 +125,7 @@ impl Action for TmuxList {
 /// Where to look, each place once.
 fn sockets(kernel: &Kernel, named: Option<PathBuf>) -> Vec<PathBuf> {
     let tmpdir = kernel.setup().env.iter().find(|(name, _)| name == "TMUX_TMPDIR");
-    let usual = list::sockets(tmpdir.map(|(_, folder)| folder.as_str()));
+    let usual = discover::sockets(tmpdir.map(|(_, folder)| folder.as_str()));
     let own = own(kernel).filter(|socket| socket.exists());
     let mut sockets: Vec<PathBuf> = usual.into_iter().chain(own).chain(named).collect();
     for socket in &mut sockets {
@@ -134,39 +137,40 @@ fn sockets(kernel: &Kernel, named: Option<PathBuf>) -> Vec<PathBuf> {
 }
 
 fn own(kernel: &Kernel) -> Option<PathBuf> {
-    kernel.setup().stage.as_ref().map(|stage| stage.place.socket().to_owned())
+    kernel.setup().tmux_view.as_ref().map(|stage| stage.server.socket().to_owned())
 }
 
-fn server(kernel: &Kernel, Place { socket, found }: Place) -> Server {
+fn server(kernel: &Kernel, Place { socket, result: found }: Place) -> TmuxListServer {
     let own = own(kernel).is_some_and(|own| own.canonicalize().is_ok_and(|own| own == socket));
     let socket = socket.to_string_lossy().into_owned();
     match found {
         Err(error) => {
             let (pid, version, sessions) = (None, None, Vec::new());
-            Server { socket, own, pid, version, error: Some(error.to_string()), sessions }
+            TmuxListServer { socket, own, pid, version, error: Some(error.to_string()), sessions }
         }
         Ok(survey) => {
             let sessions = survey.sessions.iter().map(|it| session(kernel, &survey, it)).collect();
             let (pid, version) = (Some(survey.pid), Some(survey.version));
-            Server { socket, own, pid, version, error: None, sessions }
+            TmuxListServer { socket, own, pid, version, error: None, sessions }
         }
     }
 }
 
-fn session(kernel: &Kernel, survey: &Survey, session: &query::Session) -> Session {
+fn session(kernel: &Kernel, survey: &TmuxSurvey, session: &query::TmuxSession) -> TmuxListSession {
     let windows = survey.windows.iter().filter(|window| window.session == session.id);
-    Session {
+    TmuxListSession {
         id: session.id.to_string(),
         name: session.name.clone(),
-        attached: session.people,
+        attached: session.attached_clients,
         windows: windows.map(|it| window(kernel, survey, it)).collect(),
     }
 }
 
-fn window(kernel: &Kernel, survey: &Survey, window: &query::Window) -> Window {
-    let here = |pane: &&query::Pane| pane.window == window.id && pane.session == window.session;
+fn window(kernel: &Kernel, survey: &TmuxSurvey, window: &query::TmuxWindow) -> TmuxListWindow {
+    let here =
+        |pane: &&query::TmuxPaneInfo| pane.window == window.id && pane.session == window.session;
     let panes = survey.panes.iter().filter(here);
-    Window {
+    TmuxListWindow {
         id: window.id.to_string(),
         index: window.index,
         name: window.name.clone(),
@@ -176,11 +180,11 @@ fn window(kernel: &Kernel, survey: &Survey, window: &query::Window) -> Window {
     }
 }
 
-fn pane(kernel: &Kernel, survey: &Survey, pane: &query::Pane) -> Pane {
+fn pane(kernel: &Kernel, survey: &TmuxSurvey, pane: &query::TmuxPaneInfo) -> TmuxListPane {
     let view = survey.views.iter().find(|view| view.id == pane.id);
     let shows = view.and_then(|view| view.shows.clone());
     let shows = shows.filter(|shows| kernel.panes().contains(shows));
-    Pane {
+    TmuxListPane {
         id: pane.id.to_string(),
         index: pane.index,
         size: pane.size,
@@ -189,7 +193,7 @@ fn pane(kernel: &Kernel, survey: &Survey, pane: &query::Pane) -> Pane {
         cwd: pane.cwd.to_string_lossy().into_owned(),
         pid: pane.pid,
         active: pane.active,
-        dead: pane.life != query::Life::Alive,
+        dead: pane.life != query::TmuxProgramState::Alive,
         paned: shows.or_else(|| adopted_as(kernel, survey.pid, pane.id)),
     }
 }

@@ -16,10 +16,10 @@ use tokio::time::timeout;
 use crate::Kernel;
 
 /// How long git may take; a checkout of a large tree takes a while.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What is off in every run, whoever configured it.
-const OFF: [(&str, &str); 8] = [
+const OVERRIDES: [(&str, &str); 8] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.askPass", ""),
@@ -51,20 +51,23 @@ const PROGRAMS: [(&str, &str, &str); 12] = [
 pub(super) struct Git<'a> {
     kernel: &'a Kernel,
     /// Arguments that say where it is.
-    place: Vec<OsString>,
+    location_args: Vec<OsString>,
     common: Option<OsString>,
     /// Keys and values that beat all configuration.
-    off: Vec<(String, String)>,
+    overrides: Vec<(String, String)>,
 }
 
 impl<'a> Git<'a> {
     /// In the repository that a folder is in.
-    pub(super) async fn around(kernel: &'a Kernel, folder: &Path) -> Result<Self, Refusal> {
+    pub(super) async fn containing(kernel: &'a Kernel, folder: &Path) -> Result<Self, Refusal> {
         Self::new(kernel, vec!["-C".into(), folder.into()], None).await
     }
 
     /// In this repository, whatever is in its working trees.
-    pub(super) async fn of(kernel: &'a Kernel, repository: &Path) -> Result<Self, Refusal> {
+    pub(super) async fn in_repository(
+        kernel: &'a Kernel,
+        repository: &Path,
+    ) -> Result<Self, Refusal> {
         let mut place = OsString::from("--git-dir=");
         place.push(repository);
         Self::new(kernel, vec!["-C".into(), repository.into(), place], None).await
@@ -96,17 +99,17 @@ impl<'a> Git<'a> {
         place: Vec<OsString>,
         common: Option<OsString>,
     ) -> Result<Self, Refusal> {
-        let off = OFF.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-        let mut git = Self { kernel, place, common, off };
+        let off = OVERRIDES.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let mut git = Self { kernel, location_args: place, common, overrides: off };
         // Reading the configuration runs nothing.
         let list = git.run(&["config", "--list", "--show-scope", "--null"]).await?;
-        git.off.extend(neutralize(&list));
+        git.overrides.extend(neutralize(&list));
         Ok(git)
     }
 
     /// What git prints.
     pub(super) async fn run(&self, args: &[&str]) -> Result<String, Refusal> {
-        let env = self.kernel.setup().env.iter().filter(|(name, _)| is_kept(name));
+        let env = self.kernel.setup().env.iter().filter(|(name, _)| is_passed_on(name));
         let mut command = Command::new("git");
         command.env_clear().envs(env.map(|(name, value)| (name, value)));
         // No remote helpers beyond those of git itself.
@@ -118,15 +121,15 @@ impl<'a> Git<'a> {
             command.env("GIT_COMMON_DIR", common).env("GIT_NO_LAZY_FETCH", "1");
         }
         // As variables: `-c` takes the first `=` for the end of the key, and a name in a key may hold one.
-        command.env("GIT_CONFIG_COUNT", self.off.len().to_string());
-        for (at, (key, value)) in self.off.iter().enumerate() {
+        command.env("GIT_CONFIG_COUNT", self.overrides.len().to_string());
+        for (at, (key, value)) in self.overrides.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), key);
             command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
-        command.args(&self.place).args(["--no-pager", "--no-optional-locks"]);
+        command.args(&self.location_args).args(["--no-pager", "--no-optional-locks"]);
         command.args(args).stdin(Stdio::null()).kill_on_drop(true);
-        let outcome = timeout(PATIENCE, command.output()).await.map_err(|_| {
-            let sentence = format!("git {} took longer than {} s", args[0], PATIENCE.as_secs());
+        let outcome = timeout(TIMEOUT, command.output()).await.map_err(|_| {
+            let sentence = format!("git {} took longer than {} s", args[0], TIMEOUT.as_secs());
             Refusal::new(Code::Timeout, sentence)
         })?;
         let output = outcome.map_err(|error| {
@@ -175,7 +178,7 @@ fn neutralize(list: &str) -> Vec<(String, String)> {
 }
 
 /// Whether git gets a variable of the server's: not those that would point it elsewhere or configure it.
-fn is_kept(name: &str) -> bool {
+fn is_passed_on(name: &str) -> bool {
     const KEPT: [&str; 6] = [
         "GIT_CONFIG_GLOBAL",
         "GIT_CONFIG_NOSYSTEM",
@@ -229,10 +232,10 @@ mod tests {
     #[test]
     fn variables_that_configure_git_do_not_reach_it() {
         for name in ["GIT_DIR", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_EXTERNAL_DIFF"] {
-            assert!(!is_kept(name), "{name}");
+            assert!(!is_passed_on(name), "{name}");
         }
         for name in ["HOME", "PATH", "GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME"] {
-            assert!(is_kept(name), "{name}");
+            assert!(is_passed_on(name), "{name}");
         }
     }
 }

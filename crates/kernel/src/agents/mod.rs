@@ -3,43 +3,43 @@
 //! | file | idea |
 //! |---|---|
 //! | `record` | what is remembered of an agent, with its pane |
-//! | `shelf` | the profiles: ours, and the user's files over them |
+//! | `profile_store` | the profiles: ours, and the user's files over them |
 //! | `task` | the task that follows one living agent |
-//! | `courier` | what is to be typed, in that same task |
-//! | `greet` | questions at the start that are answered without asking |
-//! | `post`, `letter` | the messages to all agents, each with what became of it |
+//! | `typist` | what is to be typed, in that same task |
+//! | `startup` | questions at the start that are answered without asking |
+//! | `outbox`, `message` | the messages to all agents, each with what became of it |
 //! | `recognition` | which profile a program is judged by: another one by its processes or its screen, the generic one when none fits |
-//! | `learned` | what was learned of programs that no profile describes, kept in the state folder |
+//! | `learned_programs` | what was learned of programs that no profile describes, kept in the state folder |
 //! | `recipe` | what a profile says of how its program takes a prompt |
 //! | `notify` | what is brought back to whoever asked |
-//! | `seen` | what everybody may know at a moment, turns counted |
-//! | `tell` | how that becomes table, journal, meta |
-//! | `room` | how many there may be, and who makes room |
-//! | `after` | what follows an agent's end |
-//! | `log`, `cast`, `recording` | what happened and when, and a recording made of it |
-//! | `last` | the last answer, from a transcript or from the screen |
+//! | `status` | what everybody may know at a moment, turns counted |
+//! | `publish` | how that becomes table, journal, meta |
+//! | `admission` | how many there may be, and who makes room |
+//! | `on_exit` | what follows an agent's end |
+//! | `history`, `asciicast`, `recording` | what happened and when, and a recording made of it |
+//! | `last_answer` | the last answer, from a transcript or from the screen |
 //! | `worktree`, `git` | a git worktree of an agent's own |
 
-mod after;
-mod cast;
-mod courier;
+mod admission;
+mod asciicast;
 mod git;
-mod greet;
-mod last;
-mod learned;
-mod letter;
-mod log;
+mod history;
+mod last_answer;
+mod learned_programs;
+mod message;
 mod notify;
-mod post;
+mod on_exit;
+mod outbox;
+mod profile_store;
+mod publish;
 mod recipe;
 mod recognition;
 mod record;
 mod recording;
-mod room;
-mod seen;
-mod shelf;
+mod startup;
+mod status;
 mod task;
-mod tell;
+mod typist;
 mod worktree;
 
 use std::collections::{HashMap, HashSet};
@@ -48,79 +48,82 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{Meta, PaneId, Refusal};
 use paned_policy::agent::Profile;
-use paned_policy::delivery::Prepared;
+use paned_policy::delivery::PreparedText;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-pub(crate) use self::after::ended;
-pub(crate) use self::courier::{Answer, Errand};
-pub(crate) use self::last::{From, Last, SESSION, is_session_id, last};
-use self::learned::LearnedPrograms;
-pub(crate) use self::letter::{LETTER, Letter, Told, Turn};
-pub(crate) use self::notify::{answer_of, hand, over};
-pub(crate) use self::post::Order;
-use self::post::{Post, Receipt};
-pub(crate) use self::record::{AgentRecord, Made, Restart};
-pub(crate) use self::recording::{Recording, record};
-pub(crate) use self::room::{candidate, retire};
-pub(crate) use self::seen::{Seen, Turns};
-pub(crate) use self::shelf::Profiles;
-use self::shelf::Shelf;
-use self::task::Task;
-pub(crate) use self::task::{Ask, Life, Looked, Typed};
-pub(crate) use self::tell::{ended_unseen, found_again};
-pub(crate) use self::worktree::{Wanted, Worktree};
+pub(crate) use self::admission::{candidate, evict};
+pub(crate) use self::last_answer::{AnswerSource, LastAnswer, SESSION, is_session_id, last};
+use self::learned_programs::LearnedPrograms;
+pub(crate) use self::message::{DeliveryStatus, MESSAGE, MessageTurn, OutboxMessage};
+pub(crate) use self::notify::{answer_of, send_to_agent, wait_turn_end};
+pub(crate) use self::on_exit::ended;
+pub(crate) use self::outbox::NewMessage;
+use self::outbox::{Outbox, Receipt};
+pub(crate) use self::profile_store::ProfileSet;
+use self::profile_store::ProfileStore;
+pub(crate) use self::publish::{publish_exit, publish_recovered};
+pub(crate) use self::record::{AgentLaunch, AgentRecord, RestartPolicy};
+pub(crate) use self::recording::{AgentRecording, record};
+pub(crate) use self::status::{AgentStatus, Turns};
+use self::task::AgentTask;
+pub(crate) use self::task::{AgentInspection, AgentOrigin, AgentRequest, TypedInput};
+pub(crate) use self::typist::{DialogAnswer, TypingRequest};
+pub(crate) use self::worktree::{Worktree, WorktreeRequest};
 use crate::Kernel;
 use crate::panes::Pane;
-use crate::panes::pane::gone;
+use crate::panes::pane::pane_gone;
 
 /// The profile for programs that no other profile describes.
 pub(crate) const GENERIC: &str = "generic";
 /// What that profile was called before.
 const OTHER: &str = "other";
 /// How much may be asked of one agent before some of it is done.
-const ASKS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 
 /// Every living agent by its pane, and the profiles they are judged by.
 pub(crate) struct Agents {
-    living: Mutex<HashMap<PaneId, Agent>>,
-    shelf: Shelf,
-    post: Post,
+    living: Mutex<HashMap<PaneId, AgentHandle>>,
+    profile_store: ProfileStore,
+    outbox: Outbox,
     learned: Arc<LearnedPrograms>,
     /// Names of agents that are about to be started.
-    coming: Mutex<HashSet<PaneId>>,
+    starting: Mutex<HashSet<PaneId>>,
 }
 
 /// A cheap handle to the task of one living agent.
 #[derive(Clone)]
-pub(crate) struct Agent {
-    asks: mpsc::Sender<Ask>,
-    seen: watch::Receiver<Seen>,
+pub(crate) struct AgentHandle {
+    requests: mpsc::Sender<AgentRequest>,
+    status: watch::Receiver<AgentStatus>,
 }
 
-impl Agent {
+impl AgentHandle {
     /// Asks its task something; the answer is lost when its program ends meanwhile.
-    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Option<T> {
+    pub(crate) async fn ask<T>(
+        &self,
+        ask: impl FnOnce(oneshot::Sender<T>) -> AgentRequest,
+    ) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        self.asks.send(ask(reply)).await.ok()?;
+        self.requests.send(ask(reply)).await.ok()?;
         answer.await.ok()
     }
 
     /// Somebody types this. Told before the write, so that it is judged before what the program prints because of it. Never
     /// waits: a task that is behind sees it on the screen.
-    pub(crate) fn typing(&self, typed: &Typed) {
-        let _ = self.asks.try_send(Ask::Typing(typed.clone()));
+    pub(crate) fn typing(&self, typed: &TypedInput) {
+        let _ = self.requests.try_send(AgentRequest::Typing(typed.clone()));
     }
 
     /// It was written. Recordings have it from now on.
-    pub(crate) fn typed(&self, typed: Typed) {
-        let _ = self.asks.try_send(Ask::Typed(typed));
+    pub(crate) fn typed(&self, typed: TypedInput) {
+        let _ = self.requests.try_send(AgentRequest::Typed(typed));
     }
 
     /// What is known of it, and a way to be woken by news.
-    pub(crate) fn seen(&self) -> watch::Receiver<Seen> {
-        self.seen.clone()
+    pub(crate) fn seen(&self) -> watch::Receiver<AgentStatus> {
+        self.status.clone()
     }
 }
 
@@ -128,35 +131,35 @@ impl Agents {
     pub(crate) fn new(profiles: Option<PathBuf>, state_folder: Option<&Path>) -> Self {
         Self {
             living: Mutex::default(),
-            shelf: Shelf::new(profiles),
-            post: Post::default(),
+            profile_store: ProfileStore::new(profiles),
+            outbox: Outbox::default(),
             learned: Arc::new(LearnedPrograms::new(state_folder)),
-            coming: Mutex::default(),
+            starting: Mutex::default(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, Agent>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, AgentHandle>> {
         self.living.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The profiles as they were a moment ago at most: for what is asked often.
-    pub(crate) fn profiles(&self) -> Profiles {
-        self.look(false)
+    pub(crate) fn profiles(&self) -> ProfileSet {
+        self.reload_profiles(false)
     }
 
     /// The profiles as they are now.
-    pub(crate) fn profiles_now(&self) -> Profiles {
-        self.look(true)
+    pub(crate) fn profiles_now(&self) -> ProfileSet {
+        self.reload_profiles(true)
     }
 
     /// Looks at the profiles. Agents that are followed go on with what has changed.
-    fn look(&self, in_any_case: bool) -> Profiles {
-        let profiles = self.shelf.look(Instant::now(), in_any_case);
+    fn reload_profiles(&self, in_any_case: bool) -> ProfileSet {
+        let profiles = self.profile_store.look(Instant::now(), in_any_case);
         if profiles.is_new {
             for agent in self.lock().values() {
-                let name = agent.seen.borrow().info.profile.clone();
+                let name = agent.status.borrow().info.profile.clone();
                 if let Some(profile) = profiles.library.get(&name) {
-                    let _ = agent.asks.try_send(Ask::Profile(profile.clone()));
+                    let _ = agent.requests.try_send(AgentRequest::Profile(profile.clone()));
                 }
             }
         }
@@ -165,7 +168,7 @@ impl Agents {
 
     /// The folder of the user's own profiles.
     pub(crate) fn profiles_folder(&self) -> Option<PathBuf> {
-        self.shelf.folder().map(PathBuf::from)
+        self.profile_store.folder().map(PathBuf::from)
     }
 
     /// What was learned of programs that no profile describes.
@@ -174,28 +177,28 @@ impl Agents {
     }
 
     /// The messages to all agents.
-    pub(crate) fn post(&self) -> &Post {
-        &self.post
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     /// Accepts a message to the agent in a pane, and wakes its task. A text that cannot be typed is refused as a message
     /// is, with its reason.
-    pub(crate) fn send(&self, kernel: &Kernel, order: Order) -> Result<Receipt, Refusal> {
+    pub(crate) fn send(&self, kernel: &Kernel, order: NewMessage) -> Result<Receipt, Refusal> {
         let pane = kernel.panes().get(&order.pane)?;
         let status = pane.lock().status();
         if !status.is_live() {
-            return Err(gone(&pane.id, status));
+            return Err(pane_gone(&pane.id, status));
         }
-        pane.check_heard()?;
-        let Some(agent) = self.listener(&order.pane) else {
+        pane.check_responsive()?;
+        let Some(agent) = self.find(&order.pane) else {
             let sentence = format!("the program in pane `{}` is not followed as an agent", pane.id);
             return Err(Refusal::invalid(sentence));
         };
-        let profile = self.profile(&agent.seen.borrow().info.profile)?;
-        let prepared = Prepared::new(&order.text, |text| recipe::dress(&profile, text));
-        let receipt = self.post.accept(kernel, order, prepared.err())?;
+        let profile = self.profile(&agent.status.borrow().info.profile)?;
+        let prepared = PreparedText::new(&order.text, |text| recipe::format_prompt(&profile, text));
+        let receipt = self.outbox.accept(kernel, order, prepared.err())?;
         // A task that is behind looks into its tray when it has caught up.
-        let _ = agent.asks.try_send(Ask::Carry(Errand::Message));
+        let _ = agent.requests.try_send(AgentRequest::Type(TypingRequest::Message));
         Ok(receipt)
     }
 
@@ -221,7 +224,7 @@ impl Agents {
         kernel: &Kernel,
         argv: &[String],
         meta: &Meta,
-        life: Life,
+        life: AgentOrigin,
     ) -> Option<AgentRecord> {
         let library = self.profiles().library;
         let said = meta.get("agent.runtime").and_then(Value::as_str);
@@ -229,17 +232,17 @@ impl Agents {
         let started = || library.for_command(argv);
         let profile = named.or_else(started)?;
         let new = match life {
-            Life::New => AgentRecord::new,
-            Life::Found => AgentRecord::found,
+            AgentOrigin::New => AgentRecord::new,
+            AgentOrigin::Recovered => AgentRecord::recovered,
         };
         Some(new(&profile.name, kernel.now()))
     }
 
     /// Follows the agent in a pane from now on, if its record says that there is one.
-    pub(crate) fn mind(&self, kernel: &Kernel, pane: &Arc<Pane>, life: Life) {
+    pub(crate) fn spawn_task(&self, kernel: &Kernel, pane: &Arc<Pane>, life: AgentOrigin) {
         let (info, output) = {
             let mut state = pane.lock();
-            let waiting = self.post.waiting(&pane.id);
+            let waiting = self.outbox.waiting(&pane.id);
             state.agent.iter_mut().for_each(|agent| agent.queued = waiting);
             let (Some(info), Some(output)) = (state.agent.clone(), state.output()) else { return };
             (info, output)
@@ -248,15 +251,15 @@ impl Agents {
             tracing::warn!(pane = %pane.id, profile = info.profile, "no profile of an agent");
             return;
         };
-        let (asks, inbox) = mpsc::channel(ASKS);
-        let (seen, watched) = watch::channel(Seen { info, turns: Turns::default() });
-        self.lock().insert(pane.id.clone(), Agent { asks, seen: watched });
-        let task = Task::new(kernel.clone(), pane.clone(), output, profile, (seen, life));
+        let (asks, inbox) = mpsc::channel(MAX_REQUESTS);
+        let (seen, watched) = watch::channel(AgentStatus { info, turns: Turns::default() });
+        self.lock().insert(pane.id.clone(), AgentHandle { requests: asks, status: watched });
+        let task = AgentTask::new(kernel.clone(), pane.clone(), output, profile, (seen, life));
         tokio::spawn(task.run(inbox));
     }
 
     /// The task of a living agent, if there is one.
-    pub(crate) fn listener(&self, pane: &PaneId) -> Option<Agent> {
+    pub(crate) fn find(&self, pane: &PaneId) -> Option<AgentHandle> {
         self.lock().get(pane).cloned()
     }
 
@@ -266,9 +269,9 @@ impl Agents {
     }
 
     /// An agent has ended: its task is over. A new one in a pane of the same name stays.
-    fn forget_ended(&self, pane: &PaneId, seen: &watch::Sender<Seen>) {
+    fn forget_ended(&self, pane: &PaneId, seen: &watch::Sender<AgentStatus>) {
         let mut living = self.lock();
-        if living.get(pane).is_some_and(|agent| agent.seen.same_channel(&seen.subscribe())) {
+        if living.get(pane).is_some_and(|agent| agent.status.same_channel(&seen.subscribe())) {
             living.remove(pane);
         }
     }

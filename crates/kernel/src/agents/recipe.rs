@@ -1,17 +1,17 @@
 //! What a profile says of how its program takes a prompt.
 
 use paned_policy::agent::Profile;
-use paned_policy::agent::profile::Typing;
-use paned_policy::delivery::{Interrupting, Recipe};
+use paned_policy::agent::profile::TypingMode;
+use paned_policy::delivery::{InterruptRecipe, Recipe};
 
 /// How often Enter is pressed at most while the text still stands in a composer that its profile describes.
 const PRESSES: u32 = 4;
 
 /// How the program of a profile takes a prompt.
-pub(super) fn of(profile: &Profile) -> Recipe {
+pub(super) fn recipe_for(profile: &Profile) -> Recipe {
     let (submit, interrupt) = (&profile.submit, &profile.interrupt);
     Recipe {
-        pastes: submit.typing == Typing::Paste,
+        pastes: submit.typing == TypingMode::Paste,
         submit: submit.enter.clone(),
         // What stands where a composer seems to be may be a line that was taken already: a second Enter could answer a
         // question that comes after it.
@@ -19,7 +19,7 @@ pub(super) fn of(profile: &Profile) -> Recipe {
         delay_ms: submit.delay_ms,
         newline: Vec::new(),
         clear: submit.clear.clone(),
-        interrupt: Interrupting {
+        interrupt: InterruptRecipe {
             keys: interrupt.keys.clone(),
             presses: u32::try_from(interrupt.presses).unwrap_or(1).max(1),
             within_ms: interrupt.within_ms,
@@ -29,11 +29,11 @@ pub(super) fn of(profile: &Profile) -> Recipe {
 }
 
 /// The text as it must be typed, so that the program takes it as a prompt.
-pub(super) fn dress(profile: &Profile, text: &str) -> Result<String, String> {
-    profile.submit.dress(text)
+pub(super) fn format_prompt(profile: &Profile, text: &str) -> Result<String, String> {
+    profile.submit.escape_prompt(text)
 }
 
 /// Whether a draft is the program's stand-in for a long paste.
-pub(super) fn stands_in(profile: &Profile, draft: &str) -> bool {
+pub(super) fn is_paste_placeholder(profile: &Profile, draft: &str) -> bool {
     profile.submit.pasted.iter().any(|pattern| pattern.is_in(draft))
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::AgentState;
-use paned_policy::agent::{Composer, Engine, Library, Look, Profile};
+use paned_policy::agent::{Composer, Engine, Profile, ProfileLibrary, ScreenSnapshot};
 use paned_substrate::processes::Processes;
 use tokio::time::Instant;
 
 use super::GENERIC;
 
 /// How long a profile may find no composer before the generic one takes over.
-const LOST: Duration = Duration::from_secs(20);
+const UNRECOGNISED_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a wrapper is looked at for a known program inside it.
-const WRAPPED: Duration = Duration::from_secs(60);
+const WRAPPER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often, at most.
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -48,49 +48,49 @@ impl Recognition {
     }
 
     /// The profile is another one: it has its own time to understand the screen.
-    pub(super) fn start_over(&mut self) {
+    pub(super) fn reset(&mut self) {
         (self.understood, self.replaced) = (Instant::now(), None);
     }
 
     /// When to look again although nothing was printed.
     pub(super) fn deadline(&self, engine: &Engine) -> Option<Instant> {
-        is_in_the_dark(engine).then(|| self.understood + LOST)
+        is_unrecognised(engine).then(|| self.understood + UNRECOGNISED_TIMEOUT)
     }
 
     /// A profile that fits better than the one that is used.
     pub(super) fn step(
         &mut self,
         engine: &Engine,
-        look: Option<&Look>,
-        library: impl FnOnce() -> Arc<Library>,
+        look: Option<&ScreenSnapshot>,
+        library: impl FnOnce() -> Arc<ProfileLibrary>,
     ) -> Option<Arc<Profile>> {
         let now = Instant::now();
-        if self.version.is_none() && now < self.started + WRAPPED {
+        if self.version.is_none() && now < self.started + WRAPPER_TIMEOUT {
             self.version = look.and_then(|look| engine.profile().version_on(look));
         }
         if engine.profile().is_generic() {
-            return self.known(now, look, library);
+            return self.known_profile(now, look, library);
         }
-        if !is_in_the_dark(engine) {
+        if !is_unrecognised(engine) {
             (self.understood, self.replaced) = (now, None);
             return None;
         }
-        if now < self.understood + LOST {
+        if now < self.understood + UNRECOGNISED_TIMEOUT {
             return None;
         }
         self.understood = now;
         let generic = library().get(GENERIC).cloned()?;
         self.replaced = Some(engine.profile().clone());
-        Some(Arc::new(engine.profile().read_by(&generic)))
+        Some(Arc::new(engine.profile().with_generic_screen(&generic)))
     }
 
     /// The profile of a known program: the one that was replaced and understands its screen again, or that of a program
     /// inside a wrapper.
-    fn known(
+    fn known_profile(
         &mut self,
         now: Instant,
-        look: Option<&Look>,
-        library: impl FnOnce() -> Arc<Library>,
+        look: Option<&ScreenSnapshot>,
+        library: impl FnOnce() -> Arc<ProfileLibrary>,
     ) -> Option<Arc<Profile>> {
         if let Some(replaced) = &self.replaced {
             let is_understood = look.is_some_and(|look| {
@@ -99,7 +99,7 @@ impl Recognition {
             return is_understood.then(|| self.replaced.take()).flatten();
         }
         let is_due = self.looked.is_none_or(|looked| looked + EVERY <= now);
-        if !is_due || self.started + WRAPPED < now {
+        if !is_due || self.started + WRAPPER_TIMEOUT < now {
             return None;
         }
         self.looked = Some(now);
@@ -112,17 +112,17 @@ impl Recognition {
     /// What makes the judgement doubtful: a profile that was replaced, a version that is newer than the profile.
     pub(super) fn warnings(&self, engine: &Engine) -> Vec<String> {
         let replaced = self.replaced.as_ref().map(|replaced| {
-            let (name, seconds) = (&replaced.name, LOST.as_secs());
+            let (name, seconds) = (&replaced.name, UNRECOGNISED_TIMEOUT.as_secs());
             format!(
                 "the profile `{name}` found no composer for {seconds} s, so the agent is judged by what every program \
                  shows"
             )
         });
-        replaced.into_iter().chain(self.newer(engine)).collect()
+        replaced.into_iter().chain(self.newer_version_warning(engine)).collect()
     }
 
     /// A warning where the program is newer than what its profile was tried with, and the evidence is weak.
-    fn newer(&self, engine: &Engine) -> Option<String> {
+    fn newer_version_warning(&self, engine: &Engine) -> Option<String> {
         let is_weak = self.replaced.is_some() || engine.judgement().confidence < WEAK;
         let version = self.version.as_ref().filter(|_| is_weak)?;
         let profile = self.replaced.as_ref().unwrap_or(engine.profile());
@@ -135,7 +135,7 @@ impl Recognition {
 }
 
 /// Whether the profile describes a screen, and makes nothing of this one.
-fn is_in_the_dark(engine: &Engine) -> bool {
+fn is_unrecognised(engine: &Engine) -> bool {
     let profile = engine.profile();
     let describes = profile.composer.is_some() && !profile.is_generic();
     describes && matches!(engine.judgement().state, AgentState::Starting | AgentState::Unknown)

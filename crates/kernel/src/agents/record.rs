@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use paned_model::{AgentInfo, AgentState, Source, Time};
+use paned_model::{AgentInfo, AgentState, StateSource, Time};
 use paned_policy::agent::Permissions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::worktree::Worktree;
-use crate::panes::Record;
+use crate::panes::PaneRecord;
 
 /// What is remembered of an agent: what it is judged by, how it was started, and what was last told of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,13 +22,13 @@ pub(crate) struct AgentRecord {
     pub(crate) since: Time,
     /// How it was started, when `agent:create` did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) made: Option<Made>,
+    pub(crate) made: Option<AgentLaunch>,
 }
 
 /// How an agent was started, so that it can be started again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Made {
+pub(crate) struct AgentLaunch {
     /// The command line that was asked for in place of the profile's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) argv: Option<Vec<String>>,
@@ -46,13 +46,13 @@ pub(crate) struct Made {
     pub(crate) trust: bool,
     /// Whether it is started again when it fails.
     #[serde(default)]
-    pub(crate) restart: Restart,
+    pub(crate) restart: RestartPolicy,
     /// How often it was started again, one failure after the other.
     #[serde(default)]
     pub(crate) attempt: u32,
     /// Whether what follows its end has been done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) settled: bool,
+    pub(crate) exit_handled: bool,
     /// The worktree that was made for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<Worktree>,
@@ -61,7 +61,7 @@ pub(crate) struct Made {
 /// Whether an agent is started again by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Restart {
+pub(crate) enum RestartPolicy {
     /// It is not.
     #[default]
     Never,
@@ -77,12 +77,12 @@ impl AgentRecord {
     }
 
     /// An agent that was there before anybody followed it.
-    pub(crate) fn found(profile: &str, now: Time) -> Self {
+    pub(crate) fn recovered(profile: &str, now: Time) -> Self {
         Self { state: AgentState::Unknown, ..Self::new(profile, now) }
     }
 
     /// What can be said of the agent in a pane before anybody has looked at it.
-    pub(crate) fn known_of(record: &Record) -> Option<AgentInfo> {
+    pub(crate) fn initial_info(record: &PaneRecord) -> Option<AgentInfo> {
         let agent = record.agent.as_ref()?;
         let (state, since) = match record.end {
             Some(end) => (AgentState::Exited, end.at),
@@ -95,7 +95,7 @@ impl AgentRecord {
             dialog: None,
             until: None,
             since,
-            source: Source::Process,
+            source: StateSource::Process,
             confidence: 1.0,
             context_percent: None,
             queued: 0,

@@ -6,16 +6,16 @@ use paned_model::{AgentState, BlockKind, Refusal, Time};
 use paned_substrate::Output;
 use paned_term::Screen;
 
-use super::cast::Cast;
-use super::log::{Moment, Recalled, What};
-use super::{Agent, Ask};
+use super::asciicast::AsciicastWriter;
+use super::history::{HistoryEntry, HistoryEvent, HistorySlice};
+use super::{AgentHandle, AgentRequest};
 use crate::panes::Pane;
-use crate::panes::lens::{Budget, Known};
+use crate::panes::live_screen::{DrawBudget, ScreenHints};
 
 /// A recording.
-pub(crate) struct Recording {
+pub(crate) struct AgentRecording {
     /// It, as asciicast v2.
-    pub(crate) cast: String,
+    pub(crate) asciicast: String,
     /// What it was taken to do, and when, in milliseconds from its beginning.
     pub(crate) states: Vec<(u64, AgentState, Option<BlockKind>)>,
     /// When it begins.
@@ -26,31 +26,33 @@ pub(crate) struct Recording {
 
 /// Records what an agent did since then, of at most so many bytes.
 pub(crate) async fn record(
-    agent: &Agent,
+    agent: &AgentHandle,
     pane: &Arc<Pane>,
     since: Time,
     most: usize,
-) -> Result<Recording, Refusal> {
+) -> Result<AgentRecording, Refusal> {
     let output = pane.readable()?;
-    let recalled = agent.ask(|reply| Ask::Recall(since, reply)).await;
+    let recalled = agent.ask(|reply| AgentRequest::History(since, reply)).await;
     let recalled = recalled.unwrap_or_default();
-    let known = pane.known(output.as_ref());
+    let known = pane.screen_hints(output.as_ref());
     let make = move || write(output.as_ref(), &known, since, &recalled, most);
     tokio::task::spawn_blocking(make).await.map_err(Refusal::internal)
 }
 
 fn write(
     output: &dyn Output,
-    known: &Known,
+    known: &ScreenHints,
     since: Time,
-    recalled: &Recalled,
+    recalled: &HistorySlice,
     most: usize,
-) -> Recording {
-    let moments = &recalled.moments;
+) -> AgentRecording {
+    let moments = &recalled.entries;
     let start = moments.first().map_or(since, |moment| moment.at);
-    let at = |moment: &Moment| match moment.what {
-        What::Printed(end) | What::Typed(end, _) | What::Resized(end, _) => Some(end),
-        What::Does(..) => None,
+    let at = |moment: &HistoryEntry| match moment.what {
+        HistoryEvent::Printed(end)
+        | HistoryEvent::Typed(end, _)
+        | HistoryEvent::Resized(end, _) => Some(end),
+        HistoryEvent::State(..) => None,
     };
     // The first output there is belongs to before: what it made is the screen to begin with.
     let begin = moments.iter().find_map(at).unwrap_or_else(|| output.end());
@@ -62,22 +64,28 @@ fn write(
     }
     let size = screen.view().size;
     let read = |from: u64, to: u64| bytes(output, from, to);
-    let (cast, is_cut) = Cast::new(start, size, &screen.dump(), begin, &read).write(moments, most);
+    let (cast, is_cut) =
+        AsciicastWriter::new(start, size, &screen.dump(), begin, &read).write(moments, most);
     let states = moments.iter().filter_map(|moment| match moment.what {
-        What::Does(state, kind) => Some((moment.at.since(start), state, kind)),
-        What::Printed(_) | What::Typed(..) | What::Resized(..) => None,
+        HistoryEvent::State(state, kind) => Some((moment.at.since(start), state, kind)),
+        HistoryEvent::Printed(_) | HistoryEvent::Typed(..) | HistoryEvent::Resized(..) => None,
     });
-    Recording { cast, states: states.collect(), start, is_cut: is_cut || recalled.is_cut }
+    AgentRecording {
+        asciicast: cast,
+        states: states.collect(),
+        start,
+        is_cut: is_cut || recalled.is_cut,
+    }
 }
 
 /// What was to be seen at an offset, as far as that can still be told.
-fn screen_at(output: &dyn Output, known: &Known, at: u64) -> Option<Screen> {
-    let mut drawn = known.blank(output, output.first(), 0);
-    let budget = Budget::new();
+fn screen_at(output: &dyn Output, known: &ScreenHints, at: u64) -> Option<Screen> {
+    let mut drawn = known.blank_screen(output, output.first(), 0);
+    let budget = DrawBudget::new();
     let first = drawn.at();
     let mut goes_on = || !budget.is_spent(at.saturating_sub(first));
     while let Err(gap) = drawn.catch_up_while(output, at, 0, &mut goes_on).ok()? {
-        drawn = known.blank(output, gap.first, 0);
+        drawn = known.blank_screen(output, gap.first, 0);
     }
     Some(drawn.into_screen())
 }

@@ -28,7 +28,7 @@ pub(crate) struct Worktree {
 
 /// What is wanted of a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct WorktreeRequest {
     /// The branch; a new one is made up when left out.
     pub(crate) branch: Option<String>,
     /// Where a new branch begins; where the folder is now when left out.
@@ -37,7 +37,7 @@ pub(crate) struct Wanted {
 
 /// What became of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum WorktreeCleanup {
     /// It is gone; whether its branch is kept, because there are commits on it.
     Removed {
         /// Whether there are commits on its branch.
@@ -57,13 +57,13 @@ impl Worktree {
         kernel: &Kernel,
         id: &PaneId,
         folder: &Path,
-        wanted: Wanted,
+        wanted: WorktreeRequest,
     ) -> Result<(Self, PathBuf), Refusal> {
         let home = kernel.setup().worktrees.as_ref().ok_or_else(|| {
             Refusal::new(Code::Unavailable, "this server was set up without a place for worktrees")
         })?;
-        let (repository, prefix) = find(kernel, folder).await?;
-        let here = Git::around(kernel, folder).await?;
+        let (repository, prefix) = find_repository(kernel, folder).await?;
+        let here = Git::containing(kernel, folder).await?;
         let from = check_name("base", wanted.base.as_deref().unwrap_or("HEAD"))?;
         let commit = format!("{from}^{{commit}}");
         let base = here.run(&["rev-parse", "--verify", "--quiet", &commit]).await;
@@ -71,9 +71,9 @@ impl Worktree {
             let sentence = format!("`{from}` is no commit of {}", repository.display());
             Refusal::invalid(sentence)
         })?;
-        let git = Git::of(kernel, &repository).await?;
-        let (branch, is_new) = choose(&git, id, wanted.branch).await?;
-        let path = free(home, id.as_str());
+        let git = Git::in_repository(kernel, &repository).await?;
+        let (branch, is_new) = choose_branch(&git, id, wanted.branch).await?;
+        let path = free_path(home, id.as_str());
         let place = path.to_string_lossy().into_owned();
         // Without a checkout: the configuration may have parts that hold only in this worktree or on this branch, and
         // name filters to run. They are read first.
@@ -106,16 +106,16 @@ impl Worktree {
     }
 
     /// Removes it, unless something in it would be lost.
-    pub(crate) async fn leave(&self, kernel: &Kernel) -> Left {
+    pub(crate) async fn cleanup(&self, kernel: &Kernel) -> WorktreeCleanup {
         if !self.path.exists() {
-            if let Ok(git) = Git::of(kernel, &self.repository).await {
+            if let Ok(git) = Git::in_repository(kernel, &self.repository).await {
                 let _ = git.run(&["worktree", "prune"]).await;
             }
-            return Left::Removed { keeps_branch: true };
+            return WorktreeCleanup::Removed { keeps_branch: true };
         }
         match self.remove(kernel).await {
-            Ok(keeps_branch) => Left::Removed { keeps_branch },
-            Err(refusal) => Left::Kept(refusal.sentence),
+            Ok(keeps_branch) => WorktreeCleanup::Removed { keeps_branch },
+            Err(refusal) => WorktreeCleanup::Kept(refusal.sentence),
         }
     }
 
@@ -143,7 +143,7 @@ impl Worktree {
             return keep(format!("{loose} commits in it are on no branch"));
         }
         let place = self.path.to_string_lossy();
-        let git = Git::of(kernel, &self.repository).await?;
+        let git = Git::in_repository(kernel, &self.repository).await?;
         // By force, because otherwise git would look again, and believe the tree where its repository is.
         git.run(&["worktree", "remove", "--force", &place]).await?;
         Ok(!self.drop_branch(&git).await)
@@ -180,9 +180,9 @@ impl Worktree {
 
 /// The repository that a folder is in, and where in it. It is named by what all its worktrees share: any one of
 /// them may go.
-async fn find(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refusal> {
+async fn find_repository(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refusal> {
     let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix"];
-    let found = async { Git::around(kernel, folder).await?.run(&ask).await };
+    let found = async { Git::containing(kernel, folder).await?.run(&ask).await };
     let found = found.await.map_err(|refusal| match refusal.code {
         Code::Conflict => Refusal::invalid(format!(
             "`worktree` needs `cwd` to be in a git repository; {} is not",
@@ -196,7 +196,7 @@ async fn find(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refus
 }
 
 /// The branch, and whether it is to be made.
-async fn choose(
+async fn choose_branch(
     git: &Git<'_>,
     id: &PaneId,
     wanted: Option<String>,
@@ -235,7 +235,7 @@ fn check_name<'a>(field: &str, name: &'a str) -> Result<&'a str, Refusal> {
 }
 
 /// A place that nobody has.
-fn free(home: &Path, id: &str) -> PathBuf {
+fn free_path(home: &Path, id: &str) -> PathBuf {
     let places = std::iter::once(home.join(id));
     let mut places = places.chain((2..).map(|n| home.join(format!("{id}-{n}"))));
     places.find(|place| !place.exists()).unwrap_or_else(|| home.join(id))

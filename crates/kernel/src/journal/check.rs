@@ -20,7 +20,7 @@ const FRAME_HEADER: usize = 24;
 
 /// What is at the journal's path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Files {
+pub(super) enum JournalFileState {
     /// No database yet.
     Fresh,
     /// One that looks whole from outside.
@@ -28,25 +28,27 @@ pub(super) enum Files {
 }
 
 /// Looks at the files. A header that is not ours and pages that are nowhere are damage.
-pub(super) fn files(path: &Path) -> Result<Files, Error> {
+pub(super) fn inspect_files(path: &Path) -> Result<JournalFileState, Error> {
     let mut file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Files::Fresh),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(JournalFileState::Fresh);
+        }
         Err(error) => return Err(error.into()),
     };
     let len = file.metadata()?.len();
     if len == 0 {
-        return Ok(Files::Fresh);
+        return Ok(JournalFileState::Fresh);
     }
     let mut header = [0; HEADER];
     file.read_exact(&mut header).map_err(|_| Error::Damaged("the header is cut short"))?;
     let pages = page_count(&header)?;
     let present = u32::try_from(len / PAGE as u64).unwrap_or(u32::MAX);
     // A kill in the middle of a checkpoint leaves a short file whose other pages are still in the log.
-    if present < pages && !log_has(path, present + 1..=pages)? {
+    if present < pages && !wal_has(path, present + 1..=pages)? {
         return Err(Error::Damaged("the file is cut short"));
     }
-    Ok(Files::Present)
+    Ok(JournalFileState::Present)
 }
 
 /// How many pages the header promises, if it is one of ours.
@@ -64,14 +66,14 @@ fn page_count(header: &[u8; HEADER]) -> Result<u32, Error> {
 }
 
 /// Whether there is a write-ahead log with anything in it.
-pub(super) fn has_log(path: &Path) -> bool {
-    fs::metadata(beside(path, "-wal"))
+pub(super) fn has_wal(path: &Path) -> bool {
+    fs::metadata(with_suffix(path, "-wal"))
         .is_ok_and(|log| LOG_HEADER < usize::try_from(log.len()).unwrap_or(0))
 }
 
 /// Whether the write-ahead log holds all these pages.
-fn log_has(path: &Path, mut pages: impl Iterator<Item = u32>) -> Result<bool, Error> {
-    let log = match fs::read(beside(path, "-wal")) {
+fn wal_has(path: &Path, mut pages: impl Iterator<Item = u32>) -> Result<bool, Error> {
+    let log = match fs::read(with_suffix(path, "-wal")) {
         Ok(log) => log,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error.into()),
@@ -87,7 +89,7 @@ fn number(bytes: &[u8]) -> u32 {
 }
 
 /// The path with something appended to its name.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()

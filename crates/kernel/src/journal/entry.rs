@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// One event as it is stored and served. The payload is JSON text already, so that a thousand readers cost
 /// one serialisation.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Rises by one, never reused.
     pub id: EventId,
     /// When it was recorded.
@@ -18,27 +18,27 @@ pub struct Entry {
     pub name: String,
     /// JSON text.
     pub payload: String,
-    shown: [OnceLock<Bytes>; Door::COUNT],
+    encoded: [OnceLock<Bytes>; EventEncoding::COUNT],
 }
 
 /// Where events are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum EventEncoding {
     /// In a server-sent event stream.
-    Stream,
+    Sse,
     /// In a WebSocket.
-    Socket,
+    WebSocket,
 }
 
-impl Door {
+impl EventEncoding {
     pub(super) const COUNT: usize = 2;
 }
 
-impl Entry {
+impl JournalEntry {
     /// An event.
     #[must_use]
     pub fn new(id: EventId, time: Time, name: String, payload: String) -> Self {
-        Self { id, time, name, payload, shown: Default::default() }
+        Self { id, time, name, payload, encoded: Default::default() }
     }
 
     /// About how many bytes it has in memory and on the wire.
@@ -63,20 +63,20 @@ impl Entry {
 
     /// As it is shown at a door: made by the first who needs it, and kept for all the others while the event is
     /// in memory.
-    pub fn shown(&self, door: Door, show: impl FnOnce(&Self) -> Bytes) -> &Bytes {
-        self.shown[door as usize].get_or_init(|| show(self))
+    pub fn encoded(&self, door: EventEncoding, show: impl FnOnce(&Self) -> Bytes) -> &Bytes {
+        self.encoded[door as usize].get_or_init(|| show(self))
     }
 }
 
 /// How it was shown makes no difference.
-impl PartialEq for Entry {
+impl PartialEq for JournalEntry {
     fn eq(&self, other: &Self) -> bool {
         let parts = |entry: &Self| (entry.id, entry.time);
         parts(self) == parts(other) && self.name == other.name && self.payload == other.payload
     }
 }
 
-impl Eq for Entry {}
+impl Eq for JournalEntry {}
 
 #[cfg(test)]
 mod tests {
@@ -84,11 +84,14 @@ mod tests {
 
     #[test]
     fn it_is_shown_once_at_each_door() {
-        let entry = Entry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned());
-        let show = |text: &'static str| move |_: &Entry| Bytes::from_static(text.as_bytes());
-        assert_eq!(entry.shown(Door::Stream, show("first")), "first");
-        assert_eq!(entry.shown(Door::Stream, show("second")), "first");
-        assert_eq!(entry.shown(Door::Socket, show("third")), "third");
-        assert_eq!(entry, Entry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned()));
+        let entry = JournalEntry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned());
+        let show = |text: &'static str| move |_: &JournalEntry| Bytes::from_static(text.as_bytes());
+        assert_eq!(entry.encoded(EventEncoding::Sse, show("first")), "first");
+        assert_eq!(entry.encoded(EventEncoding::Sse, show("second")), "first");
+        assert_eq!(entry.encoded(EventEncoding::WebSocket, show("third")), "third");
+        assert_eq!(
+            entry,
+            JournalEntry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned())
+        );
     }
 }

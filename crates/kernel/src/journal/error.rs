@@ -61,7 +61,7 @@ impl Error {
     }
 
     /// Whether there was no room: not damage, and it ends by itself.
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn is_disk_full(&self) -> bool {
         match self {
             Self::File(error) => is_out_of_room(error),
             Self::Database(Sql::SqliteFailure(error, _)) => {

@@ -2,17 +2,17 @@
 
 use std::sync::Mutex;
 
-use paned_model::Include;
+use paned_model::EventFilter;
 
 use super::lock;
 
 /// The distinct include lists and how many readers have each: few, however many the readers.
 #[derive(Default)]
-pub(super) struct Interest(Mutex<Vec<(Include, usize)>>);
+pub(super) struct Interest(Mutex<Vec<(EventFilter, usize)>>);
 
 impl Interest {
     /// A reader came.
-    pub(super) fn add(&self, include: &Include) {
+    pub(super) fn add(&self, include: &EventFilter) {
         let mut lists = lock(&self.0);
         match lists.iter_mut().find(|(list, _)| list == include) {
             Some((_, readers)) => *readers += 1,
@@ -21,7 +21,7 @@ impl Interest {
     }
 
     /// A reader went.
-    pub(super) fn remove(&self, include: &Include) {
+    pub(super) fn remove(&self, include: &EventFilter) {
         let mut lists = lock(&self.0);
         if let Some((_, readers)) = lists.iter_mut().find(|(list, _)| list == include) {
             *readers -= 1;

@@ -4,34 +4,34 @@
 
 use super::rows;
 use super::wal::PAGE;
-use super::{Entry, Record};
+use super::{JournalEntry, JournalRecord};
 
 /// A page of a table that holds rows.
 const LEAF: u8 = 0x0d;
 /// The longest row that is in its page alone.
-const LONGEST_LOCAL: usize = PAGE - 35;
+const MAX_LOCAL: usize = PAGE - 35;
 /// How much of a longer one is there at least.
-const LEAST_LOCAL: usize = (PAGE - 12) * 32 / 255 - 23;
+const MIN_LOCAL: usize = (PAGE - 12) * 32 / 255 - 23;
 /// How much of it is in each page of the rest.
 const OVERFLOW: usize = PAGE - 4;
 /// The longest row that is put together.
-const LONGEST: u64 = 64 << 20;
+const MAX_ROW: u64 = 64 << 20;
 
 /// A row of one of our tables.
-pub(super) enum Found {
-    Event(Entry),
-    Record(Record),
+pub(super) enum RecoveredRow {
+    Event(JournalEntry),
+    Record(JournalRecord),
 }
 
 /// One value of a row.
-enum Value {
+enum SqliteValue {
     Null,
     Number(i64),
     Text(String),
 }
 
 /// The rows in a page. `page_at` finds the pages that long rows go on in.
-pub(super) fn rows(page: &[u8], page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Vec<Found> {
+pub(super) fn rows(page: &[u8], page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Vec<RecoveredRow> {
     let is_leaf = page.len() == PAGE && page[0] == LEAF;
     let count = if is_leaf { usize::from(page[3]) << 8 | usize::from(page[4]) } else { 0 };
     let pointers = page.get(8..).unwrap_or_default().chunks_exact(2).take(count);
@@ -39,30 +39,32 @@ pub(super) fn rows(page: &[u8], page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Vec
     offsets.filter_map(|at| row(page, at, page_at)).collect()
 }
 
-fn row(page: &[u8], at: usize, page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Option<Found> {
+fn row(page: &[u8], at: usize, page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Option<RecoveredRow> {
     let mut cell = page.get(at..)?;
     let length = varint(&mut cell)?;
     let id = varint(&mut cell)?;
-    if LONGEST < length {
+    if MAX_ROW < length {
         return None;
     }
     let payload = payload(cell, usize::try_from(length).ok()?, page_at)?;
     let mut values = values(&payload)?.into_iter();
     match (values.next()?, values.next()?, values.next()?, values.next()?, values.next()?) {
         (
-            Value::Null,
-            Value::Number(time),
-            Value::Text(name),
-            Value::Text(text),
-            Value::Number(sum),
-        ) => rows::sound_entry(id, time, (name, text), sum).map(Found::Event),
+            SqliteValue::Null,
+            SqliteValue::Number(time),
+            SqliteValue::Text(name),
+            SqliteValue::Text(text),
+            SqliteValue::Number(sum),
+        ) => rows::verified_entry(id, time, (name, text), sum).map(RecoveredRow::Event),
         (
-            Value::Null,
-            Value::Text(kind),
-            Value::Text(key),
-            Value::Text(value),
-            Value::Number(sum),
-        ) => rows::sound_record(Record { kind, key, value }, sum).map(Found::Record),
+            SqliteValue::Null,
+            SqliteValue::Text(kind),
+            SqliteValue::Text(key),
+            SqliteValue::Text(value),
+            SqliteValue::Number(sum),
+        ) => {
+            rows::verified_record(JournalRecord { kind, key, value }, sum).map(RecoveredRow::Record)
+        }
         _ => None,
     }
 }
@@ -73,11 +75,11 @@ fn payload(
     length: usize,
     page_at: &dyn Fn(u32) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
-    if length <= LONGEST_LOCAL {
+    if length <= MAX_LOCAL {
         return cell.get(..length).map(<[u8]>::to_vec);
     }
-    let fitting = LEAST_LOCAL + (length - LEAST_LOCAL) % OVERFLOW;
-    let local = if fitting <= LONGEST_LOCAL { fitting } else { LEAST_LOCAL };
+    let fitting = MIN_LOCAL + (length - MIN_LOCAL) % OVERFLOW;
+    let local = if fitting <= MAX_LOCAL { fitting } else { MIN_LOCAL };
     let mut bytes = cell.get(..local)?.to_vec();
     let mut next = u32::from_be_bytes(cell.get(local..local + 4)?.try_into().ok()?);
     while bytes.len() < length {
@@ -90,7 +92,7 @@ fn payload(
 }
 
 /// The values of a row: first what each of them is, then all of them.
-fn values(payload: &[u8]) -> Option<Vec<Value>> {
+fn values(payload: &[u8]) -> Option<Vec<SqliteValue>> {
     let mut header = payload;
     let length = usize::try_from(varint(&mut header)?).ok()?;
     let mut body = payload.get(length..)?;
@@ -102,28 +104,28 @@ fn values(payload: &[u8]) -> Option<Vec<Value>> {
     Some(values)
 }
 
-fn value(kind: u64, body: &mut &[u8]) -> Option<Value> {
+fn value(kind: u64, body: &mut &[u8]) -> Option<SqliteValue> {
     let mut take = |length: usize| {
         let (taken, rest) = body.split_at_checked(length)?;
         *body = rest;
         Some(taken)
     };
     match kind {
-        0 => Some(Value::Null),
+        0 => Some(SqliteValue::Null),
         1..=6 => take([1, 2, 3, 4, 6, 8][usize::try_from(kind).ok()? - 1]).map(integer),
-        8 | 9 => Some(Value::Number(i64::from(kind == 9))),
+        8 | 9 => Some(SqliteValue::Number(i64::from(kind == 9))),
         13.. if kind % 2 == 1 => {
             let bytes = take(usize::try_from((kind - 13) / 2).ok()?)?;
-            Some(Value::Text(String::from_utf8(bytes.to_vec()).ok()?))
+            Some(SqliteValue::Text(String::from_utf8(bytes.to_vec()).ok()?))
         }
         _ => None,
     }
 }
 
 /// A number of any length, the greatest byte first, with a sign.
-fn integer(bytes: &[u8]) -> Value {
+fn integer(bytes: &[u8]) -> SqliteValue {
     let start = if bytes[0] & 0x80 == 0 { 0 } else { -1 };
-    Value::Number(bytes.iter().fold(start, |number, byte| number << 8 | i64::from(*byte)))
+    SqliteValue::Number(bytes.iter().fold(start, |number, byte| number << 8 | i64::from(*byte)))
 }
 
 /// A number of one to nine bytes.

@@ -7,7 +7,7 @@
 //! A killed process loses nothing that was published. A power cut may lose the last moments (SQLite
 //! runs with `synchronous=NORMAL`), but their ids are not given again: a mark beside the database sees to
 //! it. While the disk refuses writes, what was recorded waits in memory, up to a bound, and is tried again.
-//! [`Journal::committed`] answers with the error meanwhile, [`Journal::trouble`] says why, so that the kernel can
+//! [`Journal::committed`] answers with the error meanwhile, [`Journal::write_error`] says why, so that the kernel can
 //! refuse new work, and [`Journal::withdraw`] takes back what is not committed, so that it can undo what was under way.
 //!
 //! It never waits for a reader, never touches SQLite on a task, and never knows what an event means.
@@ -15,7 +15,7 @@
 mod check;
 mod entry;
 mod error;
-mod high;
+mod high_water;
 mod interest;
 mod leaf;
 mod portion;
@@ -38,21 +38,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use paned_model::{EventId, Include, Time};
+use paned_model::{EventFilter, EventId, Time};
 
-pub use entry::{Door, Entry};
+pub use entry::{EventEncoding, JournalEntry};
 pub use error::Error;
-pub use portion::Portion;
-pub use queue::Ticket;
-pub use reader::{Batch, Reader};
-use shared::{Setup, Shared};
-use sqlite::Sqlite;
+pub use portion::EventBatch;
+pub use queue::CommitTicket;
+pub use reader::{Batch, JournalReader};
+use shared::{JournalSetup, JournalShared};
+use sqlite::SqliteStore;
 pub use store::FakeDisk;
-use store::Memory;
+use store::MemoryStore;
 
 /// An event that has no id yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct EventDraft {
     /// `noun:past`, as in `pane:created`.
     pub name: String,
     /// JSON text.
@@ -61,7 +61,7 @@ pub struct Draft {
 
 /// What happens to a small durable record, in the same transaction as the events that tell of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum RecordChange {
     /// Write it, over an older one of the same kind and key.
     Put {
         /// Which table of the kernel it belongs to.
@@ -88,7 +88,7 @@ pub enum Change {
 
 /// A small durable record as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct JournalRecord {
     /// Which table of the kernel it belongs to.
     pub kind: String,
     /// Which of its kind.
@@ -99,46 +99,46 @@ pub struct Record {
 
 /// How a journal is kept.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct JournalOptions {
     /// How much of it.
-    pub keep: Keep,
+    pub retention: JournalRetention,
     /// Whether there must be one already, because something else in its folder says that a server ran there. If there
     /// is none, it was lost, and ids go on far beyond those that may have been given.
-    pub is_used: bool,
+    pub must_exist: bool,
     /// The clock.
     pub now: fn() -> Time,
 }
 
 /// How much is kept: the newest events within both limits, about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
+pub struct JournalRetention {
     /// How many events.
     pub events: u64,
     /// Bytes of the events' names and payloads.
     pub bytes: u64,
 }
 
-impl Keep {
+impl JournalRetention {
     /// Everything.
     pub const ALL: Self = Self { events: u64::MAX, bytes: u64::MAX };
 }
 
 /// What was found when a journal was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedJournal {
     /// All records, by kind and key.
-    pub records: Vec<Record>,
+    pub records: Vec<JournalRecord>,
     /// The oldest event that is kept.
     pub first: Option<EventId>,
     /// The id that new events go on after.
     pub last: EventId,
     /// Set when the files were damaged.
-    pub recovery: Option<Recovery>,
+    pub recovery: Option<JournalRecovery>,
 }
 
-/// What was saved from damaged files. Ids between `last` and [`Opened::last`] are lost or were never given.
+/// What was saved from damaged files. Ids between `last` and [`OpenedJournal::last`] are lost or were never given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recovery {
+pub struct JournalRecovery {
     /// What was wrong.
     pub cause: String,
     /// How many events could be read.
@@ -146,27 +146,32 @@ pub struct Recovery {
     /// The last of them.
     pub last: Option<EventId>,
     /// Where the damaged files are now.
-    pub aside: Vec<PathBuf>,
+    pub damaged_files: Vec<PathBuf>,
 }
 
 /// A cheap handle to the journal. Dropping the last one writes what is queued and ends the writer.
 #[derive(Clone)]
 pub struct Journal {
-    owner: Arc<Owner>,
+    inner: Arc<JournalInner>,
 }
 
-struct Owner {
-    shared: Arc<Shared>,
+struct JournalInner {
+    shared: Arc<JournalShared>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Journal {
     /// Opens the journal at this path, or makes one. Blocks: call it before there are tasks, or from a blocking one.
-    pub fn open(path: &Path, options: Options) -> Result<(Self, Opened), Error> {
-        let (store, opened) = Sqlite::open(path, options.is_used)?;
+    pub fn open(path: &Path, options: JournalOptions) -> Result<(Self, OpenedJournal), Error> {
+        let (store, opened) = SqliteStore::open(path, options.must_exist)?;
         let last = opened.last;
-        let Options { keep, now, .. } = options;
-        let shared = Arc::new(Shared::new(Setup { store: Box::new(store), last, keep, now }));
+        let JournalOptions { retention: keep, now, .. } = options;
+        let shared = Arc::new(JournalShared::new(JournalSetup {
+            store: Box::new(store),
+            last,
+            retention: keep,
+            now,
+        }));
         let writer = writer::spawn(Arc::clone(&shared))?;
         Ok((Self::with(shared, Some(writer)), opened))
     }
@@ -174,77 +179,87 @@ impl Journal {
     /// A journal in memory that commits within `record`, without a thread: for tests.
     #[must_use]
     pub fn memory() -> Self {
-        let store = Box::new(Memory::default());
-        let setup = Setup { store, last: EventId(0), keep: Keep::ALL, now: wall_clock };
-        Self::with(Arc::new(Shared::new(setup)), None)
+        let store = Box::new(MemoryStore::default());
+        let setup = JournalSetup {
+            store,
+            last: EventId(0),
+            retention: JournalRetention::ALL,
+            now: wall_clock,
+        };
+        Self::with(Arc::new(JournalShared::new(setup)), None)
     }
 
     /// A journal on a disk that can be made full: for tests.
     ///
     /// # Errors
     /// When its thread cannot be started.
-    pub fn on(disk: &FakeDisk) -> Result<Self, Error> {
+    pub fn on_disk(disk: &FakeDisk) -> Result<Self, Error> {
         let store = Box::new(disk.clone());
-        let setup = Setup { store, last: EventId(0), keep: Keep::ALL, now: wall_clock };
-        let shared = Arc::new(Shared::new(setup));
+        let setup = JournalSetup {
+            store,
+            last: EventId(0),
+            retention: JournalRetention::ALL,
+            now: wall_clock,
+        };
+        let shared = Arc::new(JournalShared::new(setup));
         let writer = writer::spawn(Arc::clone(&shared))?;
         Ok(Self::with(shared, Some(writer)))
     }
 
-    fn with(shared: Arc<Shared>, writer: Option<JoinHandle<()>>) -> Self {
-        Self { owner: Arc::new(Owner { shared, writer: Mutex::new(writer) }) }
+    fn with(shared: Arc<JournalShared>, writer: Option<JoinHandle<()>>) -> Self {
+        Self { inner: Arc::new(JournalInner { shared, writer: Mutex::new(writer) }) }
     }
 
     /// Numbers the events and queues them and the changes as one transaction. Never waits, so it may be
     /// called from anywhere.
-    pub fn record(&self, drafts: Vec<Draft>, changes: Vec<Change>) -> Ticket {
-        self.owner.shared.record(drafts, changes)
+    pub fn record(&self, drafts: Vec<EventDraft>, changes: Vec<RecordChange>) -> CommitTicket {
+        self.inner.shared.record(drafts, changes)
     }
 
     /// Waits until that `record` is in the journal. While the disk refuses, answers
     /// [`Error::Unwritten`] at once: the events stay queued and are tried again.
-    pub async fn committed(&self, ticket: Ticket) -> Result<(), Error> {
-        self.owner.shared.committed(ticket).await
+    pub async fn committed(&self, ticket: CommitTicket) -> Result<(), Error> {
+        self.inner.shared.committed(ticket).await
     }
 
     /// Takes back what these calls recorded, all of it or nothing: its changes are never made, and each of its events
     /// becomes `journal:withdrawn`, so that no id is given again. Answers false when part of it is committed.
-    pub async fn withdraw(&self, tickets: &[Ticket]) -> bool {
-        self.owner.shared.withdraw(tickets).await
+    pub async fn withdraw(&self, tickets: &[CommitTicket]) -> bool {
+        self.inner.shared.withdraw(tickets).await
     }
 
     /// The id of the last committed event.
     #[must_use]
     pub fn last(&self) -> EventId {
-        self.owner.shared.progress().last
+        self.inner.shared.progress().last
     }
 
     /// Why nothing can be committed at present, if that is so.
     #[must_use]
-    pub fn trouble(&self) -> Option<Error> {
-        self.owner.shared.progress().trouble()
+    pub fn write_error(&self) -> Option<Error> {
+        self.inner.shared.progress().write_error()
     }
 
     /// Whether any living reader asked for events of this name.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
-        self.owner.shared.interest.wants(name)
+        self.inner.shared.interest.wants(name)
     }
 
     /// Reads the events after this id, or those from now on.
     #[must_use]
-    pub fn read(&self, after: Option<EventId>, include: Include) -> Reader {
-        Reader::new(Arc::clone(&self.owner.shared), after, include)
+    pub fn read(&self, after: Option<EventId>, include: EventFilter) -> JournalReader {
+        JournalReader::new(Arc::clone(&self.inner.shared), after, include)
     }
 
     /// Writes what is queued, leaves a clean file and ends the writer. Later records are refused.
     pub async fn close(&self) -> Result<(), Error> {
-        self.owner.shared.end();
-        self.owner.shared.closed().await
+        self.inner.shared.end();
+        self.inner.shared.closed().await
     }
 }
 
-impl Drop for Owner {
+impl Drop for JournalInner {
     /// Waits for the writer, which is busy with at most one transaction and one checkpoint.
     fn drop(&mut self) {
         self.shared.end();

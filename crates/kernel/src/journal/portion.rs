@@ -8,9 +8,9 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use paned_model::{EventId, Include};
+use paned_model::{EventFilter, EventId};
 
-use super::entry::{Door, Entry};
+use super::entry::{EventEncoding, JournalEntry};
 
 /// A portion ends with the event that brings it to as many bytes: bounds what is held and written at once.
 pub(super) const MAX_BYTES: usize = 64 << 10;
@@ -19,21 +19,21 @@ const MAX_STEPS: usize = 16;
 
 /// Some events, in order.
 #[derive(Debug, Default)]
-pub struct Portion {
-    entries: Vec<Arc<Entry>>,
-    shown: [OnceLock<Bytes>; Door::COUNT],
+pub struct EventBatch {
+    entries: Vec<Arc<JournalEntry>>,
+    encoded: [OnceLock<Bytes>; EventEncoding::COUNT],
 }
 
-impl Portion {
+impl EventBatch {
     /// These events.
     #[must_use]
-    pub fn new(entries: Vec<Arc<Entry>>) -> Self {
-        Self { entries, shown: Default::default() }
+    pub fn new(entries: Vec<Arc<JournalEntry>>) -> Self {
+        Self { entries, encoded: Default::default() }
     }
 
     /// All of them as they are shown at a door, one after the other: made by the first who needs it.
-    pub fn shown(&self, door: Door, show: impl Fn(&Entry) -> &Bytes) -> &Bytes {
-        self.shown[door as usize].get_or_init(|| match self.entries.as_slice() {
+    pub fn encoded(&self, door: EventEncoding, show: impl Fn(&JournalEntry) -> &Bytes) -> &Bytes {
+        self.encoded[door as usize].get_or_init(|| match self.entries.as_slice() {
             [one] => show(one).clone(),
             entries => {
                 let length = entries.iter().map(|entry| show(entry).len()).sum();
@@ -45,57 +45,57 @@ impl Portion {
     }
 }
 
-impl Deref for Portion {
-    type Target = [Arc<Entry>];
+impl Deref for EventBatch {
+    type Target = [Arc<JournalEntry>];
 
-    fn deref(&self) -> &[Arc<Entry>] {
+    fn deref(&self) -> &[Arc<JournalEntry>] {
         &self.entries
     }
 }
 
 /// How it was shown makes no difference.
-impl PartialEq for Portion {
+impl PartialEq for EventBatch {
     fn eq(&self, other: &Self) -> bool {
         self.entries == other.entries
     }
 }
 
-impl Eq for Portion {}
+impl Eq for EventBatch {}
 
 /// Where a reader stands and what it wants.
 #[derive(Clone, Copy)]
-pub(super) struct Wish<'a> {
+pub(super) struct JournalCursor<'a> {
     /// It has everything up to this one.
     pub(super) after: EventId,
     /// The most events at once.
     pub(super) max: usize,
-    pub(super) include: &'a Include,
+    pub(super) include: &'a EventFilter,
 }
 
 /// What a reader moves on by.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) portion: Arc<Portion>,
+pub(super) struct ReadStep {
+    pub(super) portion: Arc<EventBatch>,
     /// Everything up to here was looked at.
     pub(super) upto: EventId,
 }
 
 /// The last steps that were taken, for the next reader who stands there and wants the same. A value.
 #[derive(Default)]
-pub(super) struct Steps(VecDeque<Taken>);
+pub(super) struct ReadStepCache(VecDeque<CachedStep>);
 
-struct Taken {
+struct CachedStep {
     after: EventId,
     max: usize,
-    include: Include,
+    include: EventFilter,
     /// The last event that there was.
     last: EventId,
-    step: Step,
+    step: ReadStep,
 }
 
-impl Taken {
+impl CachedStep {
     /// Whether it is what this reader would find by itself, when `last` is the last event that there is.
-    fn suits(&self, wish: &Wish<'_>, last: EventId) -> bool {
+    fn matches(&self, wish: &JournalCursor<'_>, last: EventId) -> bool {
         let is_same = self.after == wish.after && self.max == wish.max;
         // One that ends at the end of the events there were may be longer by now, and longer is better.
         let is_whole = self.step.upto < self.last || self.last == last;
@@ -103,19 +103,25 @@ impl Taken {
     }
 }
 
-impl Steps {
+impl ReadStepCache {
     /// What somebody found before where this reader stands, unless there is more now.
-    pub(super) fn find(&self, wish: &Wish<'_>, last: EventId) -> Option<Step> {
-        self.0.iter().rev().find(|taken| taken.suits(wish, last)).map(|taken| taken.step.clone())
+    pub(super) fn find(&self, wish: &JournalCursor<'_>, last: EventId) -> Option<ReadStep> {
+        self.0.iter().rev().find(|taken| taken.matches(wish, last)).map(|taken| taken.step.clone())
     }
 
     /// Remembers what was found, in the place of the oldest.
-    pub(super) fn remember(&mut self, wish: &Wish<'_>, last: EventId, step: &Step) {
+    pub(super) fn remember(&mut self, wish: &JournalCursor<'_>, last: EventId, step: &ReadStep) {
         if MAX_STEPS <= self.0.len() {
             self.0.pop_front();
         }
-        let Wish { after, max, include } = *wish;
-        self.0.push_back(Taken { after, max, include: include.clone(), last, step: step.clone() });
+        let JournalCursor { after, max, include } = *wish;
+        self.0.push_back(CachedStep {
+            after,
+            max,
+            include: include.clone(),
+            last,
+            step: step.clone(),
+        });
     }
 }
 
@@ -125,21 +131,22 @@ mod tests {
 
     use super::*;
 
-    fn portion(ids: impl IntoIterator<Item = u64>) -> Portion {
-        let entry = |id| Entry::new(EventId(id), Time(0), String::new(), String::new());
-        Portion::new(ids.into_iter().map(|id| Arc::new(entry(id))).collect())
+    fn portion(ids: impl IntoIterator<Item = u64>) -> EventBatch {
+        let entry = |id| JournalEntry::new(EventId(id), Time(0), String::new(), String::new());
+        EventBatch::new(ids.into_iter().map(|id| Arc::new(entry(id))).collect())
     }
 
-    fn show(entry: &Entry) -> &Bytes {
-        entry.shown(Door::Socket, |entry| Bytes::from(format!("<{}>", entry.id)))
+    fn show(entry: &JournalEntry) -> &Bytes {
+        entry.encoded(EventEncoding::WebSocket, |entry| Bytes::from(format!("<{}>", entry.id)))
     }
 
     #[test]
     fn a_portion_is_shown_in_order_and_once() {
         for (ids, expect) in [(0..0, ""), (1..2, "<1>"), (1..4, "<1><2><3>")] {
             let portion = portion(ids);
-            assert_eq!(portion.shown(Door::Socket, show), expect);
-            let again = portion.shown(Door::Socket, |_| unreachable!("it was shown already"));
+            assert_eq!(portion.encoded(EventEncoding::WebSocket, show), expect);
+            let again =
+                portion.encoded(EventEncoding::WebSocket, |_| unreachable!("it was shown already"));
             assert_eq!(again, expect);
         }
     }
@@ -148,12 +155,18 @@ mod tests {
     /// whoever wants this when `last` is the last.
     #[track_caller]
     fn check(upto: u64, wish: (u64, usize, &str), last: u64, suits: bool) {
-        let (step, mut steps) =
-            (Step { portion: Arc::new(portion([4])), upto: EventId(upto) }, Steps::default());
+        let (step, mut steps) = (
+            ReadStep { portion: Arc::new(portion([4])), upto: EventId(upto) },
+            ReadStepCache::default(),
+        );
         let include = "a:*".parse().unwrap();
-        steps.remember(&Wish { after: EventId(3), max: 5, include: &include }, EventId(9), &step);
+        steps.remember(
+            &JournalCursor { after: EventId(3), max: 5, include: &include },
+            EventId(9),
+            &step,
+        );
         let (after, max, include) = (EventId(wish.0), wish.1, wish.2.parse().unwrap());
-        let found = steps.find(&Wish { after, max, include: &include }, EventId(last));
+        let found = steps.find(&JournalCursor { after, max, include: &include }, EventId(last));
         assert_eq!(found.is_some(), suits, "{wish:?} at {last}");
     }
 
@@ -173,10 +186,10 @@ mod tests {
 
     #[test]
     fn only_the_last_steps_are_remembered() {
-        let (mut steps, include) = (Steps::default(), Include::all());
-        let wish = |after| Wish { after: EventId(after), max: 1, include: &include };
+        let (mut steps, include) = (ReadStepCache::default(), EventFilter::all());
+        let wish = |after| JournalCursor { after: EventId(after), max: 1, include: &include };
         for after in 0..=MAX_STEPS as u64 {
-            let step = Step { portion: Arc::default(), upto: EventId(after + 1) };
+            let step = ReadStep { portion: Arc::default(), upto: EventId(after + 1) };
             steps.remember(&wish(after), EventId(99), &step);
         }
         let found = |after| steps.find(&wish(after), EventId(99)).map(|step| step.upto.0);

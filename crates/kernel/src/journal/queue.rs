@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use paned_model::{EventId, Time};
 
-use super::store::Group;
-use super::{Change, Draft, Entry};
+use super::store::CommitGroup;
+use super::{EventDraft, JournalEntry, RecordChange};
 
 /// For how many events there is room at most before they come.
-const MAX_AHEAD: usize = 1024;
+const MAX_PREALLOCATED: usize = 1024;
 /// Bytes of events held in memory while the store refuses them; later ones are counted and dropped.
-const MAX_STALLED: usize = 64 << 20;
+const MAX_STALLED_BYTES: usize = 64 << 20;
 /// The event that stands in the place of one that was withdrawn, so that ids stay dense and none is given again.
 const WITHDRAWN: &str = "journal:withdrawn";
 /// The event that says how many events were dropped while the journal could not be written.
@@ -20,13 +20,13 @@ const DROPPED: &str = "journal:dropped";
 
 /// A receipt for one `record`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket {
+pub struct CommitTicket {
     /// The last id that was assigned, or the one before when there were no events. Tell it to no one before it
     /// is committed.
     pub last: EventId,
     /// How many events it is for.
     count: u64,
-    pub(super) turn: u64,
+    pub(super) sequence: u64,
 }
 
 /// Where a `record` is that is not known to be committed.
@@ -39,90 +39,96 @@ pub(super) enum Position {
 }
 
 /// Numbers events and holds them for the writer.
-pub(super) struct Queue {
+pub(super) struct JournalQueue {
     last: EventId,
-    turn: u64,
-    waiting: Group,
+    sequence: u64,
+    waiting: CommitGroup,
     /// The last turn of the group that the writer has in hand.
-    attempted: Option<u64>,
+    in_flight: Option<u64>,
     /// Set while the store refuses.
-    stalled: Option<Stall>,
+    stalled: Option<StalledWrites>,
     ended: bool,
 }
 
 /// What is held and dropped while the store refuses.
 #[derive(Default)]
-struct Stall {
+struct StalledWrites {
     bytes: usize,
     dropped: u64,
 }
 
-impl Queue {
+impl JournalQueue {
     /// An empty queue that numbers events after `last`.
     pub(super) fn new(last: EventId) -> Self {
-        let waiting = Group::default();
-        Self { last, turn: 0, waiting, attempted: None, stalled: None, ended: false }
+        let waiting = CommitGroup::default();
+        Self { last, sequence: 0, waiting, in_flight: None, stalled: None, ended: false }
     }
 
     /// Numbers these events and adds them. Once ended, hands out a ticket that is never honoured.
-    pub(super) fn push(&mut self, drafts: Vec<Draft>, changes: Vec<Change>, time: Time) -> Ticket {
-        self.turn += 1;
+    pub(super) fn push(
+        &mut self,
+        drafts: Vec<EventDraft>,
+        changes: Vec<RecordChange>,
+        time: Time,
+    ) -> CommitTicket {
+        self.sequence += 1;
         let before = self.last;
         if !self.ended {
-            self.waiting.turn = self.turn;
-            let turn = self.turn;
+            self.waiting.sequence = self.sequence;
+            let turn = self.sequence;
             self.waiting.changes.extend(changes.into_iter().map(|change| (turn, change)));
             for draft in drafts {
                 self.add(draft, time);
             }
         }
-        Ticket { last: self.last, count: self.last.0 - before.0, turn: self.turn }
+        CommitTicket { last: self.last, count: self.last.0 - before.0, sequence: self.sequence }
     }
 
-    fn add(&mut self, Draft { name, payload }: Draft, time: Time) {
+    fn add(&mut self, EventDraft { name, payload }: EventDraft, time: Time) {
         if let Some(stall) = &mut self.stalled {
-            if MAX_STALLED <= stall.bytes {
+            if MAX_STALLED_BYTES <= stall.bytes {
                 stall.dropped += 1;
                 return;
             }
             stall.bytes += name.len() + payload.len();
         }
         self.last = self.last.next();
-        self.waiting.entries.push(Arc::new(Entry::new(self.last, time, name, payload)));
+        self.waiting.entries.push(Arc::new(JournalEntry::new(self.last, time, name, payload)));
     }
 
     /// Everything that waits, as one group.
-    pub(super) fn take(&mut self) -> Group {
+    pub(super) fn take(&mut self) -> CommitGroup {
         // The next group is likely to be as large, and to grow costs more than all the rest of a push.
-        let entries = Vec::with_capacity(self.waiting.entries.len().min(MAX_AHEAD));
-        mem::replace(&mut self.waiting, Group { entries, ..Group::default() })
+        let entries = Vec::with_capacity(self.waiting.entries.len().min(MAX_PREALLOCATED));
+        mem::replace(&mut self.waiting, CommitGroup { entries, ..CommitGroup::default() })
     }
 
     /// The same, for an attempt to commit it: [`Self::finish`] or [`Self::put_back`] ends that.
-    pub(super) fn attempt(&mut self) -> Group {
+    pub(super) fn attempt(&mut self) -> CommitGroup {
         let group = self.take();
-        self.attempted = Some(group.turn);
+        self.in_flight = Some(group.sequence);
         group
     }
 
     /// The attempt went well. What was dropped before it is recorded now.
     pub(super) fn finish(&mut self, time: Time) {
-        self.attempted = None;
+        self.in_flight = None;
         let dropped = self.stalled.take().map_or(0, |stall| stall.dropped);
         if 0 < dropped {
             let payload = format!("{{\"events\":{dropped}}}");
-            self.push(vec![Draft { name: DROPPED.to_owned(), payload }], Vec::new(), time);
+            self.push(vec![EventDraft { name: DROPPED.to_owned(), payload }], Vec::new(), time);
         }
     }
 
     /// The attempt failed: the group waits again, before everything that came meanwhile. Of changes to the same
     /// record only the last is held.
-    pub(super) fn put_back(&mut self, mut group: Group) {
-        self.attempted = None;
+    pub(super) fn put_back(&mut self, mut group: CommitGroup) {
+        self.in_flight = None;
         let later = self.take();
-        let weight = |entries: &[Arc<Entry>]| entries.iter().map(|entry| entry.weight()).sum();
+        let weight =
+            |entries: &[Arc<JournalEntry>]| entries.iter().map(|entry| entry.weight()).sum();
         let stall = self.stalled.get_or_insert_default();
-        group.turn = group.turn.max(later.turn);
+        group.sequence = group.sequence.max(later.sequence);
         group.entries.extend(later.entries);
         group.changes.extend(later.changes);
         keep_last(&mut group.changes);
@@ -131,29 +137,29 @@ impl Queue {
     }
 
     /// Where a `record` is that is not committed.
-    pub(super) fn position(&self, ticket: Ticket) -> Position {
-        match self.attempted {
-            Some(turn) if ticket.turn <= turn => Position::InAttempt,
+    pub(super) fn position(&self, ticket: CommitTicket) -> Position {
+        match self.in_flight {
+            Some(turn) if ticket.sequence <= turn => Position::InAttempt,
             Some(_) | None => Position::Waiting,
         }
     }
 
     /// Takes back what waits: its changes are dropped, and each of its events becomes one that says so. A change that was
     /// made void by it does not come back: a caller that undoes a change to an older record writes that record again.
-    pub(super) fn withdraw(&mut self, ticket: Ticket) {
-        self.waiting.changes.retain(|(turn, _)| *turn != ticket.turn);
+    pub(super) fn withdraw(&mut self, ticket: CommitTicket) {
+        self.waiting.changes.retain(|(turn, _)| *turn != ticket.sequence);
         let first = ticket.last.0 - ticket.count;
         for entry in &mut self.waiting.entries {
             if first < entry.id.0 && entry.id <= ticket.last {
                 let (name, payload) = (WITHDRAWN.to_owned(), "{}".to_owned());
-                *entry = Arc::new(Entry::new(entry.id, entry.time, name, payload));
+                *entry = Arc::new(JournalEntry::new(entry.id, entry.time, name, payload));
             }
         }
     }
 
     /// Whether nothing waits.
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.turn == 0
+        self.waiting.sequence == 0
     }
 
     /// The last id that was assigned, committed or not.
@@ -173,13 +179,15 @@ impl Queue {
 }
 
 /// Drops changes that a later one to the same record makes void.
-fn keep_last(changes: &mut Vec<(u64, Change)>) {
+fn keep_last(changes: &mut Vec<(u64, RecordChange)>) {
     let mut seen = HashSet::new();
     changes.reverse();
     changes.retain(|(_, change)| {
         seen.insert(match change {
-            Change::Put { kind, key, .. } | Change::Delete { kind, key } => (*kind, key.clone()),
-            Change::Redact { pane } => ("", pane.clone()),
+            RecordChange::Put { kind, key, .. } | RecordChange::Delete { kind, key } => {
+                (*kind, key.clone())
+            }
+            RecordChange::Redact { pane } => ("", pane.clone()),
         })
     });
     changes.reverse();
@@ -189,22 +197,22 @@ fn keep_last(changes: &mut Vec<(u64, Change)>) {
 mod tests {
     use super::*;
 
-    fn put(key: &str, value: &str) -> Change {
-        Change::Put { kind: "k", key: key.to_owned(), value: value.to_owned() }
+    fn put(key: &str, value: &str) -> RecordChange {
+        RecordChange::Put { kind: "k", key: key.to_owned(), value: value.to_owned() }
     }
 
-    fn push(queue: &mut Queue, names: &str, changes: Vec<Change>) -> Ticket {
-        let draft = |name: &str| Draft { name: name.to_owned(), payload: "{}".to_owned() };
+    fn push(queue: &mut JournalQueue, names: &str, changes: Vec<RecordChange>) -> CommitTicket {
+        let draft = |name: &str| EventDraft { name: name.to_owned(), payload: "{}".to_owned() };
         queue.push(names.split_whitespace().map(draft).collect(), changes, Time(0))
     }
 
-    fn names(group: &Group) -> Vec<String> {
+    fn names(group: &CommitGroup) -> Vec<String> {
         group.entries.iter().map(|entry| format!("{} {}", entry.id, entry.name)).collect()
     }
 
     #[test]
     fn what_is_withdrawn_leaves_its_ids_and_nothing_else() {
-        let mut queue = Queue::new(EventId(0));
+        let mut queue = JournalQueue::new(EventId(0));
         push(&mut queue, "a", vec![put("x", "1")]);
         let group = queue.attempt();
         let ticket = push(&mut queue, "b c", vec![put("y", "1")]);
@@ -221,11 +229,12 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_while_the_store_refuses_and_what_is_dropped_is_counted() {
-        let mut queue = Queue::new(EventId(0));
+        let mut queue = JournalQueue::new(EventId(0));
         push(&mut queue, "a", vec![]);
         let group = queue.attempt();
         queue.put_back(group);
-        let long = || Draft { name: "b".to_owned(), payload: "x".repeat(MAX_STALLED / 2) };
+        let long =
+            || EventDraft { name: "b".to_owned(), payload: "x".repeat(MAX_STALLED_BYTES / 2) };
         for _ in 0..4 {
             queue.push(vec![long()], vec![put("x", "1")], Time(0));
         }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use paned_model::{EventId, Include};
+use paned_model::{EventFilter, EventId};
 use tokio::sync::watch;
 use tokio::task;
 
-use super::portion::{Portion, Step, Wish};
-use super::shared::{Progress, Shared};
-use super::store::Span;
-use super::tail::Look;
-use super::{Entry, Error};
+use super::portion::{EventBatch, JournalCursor, ReadStep};
+use super::shared::{CommitProgress, JournalShared};
+use super::store::EventRange;
+use super::tail::TailRead;
+use super::{Error, JournalEntry};
 
 /// The most events in one batch, whatever is asked for: bounds how long the tail is locked.
 const MAX_BATCH: usize = 1024;
@@ -19,7 +19,7 @@ const MAX_BATCH: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch {
     /// The next events, in order.
-    Entries(Arc<Portion>),
+    Entries(Arc<EventBatch>),
     /// Events are missing here: no longer kept, lost, or never given. Reading goes on at `first`.
     Gap {
         /// The next id that can be had, now or later.
@@ -32,25 +32,29 @@ pub enum Batch {
 }
 
 /// Gives the events after an id, in order, each once.
-pub struct Reader {
-    shared: Arc<Shared>,
-    progress: watch::Receiver<Progress>,
-    include: Include,
+pub struct JournalReader {
+    shared: Arc<JournalShared>,
+    progress: watch::Receiver<CommitProgress>,
+    include: EventFilter,
     /// Everything up to here was given or passed over.
-    seen: EventId,
+    position: EventId,
     /// Asked to go on after an id that was never given.
-    from_the_future: bool,
+    after_unassigned: bool,
 }
 
-impl Reader {
-    pub(super) fn new(shared: Arc<Shared>, after: Option<EventId>, include: Include) -> Self {
+impl JournalReader {
+    pub(super) fn new(
+        shared: Arc<JournalShared>,
+        after: Option<EventId>,
+        include: EventFilter,
+    ) -> Self {
         shared.interest.add(&include);
         let progress = shared.watch();
         let now = progress.borrow().last;
         // An id that is assigned but not committed yet is no future: its owner may have been told of it.
-        let from_the_future = after.is_some_and(|after| after > shared.assigned());
-        let seen = after.filter(|_| !from_the_future).unwrap_or(now);
-        Self { shared, progress, include, seen, from_the_future }
+        let after_unassigned = after.is_some_and(|after| after > shared.assigned());
+        let position = after.filter(|_| !after_unassigned).unwrap_or(now);
+        Self { shared, progress, include, position, after_unassigned }
     }
 
     /// The next events that are wanted, at most `max` (and at least one). Waits while there are none.
@@ -58,11 +62,11 @@ impl Reader {
     pub async fn next(&mut self, max: usize) -> Batch {
         let max = max.clamp(1, MAX_BATCH);
         loop {
-            let Progress { last, .. } = *self.progress.borrow_and_update();
-            if std::mem::take(&mut self.from_the_future) {
-                return Batch::Gap { first: self.seen.next(), last };
+            let CommitProgress { last, .. } = *self.progress.borrow_and_update();
+            if std::mem::take(&mut self.after_unassigned) {
+                return Batch::Gap { first: self.position.next(), last };
             }
-            if self.seen >= last {
+            if self.position >= last {
                 if self.wait().await.is_none() {
                     return Batch::Closed;
                 }
@@ -77,7 +81,7 @@ impl Reader {
     /// Everything up to here was given or passed over: where another reader would go on.
     #[must_use]
     pub fn seen(&self) -> EventId {
-        self.seen
+        self.position
     }
 
     /// Waits for a commit; nothing at the end.
@@ -90,46 +94,51 @@ impl Reader {
 
     /// Moves on by up to `max` events. Answers nothing when none of them is wanted.
     async fn pull(&mut self, last: EventId, max: usize) -> Option<Batch> {
-        let wish = Wish { after: self.seen, max, include: &self.include };
-        let floor = match self.shared.look(&wish) {
-            Look::Here(step) => return self.give(step),
-            Look::Older(floor) => floor,
+        let wish = JournalCursor { after: self.position, max, include: &self.include };
+        let floor = match self.shared.read_tail(&wish) {
+            TailRead::InMemory(step) => return self.advance(step),
+            TailRead::InStore(floor) => floor,
         };
-        let entries = match self.fetch(Span { after: self.seen, upto: floor, max }).await {
+        let entries = match self.fetch(EventRange { after: self.position, upto: floor, max }).await
+        {
             Ok(entries) => entries,
             Err(Error::Closed) => return Some(Batch::Closed),
             Err(error) => {
-                tracing::error!(%error, after = %self.seen, "old events cannot be read");
+                tracing::error!(%error, after = %self.position, "old events cannot be read");
                 Vec::new()
             }
         };
         let first = entries.first().map_or(floor.next(), |entry| entry.id);
-        if first > self.seen.next() {
-            self.seen = EventId(first.0 - 1);
+        if first > self.position.next() {
+            self.position = EventId(first.0 - 1);
             return Some(Batch::Gap { first, last });
         }
         let step = self.step(entries);
-        self.shared.remember(&Wish { after: self.seen, max, include: &self.include }, last, &step);
-        self.give(step)
+        self.shared.remember(
+            &JournalCursor { after: self.position, max, include: &self.include },
+            last,
+            &step,
+        );
+        self.advance(step)
     }
 
     /// From the entries up to the first hole, the wanted ones.
-    fn step(&self, mut entries: Vec<Arc<Entry>>) -> Step {
+    fn step(&self, mut entries: Vec<Arc<JournalEntry>>) -> ReadStep {
         let dense =
-            entries.iter().zip(self.seen.0 + 1..).take_while(|(entry, id)| entry.id.0 == *id);
+            entries.iter().zip(self.position.0 + 1..).take_while(|(entry, id)| entry.id.0 == *id);
         entries.truncate(dense.count());
-        let upto = entries.last().map_or(self.seen, |entry| entry.id);
+        let upto = entries.last().map_or(self.position, |entry| entry.id);
         entries.retain(|entry| self.include.matches(&entry.name));
-        Step { portion: Arc::new(Portion::new(entries)), upto }
+        ReadStep { portion: Arc::new(EventBatch::new(entries)), upto }
     }
 
     /// Moves on by a step. Answers nothing when nothing in it is wanted.
-    fn give(&mut self, Step { portion, upto }: Step) -> Option<Batch> {
-        self.seen = upto;
+    fn advance(&mut self, ReadStep { portion, upto }: ReadStep) -> Option<Batch> {
+        self.position = upto;
         (!portion.is_empty()).then_some(Batch::Entries(portion))
     }
 
-    async fn fetch(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error> {
+    async fn fetch(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         let shared = Arc::clone(&self.shared);
         if shared.store.is_instant() {
             return shared.store.read(span);
@@ -140,7 +149,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for JournalReader {
     fn drop(&mut self) {
         self.shared.interest.remove(&self.include);
     }

@@ -8,9 +8,9 @@ use paned_model::{EventId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::portion::MAX_BYTES as MAX_PORTION;
-use super::store::Span;
+use super::store::EventRange;
 use super::wal::PAGE;
-use super::{Change, Entry, Error, Record};
+use super::{Error, JournalEntry, JournalRecord, RecordChange};
 
 const SCHEMA: &str = "
     CREATE TABLE state (
@@ -38,7 +38,7 @@ const SCHEMA: &str = "
 
 /// The one row that outlives all events, so that trimming them does not reset the ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct JournalStateRow {
     /// The last id that was given.
     pub(super) last: EventId,
     /// How many events are held.
@@ -51,14 +51,17 @@ pub(super) fn create(db: &Connection) -> Result<(), Error> {
 }
 
 /// Reads the state row.
-pub(super) fn state(db: &Connection) -> Result<State, Error> {
+pub(super) fn state(db: &Connection) -> Result<JournalStateRow, Error> {
     let mut find = db.prepare_cached("SELECT last, count FROM state")?;
     let (last, count) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(State { last: EventId(unsigned(last)?), count: unsigned(count)? })
+    Ok(JournalStateRow { last: EventId(unsigned(last)?), count: unsigned(count)? })
 }
 
 /// Writes the state row.
-pub(super) fn set_state(db: &Connection, State { last, count }: State) -> Result<(), Error> {
+pub(super) fn set_state(
+    db: &Connection,
+    JournalStateRow { last, count }: JournalStateRow,
+) -> Result<(), Error> {
     let mut update = db.prepare_cached("UPDATE state SET last = ?1, count = ?2")?;
     update.execute([signed(last.0), signed(count)])?;
     Ok(())
@@ -67,28 +70,34 @@ pub(super) fn set_state(db: &Connection, State { last, count }: State) -> Result
 /// Writes events; the same ones again do no harm.
 pub(super) fn put_entries<'a>(
     db: &Connection,
-    entries: impl IntoIterator<Item = &'a Entry>,
+    entries: impl IntoIterator<Item = &'a JournalEntry>,
 ) -> Result<(), Error> {
     let mut insert =
         db.prepare_cached("INSERT OR REPLACE INTO events VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for entry in entries {
-        let Entry { id, time, name, payload, .. } = entry;
-        insert.execute(params![signed(id.0), signed(time.0), name, payload, entry_sum(entry)])?;
+        let JournalEntry { id, time, name, payload, .. } = entry;
+        insert.execute(params![
+            signed(id.0),
+            signed(time.0),
+            name,
+            payload,
+            entry_checksum(entry)
+        ])?;
     }
     Ok(())
 }
 
 /// Writes or deletes a record.
-pub(super) fn apply(db: &Connection, change: &Change) -> Result<(), Error> {
+pub(super) fn apply(db: &Connection, change: &RecordChange) -> Result<(), Error> {
     match change {
-        Change::Put { kind, key, value } => put_record(db, [kind, key, value]),
-        Change::Delete { kind, key } => {
+        RecordChange::Put { kind, key, value } => put_record(db, [kind, key, value]),
+        RecordChange::Delete { kind, key } => {
             let mut delete =
                 db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?;
             delete.execute([*kind, key.as_str()])?;
             Ok(())
         }
-        Change::Redact { pane } => redact(db, pane),
+        RecordChange::Redact { pane } => redact(db, pane),
     }
 }
 
@@ -97,7 +106,7 @@ const INDEX: &str = "CREATE INDEX IF NOT EXISTS contents ON events (id)
     WHERE name IN ('pane:notice', 'pane:title', 'agent:state')";
 
 /// The fields that do.
-const CONTENTS: [&str; 3] = ["text", "title", "dialog"];
+const REDACTED_FIELDS: [&str; 3] = ["text", "title", "dialog"];
 
 /// Makes what databases of earlier versions lack.
 pub(super) fn upgrade(db: &Connection) -> Result<(), Error> {
@@ -113,7 +122,7 @@ fn redact(db: &Connection, pane: &str) -> Result<(), Error> {
     let mut rows = find.query([format!("{pane:?}")])?;
     let mut redacted = Vec::new();
     while let Some(row) = rows.next()? {
-        redacted.extend(entry(row).ok().and_then(|entry| entry.without(&CONTENTS, pane)));
+        redacted.extend(entry(row).ok().and_then(|entry| entry.without(&REDACTED_FIELDS, pane)));
     }
     drop(rows);
     put_entries(db, &redacted)
@@ -126,12 +135,12 @@ pub(super) fn put_record(db: &Connection, record: [&str; 3]) -> Result<(), Error
          ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
     )?;
     let [kind, key, value] = record;
-    upsert.execute(params![kind, key, value, sum(&record.map(str::as_bytes))])?;
+    upsert.execute(params![kind, key, value, checksum(&record.map(str::as_bytes))])?;
     Ok(())
 }
 
 /// Forgets the oldest so many events.
-pub(super) fn forget(db: &Connection, oldest: u64) -> Result<(), Error> {
+pub(super) fn delete_oldest(db: &Connection, oldest: u64) -> Result<(), Error> {
     let mut delete = db.prepare_cached(
         "DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ?1)",
     )?;
@@ -142,8 +151,8 @@ pub(super) fn forget(db: &Connection, oldest: u64) -> Result<(), Error> {
 /// Reads the span's events into a list, as many as a portion has; on an error it holds those before it.
 pub(super) fn entries(
     db: &Connection,
-    span: Span,
-    into: &mut Vec<Arc<Entry>>,
+    span: EventRange,
+    into: &mut Vec<Arc<JournalEntry>>,
 ) -> Result<(), Error> {
     let mut find = db.prepare_cached(
         "SELECT id, time, name, payload, sum FROM events
@@ -162,7 +171,7 @@ pub(super) fn entries(
 }
 
 /// The first event after this row number.
-pub(super) fn entry_after(db: &Connection, row: i64) -> Result<Option<(i64, Entry)>, Error> {
+pub(super) fn entry_after(db: &Connection, row: i64) -> Result<Option<(i64, JournalEntry)>, Error> {
     let mut find = db.prepare_cached(
         "SELECT id, time, name, payload, sum FROM events WHERE id > ?1 ORDER BY id LIMIT 1",
     )?;
@@ -174,7 +183,10 @@ pub(super) fn entry_after(db: &Connection, row: i64) -> Result<Option<(i64, Entr
 }
 
 /// The first record after this row number.
-pub(super) fn record_after(db: &Connection, row: i64) -> Result<Option<(i64, Record)>, Error> {
+pub(super) fn record_after(
+    db: &Connection,
+    row: i64,
+) -> Result<Option<(i64, JournalRecord)>, Error> {
     let mut find = db.prepare_cached(
         "SELECT row, kind, key, value, sum FROM records WHERE row > ?1 ORDER BY row LIMIT 1",
     )?;
@@ -186,7 +198,7 @@ pub(super) fn record_after(db: &Connection, row: i64) -> Result<Option<(i64, Rec
 }
 
 /// All records, by kind and key.
-pub(super) fn records(db: &Connection) -> Result<Vec<Record>, Error> {
+pub(super) fn records(db: &Connection) -> Result<Vec<JournalRecord>, Error> {
     let mut find =
         db.prepare_cached("SELECT row, kind, key, value, sum FROM records ORDER BY kind, key")?;
     let mut rows = find.query([])?;
@@ -198,7 +210,7 @@ pub(super) fn records(db: &Connection) -> Result<Vec<Record>, Error> {
 }
 
 /// The ids of the oldest and of the newest event.
-pub(super) fn ends(db: &Connection) -> Result<Option<(EventId, EventId)>, Error> {
+pub(super) fn first_and_last(db: &Connection) -> Result<Option<(EventId, EventId)>, Error> {
     let oldest = entry_after(db, i64::MIN)?.map(|(_, entry)| entry.id);
     let mut find = db.prepare_cached(
         "SELECT id, time, name, payload, sum FROM events ORDER BY id DESC LIMIT 1",
@@ -207,38 +219,41 @@ pub(super) fn ends(db: &Connection) -> Result<Option<(EventId, EventId)>, Error>
     Ok(oldest.zip(newest.map(|entry| entry.id)))
 }
 
-fn entry(row: &Row<'_>) -> Result<Entry, Error> {
+fn entry(row: &Row<'_>) -> Result<JournalEntry, Error> {
     let (id, time) = (EventId(unsigned(row.get(0)?)?), Time(unsigned(row.get(1)?)?));
-    let entry = Entry::new(id, time, row.get(2)?, row.get(3)?);
-    verify(row, entry_sum(&entry))?;
+    let entry = JournalEntry::new(id, time, row.get(2)?, row.get(3)?);
+    verify(row, entry_checksum(&entry))?;
     Ok(entry)
 }
 
-fn record(row: &Row<'_>) -> Result<Record, Error> {
-    let record = Record { kind: row.get(1)?, key: row.get(2)?, value: row.get(3)? };
-    verify(row, sum(&[record.kind.as_bytes(), record.key.as_bytes(), record.value.as_bytes()]))?;
+fn record(row: &Row<'_>) -> Result<JournalRecord, Error> {
+    let record = JournalRecord { kind: row.get(1)?, key: row.get(2)?, value: row.get(3)? };
+    verify(
+        row,
+        checksum(&[record.kind.as_bytes(), record.key.as_bytes(), record.value.as_bytes()]),
+    )?;
     Ok(record)
 }
 
 /// An event that was read without SQLite, if it matches its sum.
-pub(super) fn sound_entry(
+pub(super) fn verified_entry(
     id: u64,
     time: i64,
     (name, payload): (String, String),
     sum: i64,
-) -> Option<Entry> {
-    let entry = Entry::new(EventId(id), Time(u64::try_from(time).ok()?), name, payload);
-    (entry_sum(&entry) == sum).then_some(entry)
+) -> Option<JournalEntry> {
+    let entry = JournalEntry::new(EventId(id), Time(u64::try_from(time).ok()?), name, payload);
+    (entry_checksum(&entry) == sum).then_some(entry)
 }
 
 /// The same of a record.
-pub(super) fn sound_record(record: Record, found: i64) -> Option<Record> {
+pub(super) fn verified_record(record: JournalRecord, found: i64) -> Option<JournalRecord> {
     let parts = [&record.kind, &record.key, &record.value].map(|part| part.as_bytes());
-    (sum(&parts) == found).then_some(record)
+    (checksum(&parts) == found).then_some(record)
 }
 
 /// Writes an event unless there is one of its id. Answers whether it did.
-pub(super) fn add_entry(db: &Connection, entry: &Entry) -> Result<bool, Error> {
+pub(super) fn add_entry(db: &Connection, entry: &JournalEntry) -> Result<bool, Error> {
     let mut find = db.prepare_cached("SELECT 1 FROM events WHERE id = ?1")?;
     if find.exists([signed(entry.id.0)])? {
         return Ok(false);
@@ -248,7 +263,7 @@ pub(super) fn add_entry(db: &Connection, entry: &Entry) -> Result<bool, Error> {
 }
 
 /// Writes a record unless there is one of its kind and key.
-pub(super) fn add_record(db: &Connection, record: &Record) -> Result<(), Error> {
+pub(super) fn add_record(db: &Connection, record: &JournalRecord) -> Result<(), Error> {
     let mut find = db.prepare_cached("SELECT 1 FROM records WHERE kind = ?1 AND key = ?2")?;
     if !find.exists([&record.kind, &record.key])? {
         put_record(db, [&record.kind, &record.key, &record.value])?;
@@ -257,10 +272,10 @@ pub(super) fn add_record(db: &Connection, record: &Record) -> Result<(), Error> 
 }
 
 /// What the tables hold: the last event and how many there are.
-pub(super) fn counted(db: &Connection) -> Result<State, Error> {
+pub(super) fn count_events(db: &Connection) -> Result<JournalStateRow, Error> {
     let mut find = db.prepare_cached("SELECT coalesce(max(id), 0), count(*) FROM events")?;
     let (last, count) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(State { last: EventId(unsigned(last)?), count: unsigned(count)? })
+    Ok(JournalStateRow { last: EventId(unsigned(last)?), count: unsigned(count)? })
 }
 
 /// The bytes of the pages that hold something.
@@ -271,7 +286,7 @@ pub(super) fn used_bytes(db: &Connection) -> Result<u64, Error> {
 }
 
 /// Forgets grants that an event says were revoked: an older version of their page may have brought them back.
-pub(super) fn forget_revoked(db: &Connection) -> Result<(), Error> {
+pub(super) fn delete_revoked_grants(db: &Connection) -> Result<(), Error> {
     db.execute(
         "DELETE FROM records WHERE kind = 'grant' AND key IN (
             SELECT json_extract(payload, '$.id') FROM events
@@ -288,13 +303,13 @@ fn verify(row: &Row<'_>, sum: i64) -> Result<(), Error> {
     }
 }
 
-fn entry_sum(Entry { id, time, name, payload, .. }: &Entry) -> i64 {
+fn entry_checksum(JournalEntry { id, time, name, payload, .. }: &JournalEntry) -> i64 {
     let (id, time) = (id.0.to_be_bytes(), signed(time.0).to_be_bytes());
-    sum(&[&id, &time, name.as_bytes(), payload.as_bytes()])
+    checksum(&[&id, &time, name.as_bytes(), payload.as_bytes()])
 }
 
 /// FNV-1a over the parts and their lengths: finds accidents, not forgers.
-fn sum(parts: &[&[u8]]) -> i64 {
+fn checksum(parts: &[&[u8]]) -> i64 {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |byte: &u8| sum = (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     for part in parts {

@@ -15,39 +15,39 @@ use paned_model::{EventId, Time};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::check::beside;
-use super::high::Mark;
-use super::leaf::{self, Found};
-use super::rows::{self, State};
-use super::wal::{Log, PAGE};
-use super::{Error, Recovery};
+use super::check::with_suffix;
+use super::high_water::HighWaterMark;
+use super::leaf::{self, RecoveredRow};
+use super::rows::{self, JournalStateRow};
+use super::wal::{PAGE, WalFile};
+use super::{Error, JournalRecovery};
 
 /// How far to jump where the clock is behind the ids that are left: more than anyone lost.
-const LEAP: u64 = 1 << 20;
+const ID_JUMP: u64 = 1 << 20;
 /// How many pages a log may have beyond the end of the file.
-const MOST_BEYOND: u32 = 1 << 20;
+const MAX_PAGES_BEYOND: u32 = 1 << 20;
 
 /// Puts a fresh database in the place of the damaged one.
 pub(super) fn rebuild(
     path: &Path,
     live: Option<&Connection>,
-    mark: Option<&Mark>,
+    mark: Option<&HighWaterMark>,
     cause: &Error,
-) -> Result<Recovery, Error> {
+) -> Result<JournalRecovery, Error> {
     resume(path)?;
-    let fresh = beside(path, ".new");
+    let fresh = with_suffix(path, ".new");
     let saved = copy(path, live, &fresh, mark)?;
     File::open(&fresh)?.sync_all()?;
     let aside = move_aside(path)?;
     fs::rename(&fresh, path)?;
     tracing::error!(%cause, kept = saved.count, ?aside, "the journal was damaged and rebuilt");
     let last = (saved.count > 0).then_some(saved.last);
-    Ok(Recovery { cause: cause.to_string(), kept: saved.count, last, aside })
+    Ok(JournalRecovery { cause: cause.to_string(), kept: saved.count, last, damaged_files: aside })
 }
 
 /// Goes on with a rebuild that was cut short: without a database, the fresh one is complete.
 pub(super) fn resume(path: &Path) -> io::Result<()> {
-    let fresh = beside(path, ".new");
+    let fresh = with_suffix(path, ".new");
     if fresh.exists() && !path.exists() {
         return fs::rename(fresh, path);
     }
@@ -60,8 +60,8 @@ fn copy(
     from: &Path,
     live: Option<&Connection>,
     to: &Path,
-    mark: Option<&Mark>,
-) -> Result<State, Error> {
+    mark: Option<&HighWaterMark>,
+) -> Result<JournalStateRow, Error> {
     let mut fresh = Connection::open(to)?;
     fresh.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
     rows::create(&fresh)?;
@@ -70,11 +70,11 @@ fn copy(
         Some(live) => copy_rows(live, &writing)?,
         None => copy_files(from, &writing)?,
     }
-    rows::forget_revoked(&writing)?;
-    let saved = rows::counted(&writing)?;
+    rows::delete_revoked_grants(&writing)?;
+    let saved = rows::count_events(&writing)?;
     let reserved =
-        mark.map_or_else(|| unknown(saved.last, super::wall_clock()), |mark| mark.reserved);
-    rows::set_state(&writing, State { last: saved.last.max(reserved), ..saved })?;
+        mark.map_or_else(|| id_from_clock(saved.last, super::wall_clock()), |mark| mark.reserved);
+    rows::set_state(&writing, JournalStateRow { last: saved.last.max(reserved), ..saved })?;
     writing.commit()?;
     fresh.close().map_err(|(_, error)| error)?;
     Ok(saved)
@@ -84,39 +84,39 @@ fn copy(
 /// ids begin at 1 or at an earlier such time, and fewer than a million events are recorded in a second. So a second loss
 /// gives no id again either, however soon it comes. It stays below 2^53, up to which JSON numbers are exact, until 2255.
 /// Only a clock that was set back is behind the ids that are left.
-fn unknown(last: EventId, now: Time) -> EventId {
+fn id_from_clock(last: EventId, now: Time) -> EventId {
     let clock = EventId(now.0.saturating_mul(1000));
-    if last < clock { clock } else { EventId(last.0 + LEAP) }
+    if last < clock { clock } else { EventId(last.0 + ID_JUMP) }
 }
 
 fn copy_files(from: &Path, fresh: &Connection) -> Result<(), Error> {
-    let log = fs::read(beside(from, "-wal")).unwrap_or_default();
-    let log = Log::read(&log);
+    let log = fs::read(with_suffix(from, "-wal")).unwrap_or_default();
+    let log = WalFile::read(&log);
     let pages = Pages { file: File::open(from).ok(), newer: log.pages() };
-    let merged = beside(from, ".merged");
+    let merged = with_suffix(from, ".merged");
     if pages.write(&merged)? {
-        let copied = source(&merged).and_then(|damaged| copy_rows(&damaged, fresh));
+        let copied = open_damaged(&merged).and_then(|damaged| copy_rows(&damaged, fresh));
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            remove(&beside(&merged, suffix))?;
+            remove(&with_suffix(&merged, suffix))?;
         }
         copied?;
     }
-    copy_loose(&log, &pages, fresh)
+    copy_orphan_rows(&log, &pages, fresh)
 }
 
 /// Copies the rows that no tree leads to. Records only where no tree leads to any: an old page may hold one that was
 /// deleted since.
-fn copy_loose(log: &Log<'_>, pages: &Pages<'_>, fresh: &Connection) -> Result<(), Error> {
+fn copy_orphan_rows(log: &WalFile<'_>, pages: &Pages<'_>, fresh: &Connection) -> Result<(), Error> {
     let has_records = rows::record_after(fresh, i64::MIN)?.is_some();
     let page_at = |number: u32| pages.get(number);
     let keep = |content: &[u8], is_newest: bool| {
         for found in leaf::rows(content, &page_at) {
             match found {
-                Found::Event(entry) => drop(rows::add_entry(fresh, &entry)?),
-                Found::Record(record) if is_newest && !has_records => {
+                RecoveredRow::Event(entry) => drop(rows::add_entry(fresh, &entry)?),
+                RecoveredRow::Record(record) if is_newest && !has_records => {
                     rows::add_record(fresh, &record)?;
                 }
-                Found::Record(_) => {}
+                RecoveredRow::Record(_) => {}
             }
         }
         Ok::<_, Error>(())
@@ -144,7 +144,7 @@ impl Pages<'_> {
 
     /// The greatest number of a page, unless a damaged frame says something absurd.
     fn count(&self) -> u32 {
-        let most = self.in_file().saturating_add(MOST_BEYOND);
+        let most = self.in_file().saturating_add(MAX_PAGES_BEYOND);
         let newer = self.newer.keys().copied().filter(|number| *number <= most);
         newer.max().unwrap_or(0).max(self.in_file())
     }
@@ -176,7 +176,7 @@ impl Pages<'_> {
 }
 
 /// Opens the damaged database.
-fn source(path: &Path) -> Result<Connection, Error> {
+fn open_damaged(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Without this SQLite refuses all of a file that is shorter than its header says.
@@ -185,15 +185,15 @@ fn source(path: &Path) -> Result<Connection, Error> {
 }
 
 fn copy_rows(damaged: &Connection, fresh: &Connection) -> Result<(), Error> {
-    sweep(|row| rows::entry_after(damaged, row), |entry| rows::put_entries(fresh, [&entry]))?;
-    sweep(
+    scan_table(|row| rows::entry_after(damaged, row), |entry| rows::put_entries(fresh, [&entry]))?;
+    scan_table(
         |row| rows::record_after(damaged, row),
         |record| rows::put_record(fresh, [&record.kind, &record.key, &record.value]),
     )
 }
 
 /// Walks a table in the order of its row numbers and steps over what cannot be read.
-fn sweep<T>(
+fn scan_table<T>(
     next: impl Fn(i64) -> Result<Option<(i64, T)>, Error>,
     mut keep: impl FnMut(T) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -205,10 +205,12 @@ fn sweep<T>(
                 at = row;
             }
             Ok(None) => return Ok(()),
-            Err(error) if error.is_damage() => match leap(at.max(0), |row| next(row).is_ok()) {
-                Some(row) => at = row,
-                None => return Ok(()),
-            },
+            Err(error) if error.is_damage() => {
+                match skip_damage(at.max(0), |row| next(row).is_ok()) {
+                    Some(row) => at = row,
+                    None => return Ok(()),
+                }
+            }
             Err(error) => return Err(error),
         }
     }
@@ -216,7 +218,7 @@ fn sweep<T>(
 
 /// The least row number after this one from which reading works: doubles the stride until it does, then
 /// halves it, so that a damaged page costs a few dozen seeks.
-pub(super) fn leap(at: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
+pub(super) fn skip_damage(at: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
     let mut good = (0..63).map(|bit| at.saturating_add(1 << bit)).find(|row| is_readable(*row))?;
     let mut bad = at + (good - at) / 2;
     while bad + 1 < good {
@@ -231,12 +233,13 @@ pub(super) fn leap(at: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
 
 /// Renames the database and its log to the first free `.damaged-<n>`.
 fn move_aside(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    let names = (1_u64..).map(|n| beside(path, &format!(".damaged-{n}")));
-    let is_free = |name: &PathBuf| !name.exists() && !beside(name, "-wal").exists();
+    let names = (1_u64..).map(|n| with_suffix(path, &format!(".damaged-{n}")));
+    let is_free = |name: &PathBuf| !name.exists() && !with_suffix(name, "-wal").exists();
     let aside = names.into_iter().find(is_free).unwrap_or_default();
-    remove(&beside(path, "-shm"))?;
+    remove(&with_suffix(path, "-shm"))?;
     // The log first: a log beside a database that it does not belong to would spoil the fresh one.
-    let moves = [(beside(path, "-wal"), beside(&aside, "-wal")), (path.to_owned(), aside)];
+    let moves =
+        [(with_suffix(path, "-wal"), with_suffix(&aside, "-wal")), (path.to_owned(), aside)];
     let mut moved = Vec::new();
     for (from, to) in moves.into_iter().filter(|(from, _)| from.exists()) {
         fs::rename(from, &to)?;
@@ -260,14 +263,14 @@ mod tests {
     fn two_losses_close_together_give_no_id_again() {
         let now = Time(1_800_000_000_000);
         // The mark is lost, and then all of it: a millisecond later nothing but the clock is left.
-        let first = unknown(EventId(3000), now);
-        let second = unknown(EventId(0), Time(now.0 + 1));
+        let first = id_from_clock(EventId(3000), now);
+        let second = id_from_clock(EventId(0), Time(now.0 + 1));
         assert!(first.0 + 900 < second.0, "{first:?} {second:?}");
         // Twice the mark, in a row.
-        let again = unknown(EventId(first.0 + 900), Time(now.0 + 1));
-        assert!(again < unknown(EventId(0), Time(now.0 + 2)), "{again:?}");
+        let again = id_from_clock(EventId(first.0 + 900), Time(now.0 + 1));
+        assert!(again < id_from_clock(EventId(0), Time(now.0 + 2)), "{again:?}");
         // A clock that was set back.
-        assert!(again < unknown(again, Time(0)));
+        assert!(again < id_from_clock(again, Time(0)));
         assert!(again.0 < 1 << 53);
     }
 }

@@ -8,32 +8,32 @@ use paned_model::{EventId, Time};
 use tokio::sync::watch;
 
 use super::interest::Interest;
-use super::portion::{Step, Steps, Wish};
-use super::queue::{Position, Queue, Ticket};
-use super::store::{Group, Store};
-use super::tail::{Look, Tail};
-use super::{Change, Draft, Error, Keep, lock};
+use super::portion::{JournalCursor, ReadStep, ReadStepCache};
+use super::queue::{CommitTicket, JournalQueue, Position};
+use super::store::{CommitGroup, Store};
+use super::tail::{JournalTail, TailRead};
+use super::{Error, EventDraft, JournalRetention, RecordChange, lock};
 
 /// What a journal is made of.
-pub(super) struct Setup {
+pub(super) struct JournalSetup {
     pub(super) store: Box<dyn Store>,
     pub(super) last: EventId,
-    pub(super) keep: Keep,
+    pub(super) retention: JournalRetention,
     pub(super) now: fn() -> Time,
 }
 
 /// How far the commits are: a level, which cannot be missed.
 #[derive(Clone, Debug)]
-pub(super) struct Progress {
+pub(super) struct CommitProgress {
     /// The last committed event.
     pub(super) last: EventId,
-    turn: u64,
-    health: Health,
+    sequence: u64,
+    health: WriterHealth,
 }
 
 #[derive(Clone, Debug)]
-enum Health {
-    Well,
+enum WriterHealth {
+    Healthy,
     /// The last attempt failed; there will be another.
     Failing(Arc<str>),
     /// There will be no more commits. Holds why the end was not clean.
@@ -41,49 +41,53 @@ enum Health {
 }
 
 /// See the module.
-pub(super) struct Shared {
-    queue: Mutex<Queue>,
+pub(super) struct JournalShared {
+    queue: Mutex<JournalQueue>,
     /// Wakes the writer: there is something in the queue, or the end.
     wake: Condvar,
-    progress: watch::Sender<Progress>,
+    progress: watch::Sender<CommitProgress>,
     /// The last committed events. Readers do not hold up one another.
-    tail: RwLock<Tail>,
+    tail: RwLock<JournalTail>,
     /// The last steps of readers. Locked before the tail.
-    steps: Mutex<Steps>,
+    steps: Mutex<ReadStepCache>,
     /// What the living readers asked for.
     pub(super) interest: Interest,
     /// Where committed events are.
     pub(super) store: Box<dyn Store>,
-    keep: Keep,
+    retention: JournalRetention,
     now: fn() -> Time,
 }
 
-impl Shared {
+impl JournalShared {
     /// Nothing queued, nothing in memory.
-    pub(super) fn new(Setup { store, last, keep, now }: Setup) -> Self {
-        let progress = Progress { last, turn: 0, health: Health::Well };
+    pub(super) fn new(JournalSetup { store, last, retention, now }: JournalSetup) -> Self {
+        let progress = CommitProgress { last, sequence: 0, health: WriterHealth::Healthy };
         Self {
-            queue: Mutex::new(Queue::new(last)),
+            queue: Mutex::new(JournalQueue::new(last)),
             wake: Condvar::new(),
             progress: watch::Sender::new(progress),
-            tail: RwLock::new(Tail::new(last)),
+            tail: RwLock::new(JournalTail::new(last)),
             steps: Mutex::default(),
             interest: Interest::default(),
             store,
-            keep,
+            retention,
             now,
         }
     }
 
     /// Queues for the writer; commits at once when the store is instant.
-    pub(super) fn record(&self, drafts: Vec<Draft>, changes: Vec<Change>) -> Ticket {
+    pub(super) fn record(
+        &self,
+        drafts: Vec<EventDraft>,
+        changes: Vec<RecordChange>,
+    ) -> CommitTicket {
         let mut queue = lock(&self.queue);
         let was_empty = queue.is_empty();
         // Under the lock, so that the order of times is the order of ids.
         let ticket = queue.push(drafts, changes, (self.now)());
         if self.store.is_instant() {
             // Still under the lock, so that the order of commits is the order of ids.
-            self.settle(&queue.take());
+            self.commit_instant(&queue.take());
         } else if was_empty {
             self.wake.notify_one();
         }
@@ -91,47 +95,47 @@ impl Shared {
     }
 
     /// Commits, then publishes. On an error nothing has happened.
-    pub(super) fn commit(&self, group: &Group) -> Result<(), Error> {
+    pub(super) fn commit(&self, group: &CommitGroup) -> Result<(), Error> {
         self.store.append(group)?;
         let mut tail = self.tail.write().unwrap_or_else(PoisonError::into_inner);
         let dropped = tail.extend(&group.entries);
         drop(tail);
         self.progress.send_modify(|progress| {
             progress.last = group.entries.last().map_or(progress.last, |entry| entry.id);
-            progress.turn = group.turn;
-            progress.health = Health::Well;
+            progress.sequence = group.sequence;
+            progress.health = WriterHealth::Healthy;
         });
         // After everybody was woken: to give the memory back takes as long as to write a few events.
         drop(dropped);
-        self.store.trim(self.keep).unwrap_or_else(
+        self.store.trim(self.retention).unwrap_or_else(
             |error| tracing::warn!(%error, "old events stay in the journal for now"),
         );
         Ok(())
     }
 
     /// The next events that a reader wants, cut once for all who stand there.
-    pub(super) fn look(&self, wish: &Wish<'_>) -> Look {
+    pub(super) fn read_tail(&self, wish: &JournalCursor<'_>) -> TailRead {
         let mut steps = lock(&self.steps);
         let tail = self.tail.read().unwrap_or_else(PoisonError::into_inner);
         let last = tail.last();
         if let Some(step) = steps.find(wish, last) {
-            return Look::Here(step);
+            return TailRead::InMemory(step);
         }
-        let look = tail.step(wish);
-        if let Look::Here(step) = &look {
+        let look = tail.read_after(wish);
+        if let TailRead::InMemory(step) = &look {
             steps.remember(wish, last, step);
         }
         look
     }
 
     /// Remembers what a reader found in the store, for the next who stands there.
-    pub(super) fn remember(&self, wish: &Wish<'_>, last: EventId, step: &Step) {
+    pub(super) fn remember(&self, wish: &JournalCursor<'_>, last: EventId, step: &ReadStep) {
         lock(&self.steps).remember(wish, last, step);
     }
 
     /// Commits to a store that cannot fail.
-    fn settle(&self, group: &Group) {
-        if group.turn > 0
+    fn commit_instant(&self, group: &CommitGroup) {
+        if group.sequence > 0
             && let Err(error) = self.commit(group)
         {
             self.fail(&error);
@@ -141,7 +145,7 @@ impl Shared {
     /// An attempt to commit failed.
     fn fail(&self, error: &Error) {
         let cause = error.reason().into();
-        self.progress.send_modify(|progress| progress.health = Health::Failing(cause));
+        self.progress.send_modify(|progress| progress.health = WriterHealth::Failing(cause));
     }
 
     /// The attempt to commit what was taken went well.
@@ -150,14 +154,14 @@ impl Shared {
     }
 
     /// It failed, and nothing of it is in the store: it waits in the queue again.
-    pub(super) fn give_back(&self, group: Group, error: &Error) {
+    pub(super) fn requeue(&self, group: CommitGroup, error: &Error) {
         lock(&self.queue).put_back(group);
         self.fail(error);
     }
 
     /// Takes back what these calls recorded, all of it or nothing. Answers whether it did: what is committed stays.
     /// Waits for an attempt that is under way.
-    pub(super) async fn withdraw(&self, tickets: &[Ticket]) -> bool {
+    pub(super) async fn withdraw(&self, tickets: &[CommitTicket]) -> bool {
         let mut progress = self.watch();
         loop {
             if let Some(done) = self.try_withdraw(tickets, &progress.borrow_and_update().clone()) {
@@ -169,14 +173,14 @@ impl Shared {
         }
     }
 
-    fn try_withdraw(&self, tickets: &[Ticket], progress: &Progress) -> Option<bool> {
+    fn try_withdraw(&self, tickets: &[CommitTicket], progress: &CommitProgress) -> Option<bool> {
         let mut queue = lock(&self.queue);
         // Looked at again under the lock: a commit ends before its attempt does.
-        let is_committed = |ticket: &Ticket| self.progress.borrow().has(*ticket);
+        let is_committed = |ticket: &CommitTicket| self.progress.borrow().covers(*ticket);
         if tickets.iter().any(is_committed) {
             return Some(false);
         }
-        let is_in_attempt = |ticket: &Ticket| queue.position(*ticket) == Position::InAttempt;
+        let is_in_attempt = |ticket: &CommitTicket| queue.position(*ticket) == Position::InAttempt;
         if tickets.iter().any(is_in_attempt) {
             // The last attempt has failed: there will be none that could write it.
             return progress.is_ended().then_some(true);
@@ -186,9 +190,9 @@ impl Shared {
     }
 
     /// Everything that waits, as soon as something does; nothing at the end.
-    pub(super) fn take(&self) -> Option<Group> {
+    pub(super) fn take(&self) -> Option<CommitGroup> {
         let queue = lock(&self.queue);
-        let idle = |queue: &mut Queue| queue.is_empty() && !queue.is_ended();
+        let idle = |queue: &mut JournalQueue| queue.is_empty() && !queue.is_ended();
         let mut queue = self.wake.wait_while(queue, idle).unwrap_or_else(PoisonError::into_inner);
         (!queue.is_empty()).then(|| queue.attempt())
     }
@@ -205,23 +209,23 @@ impl Shared {
         lock(&self.queue).end();
         self.wake.notify_all();
         if self.store.is_instant() {
-            self.ended(None);
+            self.set_ended(None);
         }
     }
 
     /// There will be no more commits.
-    pub(super) fn ended(&self, error: Option<Error>) {
+    pub(super) fn set_ended(&self, error: Option<Error>) {
         let cause = error.map(|error| error.reason().into());
-        self.progress.send_modify(|progress| progress.health = Health::Ended(cause));
+        self.progress.send_modify(|progress| progress.health = WriterHealth::Ended(cause));
     }
 
     /// How far the commits are.
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> CommitProgress {
         self.progress.borrow().clone()
     }
 
     /// Wakes on every commit.
-    pub(super) fn watch(&self) -> watch::Receiver<Progress> {
+    pub(super) fn watch(&self) -> watch::Receiver<CommitProgress> {
         self.progress.subscribe()
     }
 
@@ -231,11 +235,11 @@ impl Shared {
     }
 
     /// Waits until that call is committed, or until it is known that it is not.
-    pub(super) async fn committed(&self, ticket: Ticket) -> Result<(), Error> {
+    pub(super) async fn committed(&self, ticket: CommitTicket) -> Result<(), Error> {
         let mut progress = self.watch();
-        let settled = |progress: &Progress| progress.has(ticket) || !progress.is_well();
+        let settled = |progress: &CommitProgress| progress.covers(ticket) || !progress.is_healthy();
         match progress.wait_for(settled).await {
-            Ok(progress) => progress.verdict(ticket),
+            Ok(progress) => progress.commit_result(ticket),
             Err(_) => Err(Error::Closed),
         }
     }
@@ -243,9 +247,9 @@ impl Shared {
     /// Waits until the writer has ended.
     pub(super) async fn closed(&self) -> Result<(), Error> {
         let mut progress = self.watch();
-        let end = progress.wait_for(Progress::is_ended).await;
+        let end = progress.wait_for(CommitProgress::is_ended).await;
         match end.as_deref() {
-            Ok(Progress { health: Health::Ended(Some(cause)), .. }) => {
+            Ok(CommitProgress { health: WriterHealth::Ended(Some(cause)), .. }) => {
                 Err(Error::Unwritten(cause.to_string()))
             }
             Ok(_) | Err(_) => Ok(()),
@@ -253,37 +257,37 @@ impl Shared {
     }
 }
 
-impl Progress {
+impl CommitProgress {
     /// Whether there will be no more commits.
     pub(super) fn is_ended(&self) -> bool {
-        matches!(self.health, Health::Ended(_))
+        matches!(self.health, WriterHealth::Ended(_))
     }
 
     /// Why nothing is committed at present.
-    pub(super) fn trouble(&self) -> Option<Error> {
+    pub(super) fn write_error(&self) -> Option<Error> {
         match &self.health {
-            Health::Failing(cause) | Health::Ended(Some(cause)) => {
+            WriterHealth::Failing(cause) | WriterHealth::Ended(Some(cause)) => {
                 Some(Error::Unwritten(cause.to_string()))
             }
-            Health::Well | Health::Ended(None) => None,
+            WriterHealth::Healthy | WriterHealth::Ended(None) => None,
         }
     }
 
-    fn is_well(&self) -> bool {
-        matches!(self.health, Health::Well)
+    fn is_healthy(&self) -> bool {
+        matches!(self.health, WriterHealth::Healthy)
     }
 
-    fn has(&self, ticket: Ticket) -> bool {
-        self.turn >= ticket.turn
+    fn covers(&self, ticket: CommitTicket) -> bool {
+        self.sequence >= ticket.sequence
     }
 
-    fn verdict(&self, ticket: Ticket) -> Result<(), Error> {
+    fn commit_result(&self, ticket: CommitTicket) -> Result<(), Error> {
         match &self.health {
-            _ if self.has(ticket) => Ok(()),
-            Health::Failing(cause) | Health::Ended(Some(cause)) => {
+            _ if self.covers(ticket) => Ok(()),
+            WriterHealth::Failing(cause) | WriterHealth::Ended(Some(cause)) => {
                 Err(Error::Unwritten(cause.to_string()))
             }
-            Health::Well | Health::Ended(None) => Err(Error::Closed),
+            WriterHealth::Healthy | WriterHealth::Ended(None) => Err(Error::Closed),
         }
     }
 }

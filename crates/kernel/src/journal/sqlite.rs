@@ -16,12 +16,12 @@ use paned_model::EventId;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::check::{self, Files};
-use super::high::{High, Mark};
-use super::rows::{self, State};
+use super::check::{self, JournalFileState};
+use super::high_water::{HighWaterFile, HighWaterMark};
+use super::rows::{self, JournalStateRow};
 use super::salvage;
-use super::store::{Group, Span, Store};
-use super::{Entry, Error, Keep, Opened, Recovery, lock};
+use super::store::{CommitGroup, EventRange, Store};
+use super::{Error, JournalEntry, JournalRecovery, JournalRetention, OpenedJournal, lock};
 
 /// What is deleted is overwritten: a text that was forgotten must not stay in a free page. The cache is small because the tail serves nearly all reads; the log is cut back after a flood.
 const SETTINGS: &str = "
@@ -33,24 +33,24 @@ const SETTINGS: &str = "
     PRAGMA secure_delete = ON;
     PRAGMA trusted_schema = OFF;";
 /// For a person who looks into the file with another tool.
-const BUSY: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// After how many bytes it is looked again how large the file is.
 const MEASURED_EVERY: usize = 256 << 10;
 /// How many events beyond `keep` are worth a trimming transaction.
-const SLACK: u64 = 1024;
+const TRIM_SLACK: u64 = 1024;
 
-const BROKEN: Error = Error::Damaged("it could not be rebuilt yet");
+const NOT_REBUILT: Error = Error::Damaged("it could not be rebuilt yet");
 
 /// See the module.
-pub(super) struct Sqlite {
+pub(super) struct SqliteStore {
     path: PathBuf,
-    writing: Mutex<Writing>,
+    writer: Mutex<WriterState>,
     /// Locked after `writing`, where both are.
-    reading: Mutex<Reading>,
+    reader: Mutex<ReaderState>,
 }
 
-enum Writing {
-    Open(Writer),
+enum WriterState {
+    Open(SqliteWriter),
     /// There was no room to open it for writing: the next write tries it again.
     Unopened,
     /// Damaged, and the rebuilding failed: the next write tries it again.
@@ -58,17 +58,17 @@ enum Writing {
     Closed,
 }
 
-enum Reading {
+enum ReaderState {
     Open(Connection),
     /// There is nothing to read from at present.
     Absent,
     Closed,
 }
 
-struct Writer {
+struct SqliteWriter {
     db: Connection,
-    state: State,
-    high: High,
+    state: JournalStateRow,
+    high_water: HighWaterFile,
     /// The file that was opened.
     file: FileId,
     /// Bytes written since it was last looked how large the file is.
@@ -89,11 +89,11 @@ impl FileId {
     }
 }
 
-impl Sqlite {
+impl SqliteStore {
     /// Opens the file or makes it; rebuilds it when it is damaged.
-    pub(super) fn open(path: &Path, is_used: bool) -> Result<(Self, Opened), Error> {
-        match Self::open_whole(path, is_used) {
-            Err(error) if error.is_full() => {
+    pub(super) fn open(path: &Path, is_used: bool) -> Result<(Self, OpenedJournal), Error> {
+        match Self::open_writable(path, is_used) {
+            Err(error) if error.is_disk_full() => {
                 tracing::error!(%error, "the journal is opened for reading only");
                 Self::open_unwritable(path).map_err(|_| error)
             }
@@ -101,105 +101,111 @@ impl Sqlite {
         }
     }
 
-    fn open_whole(path: &Path, is_used: bool) -> Result<(Self, Opened), Error> {
-        let (writer, recovery) = Writer::open_or_rebuild(path, is_used)?;
+    fn open_writable(path: &Path, is_used: bool) -> Result<(Self, OpenedJournal), Error> {
+        let (writer, recovery) = SqliteWriter::open_or_rebuild(path, is_used)?;
         let opened = describe(&writer.db, writer.state.last, recovery)?;
-        let reading = Mutex::new(Reading::Open(connect(path)?));
-        let writing = Mutex::new(Writing::Open(writer));
-        Ok((Self { path: path.to_owned(), writing, reading }, opened))
+        let reading = Mutex::new(ReaderState::Open(connect(path)?));
+        let writing = Mutex::new(WriterState::Open(writer));
+        Ok((Self { path: path.to_owned(), writer: writing, reader: reading }, opened))
     }
 
     /// Opens what is there on a disk without room.
-    fn open_unwritable(path: &Path) -> Result<(Self, Opened), Error> {
-        let mark = Mark::load(path);
-        let reading = (check::files(path)? == Files::Present).then(|| peek(path)).transpose()?;
+    fn open_unwritable(path: &Path) -> Result<(Self, OpenedJournal), Error> {
+        let mark = HighWaterMark::load(path);
+        let reading = (check::inspect_files(path)? == JournalFileState::Present)
+            .then(|| open_for_reading(path))
+            .transpose()?;
         let opened = match &reading {
             Some(db) => {
-                let last = last_given(examine(db, mark.as_ref())?.last, mark.as_ref());
+                let last = last_assigned(examine(db, mark.as_ref())?.last, mark.as_ref());
                 describe(db, last, None)?
             }
             None => {
-                let last = last_given(EventId(0), mark.as_ref());
-                Opened { records: Vec::new(), first: None, last, recovery: None }
+                let last = last_assigned(EventId(0), mark.as_ref());
+                OpenedJournal { records: Vec::new(), first: None, last, recovery: None }
             }
         };
-        let writing = Mutex::new(Writing::Unopened);
-        let reading = Mutex::new(reading.map_or(Reading::Absent, Reading::Open));
-        Ok((Self { path: path.to_owned(), writing, reading }, opened))
+        let writing = Mutex::new(WriterState::Unopened);
+        let reading = Mutex::new(reading.map_or(ReaderState::Absent, ReaderState::Open));
+        Ok((Self { path: path.to_owned(), writer: writing, reader: reading }, opened))
     }
 
     /// Opens for writing what there was no room to open at the start.
-    fn open_late(&self, writing: &mut Writing) -> Result<(), Error> {
-        let mut reading = lock(&self.reading);
+    fn open_late(&self, writing: &mut WriterState) -> Result<(), Error> {
+        let mut reading = lock(&self.reader);
         // It has the file to itself.
-        *reading = Reading::Absent;
-        let opened = Writer::open_or_rebuild(&self.path, false)
+        *reading = ReaderState::Absent;
+        let opened = SqliteWriter::open_or_rebuild(&self.path, false)
             .and_then(|(writer, _)| Ok((writer, connect(&self.path)?)));
         match opened {
             Ok((writer, reader)) => {
-                *reading = Reading::Open(reader);
-                *writing = Writing::Open(writer);
+                *reading = ReaderState::Open(reader);
+                *writing = WriterState::Open(writer);
                 Ok(())
             }
             Err(error) => {
-                *reading = peek(&self.path).map_or(Reading::Absent, Reading::Open);
+                *reading =
+                    open_for_reading(&self.path).map_or(ReaderState::Absent, ReaderState::Open);
                 Err(error)
             }
         }
     }
 
     /// Lets the writer do something; when that meets damage, once more after a rebuild.
-    fn write(&self, act: impl Fn(&mut Writer) -> Result<(), Error>) -> Result<(), Error> {
-        let mut writing = lock(&self.writing);
-        if matches!(*writing, Writing::Unopened) {
+    fn write(&self, act: impl Fn(&mut SqliteWriter) -> Result<(), Error>) -> Result<(), Error> {
+        let mut writing = lock(&self.writer);
+        if matches!(*writing, WriterState::Unopened) {
             self.open_late(&mut writing)?;
         }
-        let damage = match writing.let_do(&act) {
+        let damage = match writing.with_writer(&act) {
             Err(error) if error.is_damage() => error,
             done => return done,
         };
         self.rebuild(&mut writing, damage)?;
-        writing.let_do(&act)
+        writing.with_writer(&act)
     }
 
     /// Replaces the damaged file. Readers wait meanwhile, on threads that may.
-    fn rebuild(&self, writing: &mut Writing, cause: Error) -> Result<(), Error> {
-        let mut reading = lock(&self.reading);
-        *reading = Reading::Absent;
+    fn rebuild(&self, writing: &mut WriterState, cause: Error) -> Result<(), Error> {
+        let mut reading = lock(&self.reader);
+        *reading = ReaderState::Absent;
         // Closed before the files are moved from under it, unless they are gone and only it can still read them.
-        let before = std::mem::replace(writing, Writing::Broken);
+        let before = std::mem::replace(writing, WriterState::Broken);
         let (live, mark) = match before {
-            Writing::Open(writer) if matches!(cause, Error::Removed) => {
-                (Some(writer.db), Some(Mark::at(writer.state.last)))
+            WriterState::Open(writer) if matches!(cause, Error::Removed) => {
+                (Some(writer.db), Some(HighWaterMark::at(writer.state.last)))
             }
             // All ids are known here, so none needs to be passed over.
-            _ => (None, Mark::load(&self.path).map(|mark| Mark::at(mark.committed))),
+            _ => (
+                None,
+                HighWaterMark::load(&self.path).map(|mark| HighWaterMark::at(mark.committed)),
+            ),
         };
-        let (writer, _) = Writer::rebuild(&self.path, live.as_ref(), mark, &cause)?;
-        *reading = Reading::Open(connect(&self.path)?);
-        *writing = Writing::Open(writer);
+        let (writer, _) = SqliteWriter::rebuild(&self.path, live.as_ref(), mark, &cause)?;
+        *reading = ReaderState::Open(connect(&self.path)?);
+        *writing = WriterState::Open(writer);
         Ok(())
     }
 }
 
-impl Store for Sqlite {
+impl Store for SqliteStore {
     fn is_instant(&self) -> bool {
         false
     }
 
-    fn append(&self, group: &Group) -> Result<(), Error> {
+    fn append(&self, group: &CommitGroup) -> Result<(), Error> {
         self.write(|writer| {
             writer.check_file(&self.path)?;
             writer.append(group)
         })
     }
 
-    fn read(&self, mut span: Span) -> Result<Vec<Arc<Entry>>, Error> {
-        let reading = lock(&self.reading);
+    fn read(&self, mut span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
+        let reading = lock(&self.reader);
         let db = match &*reading {
-            Reading::Open(db) => db,
-            Reading::Absent => return Ok(Vec::new()),
-            Reading::Closed => return Err(Error::Closed),
+            ReaderState::Open(db) => db,
+            ReaderState::Absent => return Ok(Vec::new()),
+            ReaderState::Closed => return Err(Error::Closed),
         };
         let mut entries = Vec::new();
         while let Err(error) = rows::entries(db, span, &mut entries) {
@@ -211,38 +217,44 @@ impl Store for Sqlite {
             if !entries.is_empty() {
                 break;
             }
-            let Some(next) = leap(db, after) else { break };
+            let Some(next) = skip_damage(db, after) else { break };
             span.after = next;
         }
         Ok(entries)
     }
 
-    fn trim(&self, keep: Keep) -> Result<(), Error> {
+    fn trim(&self, keep: JournalRetention) -> Result<(), Error> {
         self.write(|writer| writer.trim(keep))
     }
 
     fn close(&self) -> Result<(), Error> {
-        *lock(&self.reading) = Reading::Closed;
-        match std::mem::replace(&mut *lock(&self.writing), Writing::Closed) {
-            Writing::Open(writer) => writer.close(),
-            Writing::Broken => Err(BROKEN),
-            Writing::Unopened | Writing::Closed => Ok(()),
+        *lock(&self.reader) = ReaderState::Closed;
+        match std::mem::replace(&mut *lock(&self.writer), WriterState::Closed) {
+            WriterState::Open(writer) => writer.close(),
+            WriterState::Broken => Err(NOT_REBUILT),
+            WriterState::Unopened | WriterState::Closed => Ok(()),
         }
     }
 }
 
-impl Writing {
-    fn let_do(&mut self, act: impl Fn(&mut Writer) -> Result<(), Error>) -> Result<(), Error> {
+impl WriterState {
+    fn with_writer(
+        &mut self,
+        act: impl Fn(&mut SqliteWriter) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         match self {
             Self::Open(writer) => act(writer),
-            Self::Broken | Self::Unopened => Err(BROKEN),
+            Self::Broken | Self::Unopened => Err(NOT_REBUILT),
             Self::Closed => Err(Error::Closed),
         }
     }
 }
 
-impl Writer {
-    fn open_or_rebuild(path: &Path, is_used: bool) -> Result<(Self, Option<Recovery>), Error> {
+impl SqliteWriter {
+    fn open_or_rebuild(
+        path: &Path,
+        is_used: bool,
+    ) -> Result<(Self, Option<JournalRecovery>), Error> {
         salvage::resume(path)?;
         // Records are read here, too: what cannot be read at the start is found at the start.
         let opened = Self::open(path, is_used).and_then(|writer| {
@@ -251,7 +263,8 @@ impl Writer {
         });
         match opened {
             Err(error) if error.is_damage() => {
-                let (writer, recovery) = Self::rebuild(path, None, Mark::load(path), &error)?;
+                let (writer, recovery) =
+                    Self::rebuild(path, None, HighWaterMark::load(path), &error)?;
                 Ok((writer, Some(recovery)))
             }
             opened => Ok((opened?, None)),
@@ -259,19 +272,19 @@ impl Writer {
     }
 
     fn open(path: &Path, is_used: bool) -> Result<Self, Error> {
-        let is_fresh = check::files(path)? == Files::Fresh;
-        let mark = match Mark::load(path) {
+        let is_fresh = check::inspect_files(path)? == JournalFileState::Fresh;
+        let mark = match HighWaterMark::load(path) {
             // The mark is made first: a database without one has lost it, and with it the ids that it does not know of.
-            None if is_fresh && !is_used && !check::has_log(path) => {
-                High::create(path, Mark::at(EventId(0)))?;
-                Mark::load(path)
+            None if is_fresh && !is_used && !check::has_wal(path) => {
+                HighWaterFile::create(path, HighWaterMark::at(EventId(0)))?;
+                HighWaterMark::load(path)
             }
             None if is_fresh => return Err(Error::Damaged("the journal's files are missing")),
             None => return Err(Error::Damaged("the high-water file is missing or damaged")),
             Some(mark) => Some(mark),
         };
         let has_events = mark.as_ref().is_some_and(|mark| mark.committed > EventId(0));
-        if is_fresh && (has_events || check::has_log(path)) {
+        if is_fresh && (has_events || check::has_wal(path)) {
             return Err(Error::Damaged("the file is missing or empty"));
         }
         let db = connect(path)?;
@@ -284,22 +297,27 @@ impl Writer {
     }
 
     /// Goes on after the last id, or after all that were reserved when commits may have been lost.
-    fn start(path: &Path, db: Connection, found: State, mark: Option<Mark>) -> Result<Self, Error> {
-        let state = State { last: last_given(found.last, mark.as_ref()), ..found };
+    fn start(
+        path: &Path,
+        db: Connection,
+        found: JournalStateRow,
+        mark: Option<HighWaterMark>,
+    ) -> Result<Self, Error> {
+        let state = JournalStateRow { last: last_assigned(found.last, mark.as_ref()), ..found };
         if state != found {
             rows::set_state(&db, state)?;
         }
-        let high = High::create(path, Mark::at(state.last))?;
+        let high = HighWaterFile::create(path, HighWaterMark::at(state.last))?;
         let file = FileId::of(path)?;
-        Ok(Self { db, state, high, file, unmeasured: usize::MAX })
+        Ok(Self { db, state, high_water: high, file, unmeasured: usize::MAX })
     }
 
     fn rebuild(
         path: &Path,
         live: Option<&Connection>,
-        mark: Option<Mark>,
+        mark: Option<HighWaterMark>,
         cause: &Error,
-    ) -> Result<(Self, Recovery), Error> {
+    ) -> Result<(Self, JournalRecovery), Error> {
         let recovery = salvage::rebuild(path, live, mark.as_ref(), cause)?;
         let db = connect(path)?;
         rows::upgrade(&db)?;
@@ -319,10 +337,10 @@ impl Writer {
         }
     }
 
-    fn append(&mut self, group: &Group) -> Result<(), Error> {
+    fn append(&mut self, group: &CommitGroup) -> Result<(), Error> {
         let last = group.entries.last().map_or(self.state.last, |entry| entry.id);
-        self.high.reserve(last)?;
-        let state = State { last, count: self.state.count + group.entries.len() as u64 };
+        self.high_water.reserve(last)?;
+        let state = JournalStateRow { last, count: self.state.count + group.entries.len() as u64 };
         let transaction = self.db.transaction()?;
         rows::put_entries(&transaction, group.entries.iter().map(AsRef::as_ref))?;
         for (_, change) in &group.changes {
@@ -334,24 +352,24 @@ impl Writer {
         let written = group.entries.iter().map(|entry| entry.weight()).sum();
         self.unmeasured = self.unmeasured.saturating_add(written);
         // The events are committed. Without the note a lost log would go unnoticed, and no more than that.
-        self.high.commit(last).unwrap_or_else(
+        self.high_water.commit(last).unwrap_or_else(
             |error| tracing::warn!(%error, "the journal's high-water mark cannot be written"),
         );
         Ok(())
     }
 
-    fn trim(&mut self, keep: Keep) -> Result<(), Error> {
+    fn trim(&mut self, keep: JournalRetention) -> Result<(), Error> {
         let excess = self.state.count.saturating_sub(keep.events);
-        let excess = match excess < SLACK.min(keep.events / 8 + 1) {
-            true => self.heavy(keep.bytes)?,
+        let excess = match excess < TRIM_SLACK.min(keep.events / 8 + 1) {
+            true => self.excess_by_size(keep.bytes)?,
             false => excess,
         };
         if excess == 0 {
             return Ok(());
         }
         let transaction = self.db.transaction()?;
-        rows::forget(&transaction, excess)?;
-        let state = State { count: self.state.count - excess, ..self.state };
+        rows::delete_oldest(&transaction, excess)?;
+        let state = JournalStateRow { count: self.state.count - excess, ..self.state };
         rows::set_state(&transaction, state)?;
         transaction.commit()?;
         self.state = state;
@@ -360,7 +378,7 @@ impl Writer {
 
     /// How many of the oldest events have to go for the rest to have so many bytes: as many as that part of all pages
     /// holds on average, and a little more, so that it is not done for every commit.
-    fn heavy(&mut self, bytes: u64) -> Result<u64, Error> {
+    fn excess_by_size(&mut self, bytes: u64) -> Result<u64, Error> {
         if self.unmeasured < MEASURED_EVERY {
             return Ok(0);
         }
@@ -382,25 +400,29 @@ impl Writer {
         self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         self.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         self.db.close().map_err(|(_, error)| error)?;
-        Ok(self.high.settle()?)
+        Ok(self.high_water.release_reserved()?)
     }
 }
 
 /// What was found, for the kernel.
-fn describe(db: &Connection, last: EventId, recovery: Option<Recovery>) -> Result<Opened, Error> {
+fn describe(
+    db: &Connection,
+    last: EventId,
+    recovery: Option<JournalRecovery>,
+) -> Result<OpenedJournal, Error> {
     let records = rows::records(db)?;
-    let first = rows::ends(db)?.map(|(first, _)| first);
-    Ok(Opened { records, first, last, recovery })
+    let first = rows::first_and_last(db)?.map(|(first, _)| first);
+    Ok(OpenedJournal { records, first, last, recovery })
 }
 
 /// The last id that may have been given: all that were reserved, when commits may have been lost.
-fn last_given(found: EventId, mark: Option<&Mark>) -> EventId {
+fn last_assigned(found: EventId, mark: Option<&HighWaterMark>) -> EventId {
     let lost = mark.filter(|mark| !mark.is_of_this_boot()).map(|mark| mark.reserved);
     found.max(lost.unwrap_or_default())
 }
 
 /// Compares what the database says of itself with the mark and with the events at both ends.
-fn examine(db: &Connection, mark: Option<&Mark>) -> Result<State, Error> {
+fn examine(db: &Connection, mark: Option<&HighWaterMark>) -> Result<JournalStateRow, Error> {
     let state = rows::state(db)?;
     if mark.is_some_and(|mark| state.last < mark.committed) {
         return Err(Error::Damaged("the last events are missing"));
@@ -408,7 +430,7 @@ fn examine(db: &Connection, mark: Option<&Mark>) -> Result<State, Error> {
     if mark.is_some_and(|mark| state.last > mark.reserved) {
         return Err(Error::Damaged("the last id was never reserved"));
     }
-    let (newest, most) = match rows::ends(db)? {
+    let (newest, most) = match rows::first_and_last(db)? {
         Some((first, last)) => (last, last.0 - first.0 + 1),
         None => (EventId(0), 0),
     };
@@ -418,17 +440,17 @@ fn examine(db: &Connection, mark: Option<&Mark>) -> Result<State, Error> {
     Ok(state)
 }
 
-fn leap(db: &Connection, after: EventId) -> Option<EventId> {
+fn skip_damage(db: &Connection, after: EventId) -> Option<EventId> {
     let at = i64::try_from(after.0).ok()?;
-    let row = salvage::leap(at, |row| rows::entry_after(db, row).is_ok())?;
+    let row = salvage::skip_damage(at, |row| rows::entry_after(db, row).is_ok())?;
     u64::try_from(row).ok().map(EventId)
 }
 
 /// Opens what is there for reading, with the index of the log on the heap instead of in a file of its own.
-fn peek(path: &Path) -> Result<Connection, Error> {
+fn open_for_reading(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    db.busy_timeout(BUSY)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
     db.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;")?;
     Ok(db)
 }
@@ -453,7 +475,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open(path)?;
     // A damaged file must stay as it is until it has been moved aside; `close` does this itself.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    db.busy_timeout(BUSY)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
     db.execute_batch(SETTINGS)?;
     Ok(db)
 }

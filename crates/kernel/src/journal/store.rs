@@ -9,22 +9,22 @@ use std::sync::{Arc, Mutex};
 
 use paned_model::EventId;
 
-use super::{Change, Entry, Error, Keep, lock};
+use super::{Error, JournalEntry, JournalRetention, RecordChange, lock};
 
 /// What one transaction writes.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct CommitGroup {
     /// Ids rise by one and go on after the group before.
-    pub(super) entries: Vec<Arc<Entry>>,
+    pub(super) entries: Vec<Arc<JournalEntry>>,
     /// In the order in which they were asked for, each with the call that asked.
-    pub(super) changes: Vec<(u64, Change)>,
+    pub(super) changes: Vec<(u64, RecordChange)>,
     /// The last call that is part of it; 0 when there is none.
-    pub(super) turn: u64,
+    pub(super) sequence: u64,
 }
 
 /// Which events to read: those after one id, up to and with another, at most so many.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct EventRange {
     pub(super) after: EventId,
     pub(super) upto: EventId,
     pub(super) max: usize,
@@ -36,13 +36,13 @@ pub(super) trait Store: Send + Sync {
     fn is_instant(&self) -> bool;
 
     /// Writes a group whole or not at all. The same group again does no harm.
-    fn append(&self, group: &Group) -> Result<(), Error>;
+    fn append(&self, group: &CommitGroup) -> Result<(), Error>;
 
     /// The oldest events of the span. What cannot be read is left out, as if it had never been there.
-    fn read(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error>;
+    fn read(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error>;
 
     /// Forgets the oldest events beyond what is kept; may put it off until it is worth a transaction.
-    fn trim(&self, keep: Keep) -> Result<(), Error>;
+    fn trim(&self, keep: JournalRetention) -> Result<(), Error>;
 
     /// Leaves everything tidy. Later calls fail with [`Error::Closed`].
     fn close(&self) -> Result<(), Error>;
@@ -50,26 +50,26 @@ pub(super) trait Store: Send + Sync {
 
 /// Events in memory, for tests. Records are read at a start only, and this has none: they are not held.
 #[derive(Default)]
-pub(super) struct Memory(Mutex<VecDeque<Arc<Entry>>>);
+pub(super) struct MemoryStore(Mutex<VecDeque<Arc<JournalEntry>>>);
 
-impl Store for Memory {
+impl Store for MemoryStore {
     fn is_instant(&self) -> bool {
         true
     }
 
-    fn append(&self, group: &Group) -> Result<(), Error> {
+    fn append(&self, group: &CommitGroup) -> Result<(), Error> {
         lock(&self.0).extend(group.entries.iter().cloned());
         Ok(())
     }
 
-    fn read(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error> {
+    fn read(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         let held = lock(&self.0);
         let from = held.partition_point(|entry| entry.id <= span.after);
         let wanted = held.range(from..).take_while(|entry| entry.id <= span.upto);
         Ok(wanted.take(span.max).cloned().collect())
     }
 
-    fn trim(&self, keep: Keep) -> Result<(), Error> {
+    fn trim(&self, keep: JournalRetention) -> Result<(), Error> {
         let mut held = lock(&self.0);
         let excess = held.len().saturating_sub(usize::try_from(keep.events).unwrap_or(usize::MAX));
         held.drain(..excess);
@@ -84,14 +84,14 @@ impl Store for Memory {
 /// A disk in memory that can be made full, for tests of what happens then. Clones are the same disk.
 #[derive(Clone, Default)]
 pub struct FakeDisk {
-    inner: Arc<Disk>,
+    inner: Arc<FakeDiskState>,
 }
 
 #[derive(Default)]
-struct Disk {
+struct FakeDiskState {
     is_full: AtomicBool,
-    events: Memory,
-    changes: Mutex<Vec<Change>>,
+    events: MemoryStore,
+    changes: Mutex<Vec<RecordChange>>,
 }
 
 impl FakeDisk {
@@ -102,7 +102,7 @@ impl FakeDisk {
 
     /// Every change to a record that was written, in order.
     #[must_use]
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<RecordChange> {
         lock(&self.inner.changes).clone()
     }
 }
@@ -112,7 +112,7 @@ impl Store for FakeDisk {
         false
     }
 
-    fn append(&self, group: &Group) -> Result<(), Error> {
+    fn append(&self, group: &CommitGroup) -> Result<(), Error> {
         if self.inner.is_full.load(Ordering::SeqCst) {
             return Err(io::Error::from(io::ErrorKind::StorageFull).into());
         }
@@ -120,11 +120,11 @@ impl Store for FakeDisk {
         self.inner.events.append(group)
     }
 
-    fn read(&self, span: Span) -> Result<Vec<Arc<Entry>>, Error> {
+    fn read(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         self.inner.events.read(span)
     }
 
-    fn trim(&self, keep: Keep) -> Result<(), Error> {
+    fn trim(&self, keep: JournalRetention) -> Result<(), Error> {
         self.inner.events.trim(keep)
     }
 

@@ -7,31 +7,31 @@ use std::sync::Arc;
 
 use paned_model::EventId;
 
-use super::Entry;
-use super::portion::{MAX_BYTES as MAX_PORTION, Portion, Step, Wish};
+use super::JournalEntry;
+use super::portion::{EventBatch, JournalCursor, MAX_BYTES as MAX_PORTION, ReadStep};
 
 /// Several times what is under way when everybody emits at once: who is not that far behind is spared the store.
 const MAX_ENTRIES: usize = 16 << 10;
 const MAX_BYTES: usize = 4 << 20;
 /// The most events looked at in one go: bounds how long the tail is locked.
-const MAX_LOOK: usize = 1024;
+const MAX_SCAN: usize = 1024;
 
 /// Every committed event after `floor`, dense.
-pub(super) struct Tail {
+pub(super) struct JournalTail {
     floor: EventId,
-    entries: VecDeque<Arc<Entry>>,
+    entries: VecDeque<Arc<JournalEntry>>,
     bytes: usize,
 }
 
 /// What the tail knows about the events after an id.
-pub(super) enum Look {
+pub(super) enum TailRead {
     /// These are next of those that are wanted.
-    Here(Step),
+    InMemory(ReadStep),
     /// Ask the store, up to this id.
-    Older(EventId),
+    InStore(EventId),
 }
 
-impl Tail {
+impl JournalTail {
     /// Holds nothing; everything up to `floor` is in the store or gone.
     pub(super) fn new(floor: EventId) -> Self {
         Self { floor, entries: VecDeque::new(), bytes: 0 }
@@ -39,7 +39,7 @@ impl Tail {
 
     /// Adds committed events. Answers the oldest beyond the bounds, to be dropped when nothing is locked.
     #[must_use]
-    pub(super) fn extend(&mut self, entries: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+    pub(super) fn extend(&mut self, entries: &[Arc<JournalEntry>]) -> Vec<Arc<JournalEntry>> {
         self.bytes += entries.iter().map(|entry| entry.weight()).sum::<usize>();
         self.entries.extend(entries.iter().cloned());
         let mut dropped = Vec::new();
@@ -61,13 +61,13 @@ impl Tail {
 
     /// The next events that are wanted. Only those are shared: to share one and drop it again costs every reader as
     /// much as to be given it.
-    pub(super) fn step(&self, wish: &Wish<'_>) -> Look {
+    pub(super) fn read_after(&self, wish: &JournalCursor<'_>) -> TailRead {
         let Some(skip) = wish.after.0.checked_sub(self.floor.0) else {
-            return Look::Older(self.floor);
+            return TailRead::InStore(self.floor);
         };
         let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(self.entries.len());
         let (mut wanted, mut bytes, mut upto) = (Vec::new(), 0, wish.after);
-        for entry in self.entries.range(skip..).take(MAX_LOOK) {
+        for entry in self.entries.range(skip..).take(MAX_SCAN) {
             upto = entry.id;
             if wish.include.matches(&entry.name) {
                 wanted.push(Arc::clone(entry));
@@ -77,23 +77,23 @@ impl Tail {
                 break;
             }
         }
-        Look::Here(Step { portion: Arc::new(Portion::new(wanted)), upto })
+        TailRead::InMemory(ReadStep { portion: Arc::new(EventBatch::new(wanted)), upto })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use paned_model::{Include, Time};
+    use paned_model::{EventFilter, Time};
 
     use super::*;
 
     /// Feeds `count` events of `size` bytes; answers how many are held.
     #[track_caller]
     fn check(count: u64, size: usize, held: usize) {
-        let mut tail = Tail::new(EventId(0));
+        let mut tail = JournalTail::new(EventId(0));
         for id in 1..=count {
             let payload = "x".repeat(size);
-            let entry = Entry::new(EventId(id), Time(0), String::new(), payload);
+            let entry = JournalEntry::new(EventId(id), Time(0), String::new(), payload);
             drop(tail.extend(&[Arc::new(entry)]));
         }
         assert_eq!(tail.entries.len(), held);
@@ -110,24 +110,29 @@ mod tests {
 
     #[test]
     fn what_it_dropped_is_the_stores_to_answer() {
-        let tail = Tail::new(EventId(7));
-        let step =
-            |after| tail.step(&Wish { after: EventId(after), max: 1, include: &Include::all() });
-        assert!(matches!(step(6), Look::Older(EventId(7))));
-        let Look::Here(Step { portion, upto }) = step(7) else { panic!("it is held") };
+        let tail = JournalTail::new(EventId(7));
+        let step = |after| {
+            tail.read_after(&JournalCursor {
+                after: EventId(after),
+                max: 1,
+                include: &EventFilter::all(),
+            })
+        };
+        assert!(matches!(step(6), TailRead::InStore(EventId(7))));
+        let TailRead::InMemory(ReadStep { portion, upto }) = step(7) else { panic!("it is held") };
         assert_eq!((portion.len(), upto), (0, EventId(7)));
     }
 
     /// Events are `a` to `e` and wanted by name; after `seen`, at most `max` of them.
     #[track_caller]
     fn check_wanted(include: &str, seen: u64, max: usize, expect: (&[u64], u64)) {
-        let mut tail = Tail::new(EventId(0));
+        let mut tail = JournalTail::new(EventId(0));
         for (id, name) in (1..).zip(["a", "b", "c", "a", "b"]) {
-            let entry = Entry::new(EventId(id), Time(0), name.to_owned(), String::new());
+            let entry = JournalEntry::new(EventId(id), Time(0), name.to_owned(), String::new());
             drop(tail.extend(&[Arc::new(entry)]));
         }
-        let wish = Wish { after: EventId(seen), max, include: &include.parse().unwrap() };
-        let Look::Here(Step { portion, upto }) = tail.step(&wish) else {
+        let wish = JournalCursor { after: EventId(seen), max, include: &include.parse().unwrap() };
+        let TailRead::InMemory(ReadStep { portion, upto }) = tail.read_after(&wish) else {
             panic!("all of them are held");
         };
         let ids: Vec<_> = portion.iter().map(|entry| entry.id.0).collect();
@@ -147,14 +152,16 @@ mod tests {
 
     #[test]
     fn a_portion_has_an_end_however_long_its_events_are() {
-        let mut tail = Tail::new(EventId(0));
+        let mut tail = JournalTail::new(EventId(0));
         for id in 1..=9 {
             let payload = "x".repeat(MAX_PORTION / 2);
-            let entry = Entry::new(EventId(id), Time(0), String::new(), payload);
+            let entry = JournalEntry::new(EventId(id), Time(0), String::new(), payload);
             drop(tail.extend(&[Arc::new(entry)]));
         }
-        let wish = Wish { after: EventId(3), max: 99, include: &Include::all() };
-        let Look::Here(Step { portion, upto }) = tail.step(&wish) else { panic!("it is held") };
+        let wish = JournalCursor { after: EventId(3), max: 99, include: &EventFilter::all() };
+        let TailRead::InMemory(ReadStep { portion, upto }) = tail.read_after(&wish) else {
+            panic!("it is held")
+        };
         assert_eq!((portion.len(), upto), (2, EventId(5)));
         assert_eq!(tail.last(), EventId(9));
     }

@@ -13,40 +13,44 @@ const FRAME_HEADER: usize = 24;
 const MAGIC: u32 = 0x377f_0682;
 
 /// The log up to its last commit.
-pub(super) struct Log<'a> {
-    frames: Vec<Frame<'a>>,
+pub(super) struct WalFile<'a> {
+    frames: Vec<WalFrame<'a>>,
 }
 
 /// One page as a transaction left it.
-pub(super) struct Frame<'a> {
+pub(super) struct WalFrame<'a> {
     pub(super) page: u32,
     pub(super) content: &'a [u8],
     /// Whether its sum is right.
-    is_sound: bool,
+    is_valid: bool,
     is_commit: bool,
 }
 
-impl<'a> Log<'a> {
+impl<'a> WalFile<'a> {
     /// Reads a log. Frames that an earlier use of the file left behind, and those after the last commit, are left out.
     pub(super) fn read(log: &'a [u8]) -> Self {
         let is_big_endian = log.get(..4).is_some_and(|magic| number(magic) == MAGIC | 1);
         let chunks = log.get(HEADER..).unwrap_or_default().chunks_exact(FRAME_HEADER + PAGE);
         // The first frame belongs to the present use, also where the log's own header is damaged.
         let salts = chunks.clone().next().map_or(&[][..], |first| &first[8..16]);
-        let mut before = log.get(24..32).map(sums).unwrap_or_default();
+        let mut before = log.get(24..32).map(checksums).unwrap_or_default();
         let mut frames = Vec::new();
         for chunk in chunks.filter(|chunk| chunk.len() == FRAME_HEADER + PAGE) {
             let (header, content) = chunk.split_at(FRAME_HEADER);
-            let stored = sums(&header[16..24]);
-            let sum = add(add(before, &header[..8], is_big_endian), content, is_big_endian);
+            let stored = checksums(&header[16..24]);
+            let sum = add_checksum(
+                add_checksum(before, &header[..8], is_big_endian),
+                content,
+                is_big_endian,
+            );
             before = stored;
             if &header[8..16] == salts {
                 let page = number(&header[..4]);
                 let is_commit = number(&header[4..8]) != 0;
-                frames.push(Frame { page, content, is_sound: sum == stored, is_commit });
+                frames.push(WalFrame { page, content, is_valid: sum == stored, is_commit });
             }
         }
-        let is_end = |frame: &Frame<'_>| frame.is_sound && frame.is_commit;
+        let is_end = |frame: &WalFrame<'_>| frame.is_valid && frame.is_commit;
         let committed = frames.iter().rposition(is_end).map_or(0, |at| at + 1);
         frames.truncate(committed);
         Self { frames }
@@ -54,12 +58,12 @@ impl<'a> Log<'a> {
 
     /// The pages as the last transaction left them, as far as that can be told.
     pub(super) fn pages(&self) -> HashMap<u32, &'a [u8]> {
-        let sound = self.frames.iter().filter(|frame| frame.is_sound && 0 < frame.page);
+        let sound = self.frames.iter().filter(|frame| frame.is_valid && 0 < frame.page);
         sound.map(|frame| (frame.page, frame.content)).collect()
     }
 
     /// Every frame, the newest first, the damaged ones too.
-    pub(super) fn newest_first(&self) -> impl Iterator<Item = &Frame<'a>> {
+    pub(super) fn newest_first(&self) -> impl Iterator<Item = &WalFrame<'a>> {
         self.frames.iter().rev()
     }
 }
@@ -69,11 +73,11 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }
 
-fn sums(bytes: &[u8]) -> [u32; 2] {
+fn checksums(bytes: &[u8]) -> [u32; 2] {
     [number(&bytes[..4]), number(&bytes[4..8])]
 }
 
-fn add(sums: [u32; 2], bytes: &[u8], is_big_endian: bool) -> [u32; 2] {
+fn add_checksum(sums: [u32; 2], bytes: &[u8], is_big_endian: bool) -> [u32; 2] {
     let word = |bytes: &[u8]| match is_big_endian {
         true => number(bytes),
         false => number(bytes).swap_bytes(),
@@ -99,11 +103,12 @@ mod tests {
             db.execute("INSERT INTO t VALUES (randomblob(900))", []).unwrap();
         }
         let mut bytes = std::fs::read(folder.path().join("db-wal")).unwrap();
-        let sound =
-            |bytes: &[u8]| Log::read(bytes).frames.iter().filter(|frame| frame.is_sound).count();
+        let sound = |bytes: &[u8]| {
+            WalFile::read(bytes).frames.iter().filter(|frame| frame.is_valid).count()
+        };
         let all = sound(&bytes);
         assert!(all >= 50, "{all}");
-        assert_eq!(Log::read(&bytes).frames.len(), all);
+        assert_eq!(WalFile::read(&bytes).frames.len(), all);
         bytes[HEADER + 10 * (FRAME_HEADER + PAGE) + 500] ^= 1;
         assert_eq!(sound(&bytes), all - 1);
         bytes[HEADER + 20 * (FRAME_HEADER + PAGE) + 20] ^= 1;
@@ -115,7 +120,7 @@ mod tests {
     #[test]
     fn what_is_no_log_has_no_frames() {
         for bytes in [&[][..], &[7; 10], &[7; 40], &[0; 9000]] {
-            assert_eq!(Log::read(bytes).pages().len(), 0);
+            assert_eq!(WalFile::read(bytes).pages().len(), 0);
         }
     }
 }

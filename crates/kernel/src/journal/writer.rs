@@ -9,30 +9,30 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::Error;
-use super::shared::Shared;
+use super::shared::JournalShared;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How soon room on the disk is noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts the writer.
-pub(super) fn spawn(shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+pub(super) fn spawn(shared: Arc<JournalShared>) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("journal".to_owned()).spawn(move || run(&shared))
 }
 
-fn run(shared: &Shared) {
+fn run(shared: &JournalShared) {
     // A panic must not leave callers waiting for a commit that never comes.
     let ended = catch_unwind(AssertUnwindSafe(|| drain(shared).and(shared.store.close())));
     let error = ended.unwrap_or(Err(Error::WriterPanicked)).err();
     if let Some(error) = &error {
         tracing::error!(%error, "the journal did not end cleanly");
     }
-    shared.ended(error);
+    shared.set_ended(error);
 }
 
 /// Writes what is queued until the end. While the store refuses, everything waits in the queue, where it can be
 /// withdrawn; at the end one last attempt is all there is time for.
-fn drain(shared: &Shared) -> Result<(), Error> {
+fn drain(shared: &JournalShared) -> Result<(), Error> {
     let mut pause = FIRST_PAUSE;
     while let Some(group) = shared.take() {
         let Err(error) = shared.commit(&group) else {
@@ -44,7 +44,7 @@ fn drain(shared: &Shared) -> Result<(), Error> {
             let events = group.entries.len();
             tracing::error!(%error, events, "the journal cannot be written; trying again");
         }
-        shared.give_back(group, &error);
+        shared.requeue(group, &error);
         if shared.pause(pause) {
             return shared.take().map_or(Ok(()), |group| shared.commit(&group));
         }

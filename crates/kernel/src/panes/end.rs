@@ -1,17 +1,17 @@
 //! How a pane's end is written down: once, in the table, then in the journal.
 
-use paned_model::{Exit, Status, Time};
+use paned_model::{Exit, PaneStatus, Time};
 use paned_substrate::Output;
 use paned_term::lines;
 use serde_json::{Map, Value, json};
 
-use super::pane::State;
-use super::record::End;
-use super::{Pane, notice};
+use super::pane::PaneState;
+use super::record::PaneExit;
+use super::{Pane, exit_notice};
 use crate::Kernel;
 use crate::agents;
 use crate::dispatch::draft;
-use crate::journal::Draft;
+use crate::journal::EventDraft;
 
 /// How far back a line that is not blank is looked for: mostly the first is enough.
 const LOOK_BACK: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
@@ -19,12 +19,12 @@ const LOOK_BACK: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
 const LONGEST: usize = 1000;
 
 /// The end of a pane whose keeper died: how the program ended is not known.
-pub(crate) fn lost(at: Time) -> End {
-    End { status: Status::Lost, exit: None, timed_out: false, at }
+pub(crate) fn lost_exit(at: Time) -> PaneExit {
+    PaneExit { status: PaneStatus::Lost, exit: None, timed_out: false, at }
 }
 
 /// Writes the end down, unless it was before.
-pub(crate) fn record(kernel: &Kernel, pane: &Pane, mut end: End) {
+pub(crate) fn record_exit(kernel: &Kernel, pane: &Pane, mut end: PaneExit) {
     // Found before the end is known: whoever waits for it may remove the pane at once.
     let found = kernel.panes().get(&pane.id).ok();
     let mut state = pane.lock();
@@ -32,48 +32,48 @@ pub(crate) fn record(kernel: &Kernel, pane: &Pane, mut end: End) {
         return;
     }
     if state.is_forced {
-        end.status = Status::Killed;
+        end.status = PaneStatus::Killed;
     }
     state.record.end = Some(end);
     let text = state.record.notify_on_exit.then(|| notice(&state, end));
-    let notice = text.as_ref().map(|text| notify(&state, text));
-    let drafts = drafts(pane, end).into_iter().chain(notice).collect();
+    let notice = text.as_ref().map(|text| notice_event(&state, text));
+    let drafts = exit_events(pane, end).into_iter().chain(notice).collect();
     kernel.journal().record(drafts, vec![state.record.put()]);
     let parent = state.record.parent().cloned();
     drop(state);
     if let (Some(parent), Some(text)) = (parent, text) {
         // An agent reads what is sent to it, and no events.
-        agents::hand(
+        agents::send_to_agent(
             kernel,
             &parent,
             &text,
             format!("end of {} of {}", pane.id, pane.created_at.0),
         );
     }
-    pane.stir();
-    kernel.stages().stirred(&pane.id);
+    pane.notify();
+    kernel.tmux_views().pane_changed(&pane.id);
     if let Some(found) = found.filter(|found| std::ptr::eq(found.as_ref(), pane)) {
         agents::ended(kernel, &found);
     }
 }
 
 /// What whoever started the pane is told of its end.
-fn notice(state: &State, end: End) -> String {
+fn notice(state: &PaneState, end: PaneExit) -> String {
     let output = state.output();
     let last = output.as_deref().and_then(last_line).unwrap_or_default();
     let lines = output.as_deref().map_or(0, lines_of);
-    notice::notice(&state.record, end, lines, &last)
+    exit_notice::notice(&state.record, end, lines, &last)
 }
 
-fn notify(state: &State, text: &str) -> Draft {
+fn notice_event(state: &PaneState, text: &str) -> EventDraft {
     let record = &state.record;
     let to = record.parent().map(|parent| &parent.id);
-    draft("pane:notice", &record.about(json!({ "to": to, "text": text })))
+    draft("pane:notice", &record.event_payload(json!({ "to": to, "text": text })))
 }
 
 /// How many lines it printed, with one that has no end.
 fn lines_of(output: &dyn Output) -> u64 {
-    let open = bytes(output, output.end().saturating_sub(1)).is_some_and(|last| last != b"\n");
+    let open = read_from(output, output.end().saturating_sub(1)).is_some_and(|last| last != b"\n");
     output.lines() + u64::from(open && 0 < output.end())
 }
 
@@ -82,7 +82,7 @@ fn last_line(output: &dyn Output) -> Option<String> {
     let (first, end) = (output.first(), output.end());
     LOOK_BACK.iter().find_map(|back| {
         let from = end.saturating_sub(*back).max(first);
-        let bytes = bytes(output, from)?;
+        let bytes = read_from(output, from)?;
         // What comes before the first line end is the rest of a line, unless all is there.
         let begin = bytes.iter().position(|byte| *byte == b'\n').filter(|_| first < from);
         let mut lines = bytes[begin.unwrap_or(0)..].rsplit(|byte| *byte == b'\n');
@@ -94,7 +94,7 @@ fn last_line(output: &dyn Output) -> Option<String> {
 }
 
 /// Everything from an offset on, if it is there.
-fn bytes(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
+fn read_from(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(output.end() - from).ok()?];
     let mut read = 0;
     while read < bytes.len() {
@@ -107,18 +107,20 @@ fn bytes(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
 }
 
 /// The events that tell of an end.
-fn drafts(pane: &Pane, end: End) -> Vec<Draft> {
-    let id = pane.about(json!({}));
+fn exit_events(pane: &Pane, end: PaneExit) -> Vec<EventDraft> {
+    let id = pane.event_payload(json!({}));
     match end.status {
-        Status::Lost => vec![draft("pane:lost", &id)],
-        Status::Killed => vec![draft("pane:killed", &id), draft("pane:exited", &exited(pane, end))],
-        Status::Starting | Status::Running | Status::Exited => {
-            vec![draft("pane:exited", &exited(pane, end))]
+        PaneStatus::Lost => vec![draft("pane:lost", &id)],
+        PaneStatus::Killed => {
+            vec![draft("pane:killed", &id), draft("pane:exited", &exited_payload(pane, end))]
+        }
+        PaneStatus::Starting | PaneStatus::Running | PaneStatus::Exited => {
+            vec![draft("pane:exited", &exited_payload(pane, end))]
         }
     }
 }
 
-fn exited(pane: &Pane, end: End) -> Value {
+fn exited_payload(pane: &Pane, end: PaneExit) -> Value {
     let mut payload = Map::new();
     payload.insert("exitCode".into(), json!(end.exit.and_then(Exit::code)));
     if let Some(signal) = end.exit.and_then(Exit::signal) {
@@ -126,5 +128,5 @@ fn exited(pane: &Pane, end: End) -> Value {
     }
     payload.insert("status".into(), json!(end.status));
     payload.insert("timedOut".into(), json!(end.timed_out));
-    pane.about(Value::Object(payload))
+    pane.event_payload(Value::Object(payload))
 }

@@ -7,16 +7,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use paned_model::{PaneInfo, Size};
 use paned_substrate::Damage;
 
-use super::pane::State;
-use crate::ready::Ready;
-use crate::registry::Context;
+use super::pane::PaneState;
+use crate::cached_json::CachedJson;
+use crate::registry::ActionContext;
 
 /// A pane as lists show it.
-pub(crate) type Listed = Ready<PaneInfo>;
+pub(crate) type PaneJson = CachedJson<PaneInfo>;
 
 /// What the tape knows first: it changes without anybody changing the state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Printed {
+pub(crate) struct OutputStats {
     pub(crate) size: Size,
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
@@ -25,8 +25,8 @@ pub(crate) struct Printed {
 }
 
 /// The panes that a caller reaches and that are picked, oldest first.
-pub(crate) fn list(context: &Context, picks: impl Fn(&State) -> bool) -> Vec<Listed> {
-    let Context { kernel, caller, .. } = context;
+pub(crate) fn list(context: &ActionContext, picks: impl Fn(&PaneState) -> bool) -> Vec<PaneJson> {
+    let ActionContext { kernel, caller, .. } = context;
     let panes = kernel.panes().list();
     let reached = panes.iter().filter(|pane| kernel.reaches(&pane.id, caller));
     let listed = reached.filter_map(|pane| {
@@ -37,50 +37,50 @@ pub(crate) fn list(context: &Context, picks: impl Fn(&State) -> bool) -> Vec<Lis
 }
 
 /// A pane's state behind a lock, and what was made of it for lists.
-pub(super) struct Kept(Mutex<(State, Option<Made>)>);
+pub(super) struct PaneStateLock(Mutex<(PaneState, Option<CachedPaneJson>)>);
 
-struct Made {
-    json: Listed,
-    of: Printed,
+struct CachedPaneJson {
+    json: PaneJson,
+    stats: OutputStats,
 }
 
 /// A pane's state, locked. Whoever changes it makes that forgotten.
-pub(crate) struct Locked<'a>(MutexGuard<'a, (State, Option<Made>)>);
+pub(crate) struct PaneStateGuard<'a>(MutexGuard<'a, (PaneState, Option<CachedPaneJson>)>);
 
-impl Kept {
-    pub(super) fn new(state: State) -> Self {
+impl PaneStateLock {
+    pub(super) fn new(state: PaneState) -> Self {
         Self(Mutex::new((state, None)))
     }
 
-    pub(super) fn lock(&self) -> Locked<'_> {
-        Locked(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn lock(&self) -> PaneStateGuard<'_> {
+        PaneStateGuard(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Locked<'_> {
+impl PaneStateGuard<'_> {
     /// The pane as lists show it.
-    pub(crate) fn listed(&mut self) -> Listed {
+    pub(crate) fn listed(&mut self) -> PaneJson {
         let (state, made) = &mut *self.0;
-        let now = state.printed();
-        if let Some(made) = made.as_ref().filter(|made| made.of == now) {
+        let now = state.output_stats();
+        if let Some(made) = made.as_ref().filter(|made| made.stats == now) {
             return made.json.clone();
         }
-        let json = Listed::new(&state.info(now)).expect("our own types always become JSON");
-        *made = Some(Made { json: json.clone(), of: now });
+        let json = PaneJson::new(&state.info(now)).expect("our own types always become JSON");
+        *made = Some(CachedPaneJson { json: json.clone(), stats: now });
         json
     }
 }
 
-impl Deref for Locked<'_> {
-    type Target = State;
+impl Deref for PaneStateGuard<'_> {
+    type Target = PaneState;
 
-    fn deref(&self) -> &State {
+    fn deref(&self) -> &PaneState {
         &self.0.0
     }
 }
 
-impl DerefMut for Locked<'_> {
-    fn deref_mut(&mut self) -> &mut State {
+impl DerefMut for PaneStateGuard<'_> {
+    fn deref_mut(&mut self) -> &mut PaneState {
         let (state, made) = &mut *self.0;
         *made = None;
         state

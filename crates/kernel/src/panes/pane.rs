@@ -3,22 +3,24 @@
 use std::io;
 use std::sync::Arc;
 
-use paned_model::frame::Refused;
+use paned_model::frame::RefusalReason;
 use paned_model::{
-    Adopted, AgentInfo, Code, Exit, Guarantee, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneView,
-    Refusal, Size, Status, Substrate, Time,
+    AgentInfo, BackendKind, Code, Exit, Guarantee, Instance, Meta, PaneId, PaneInfo, PaneRef,
+    PaneStatus, PaneView, Refusal, Size, Time, TmuxOrigin,
 };
-use paned_substrate::{ANSWER, Command, Link, News, Output, Summary, Typed};
+use paned_substrate::{
+    InputReport, Output, OutputFlag, PaneCommand, PaneHandle, REPLY_TIMEOUT, Summary,
+};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use super::known;
-use super::lens::{Known, Lens};
-use super::listed::{Kept, Locked, Printed};
-use super::record::{Record, Title, about};
-use super::text::Text;
-use super::{shown, tail};
+use super::blocks;
+use super::listed::{OutputStats, PaneStateGuard, PaneStateLock};
+use super::live_screen::{LiveScreen, ScreenHints};
+use super::record::{PaneRecord, PaneTitle, event_payload};
+use super::text::OutputText;
+use super::{last_line, screen_cache};
 use crate::Kernel;
 use crate::agents::AgentRecord;
 
@@ -28,29 +30,29 @@ pub(crate) struct Pane {
     pub(crate) created_at: Time,
     /// Its instance, that of the pane it was started from, and so on. Never empty.
     pub(crate) lineage: Vec<Instance>,
-    state: Kept,
+    state: PaneStateLock,
     /// Rises whenever it printed, ended or was resized.
-    stirred: watch::Sender<u64>,
+    changes: watch::Sender<u64>,
     /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
-    pub(crate) lens: tokio::sync::Mutex<Lens>,
+    pub(crate) live_screen: tokio::sync::Mutex<LiveScreen>,
     /// Its screen as it was last shown.
-    pub(crate) shown: shown::Kept,
+    pub(crate) screen_cache: screen_cache::ScreenCache,
     /// What searches found out about its output.
-    pub(crate) known: known::Known,
+    pub(crate) search_index: blocks::SearchIndex,
     /// Its last line, for those who wait for it.
-    pub(crate) tail: tail::Shared,
+    pub(crate) last_line: last_line::SharedLastLine,
     /// Whether its files are gone and its name is free. Held while that is being done.
-    pub(crate) is_forgotten: tokio::sync::Mutex<bool>,
+    pub(crate) is_removed: tokio::sync::Mutex<bool>,
 }
 
 /// What is known of a pane. Journal records are made under this lock, so that their order is the order of
 /// the changes.
-pub(crate) struct State {
-    pub(crate) record: Record,
+pub(crate) struct PaneState {
+    pub(crate) record: PaneRecord,
     pub(crate) size: Size,
     /// Who holds the size.
-    pub(crate) held_by: Option<String>,
-    pub(crate) reach: Reach,
+    pub(crate) size_held_by: Option<String>,
+    pub(crate) connection: KeeperConnection,
     /// How many kills are under way.
     pub(crate) kills: usize,
     /// Whether it is being ended without its keeper's help: what is recorded then as its end was a kill.
@@ -62,59 +64,72 @@ pub(crate) struct State {
     /// See [`Known::stale_until`].
     pub(crate) stale_until: u64,
     /// See [`Known::asked_before`].
-    pub(crate) asked_before: u64,
+    pub(crate) ignore_queries_before: u64,
     /// What it is doing, when its program is an agent.
     pub(crate) agent: Option<AgentInfo>,
     /// Whether what follows its end is being done.
-    pub(crate) is_followed_up: bool,
+    pub(crate) is_exit_handled: bool,
 }
 
 /// How far a pane can be reached.
-pub(crate) enum Reach {
+pub(crate) enum KeeperConnection {
     /// It is being started.
     Starting,
     /// Its keeper is there.
-    Linked {
+    Connected {
         output: Arc<dyn Output>,
-        commands: mpsc::Sender<Command>,
+        commands: mpsc::Sender<PaneCommand>,
         typed: watch::Receiver<Option<u64>>,
-        news: Arc<News>,
+        news: Arc<OutputFlag>,
         keeper: u32,
     },
     /// Its keeper lives and does not answer; what it printed is there, unless that is damaged.
-    Silent { output: Option<Arc<dyn Output>>, keeper: Option<u32> },
+    Unresponsive { output: Option<Arc<dyn Output>>, keeper: Option<u32> },
     /// Only what it printed is there, unless that is damaged.
-    Unlinked { output: Option<Arc<dyn Output>> },
+    Detached { output: Option<Arc<dyn Output>> },
 }
 
 impl Pane {
-    pub(crate) fn new(record: Record, size: Size, reach: Reach) -> Self {
+    pub(crate) fn new(record: PaneRecord, size: Size, reach: KeeperConnection) -> Self {
         let (id, created_at) = (record.id.clone(), record.created_at);
         let ancestors = record.ancestors.iter().map(|pane| pane.instance.clone());
         let lineage = std::iter::once(record.instance.clone()).chain(ancestors).collect();
         let (held_by, kills, plain_until, stale_until) = (None, 0, 0, 0);
         let preamble = record.modes.clone().into_bytes();
-        let agent = AgentRecord::known_of(&record);
+        let agent = AgentRecord::initial_info(&record);
         let is_followed_up = false;
-        let state = State {
+        let state = PaneState {
             record,
             size,
-            held_by,
-            reach,
+            size_held_by: held_by,
+            connection: reach,
             kills,
             is_forced: false,
             preamble,
             plain_until,
             stale_until,
-            asked_before: 0,
+            ignore_queries_before: 0,
             agent,
-            is_followed_up,
+            is_exit_handled: is_followed_up,
         };
-        let state = Kept::new(state);
-        let (stirred, lens) = (watch::Sender::new(0), tokio::sync::Mutex::default());
-        let (known, tail) = (known::Known::default(), tail::Shared::default());
-        let (shown, is_forgotten) = (shown::Kept::default(), tokio::sync::Mutex::default());
-        Self { id, created_at, lineage, state, stirred, lens, shown, known, tail, is_forgotten }
+        let state = PaneStateLock::new(state);
+        let (changes, live_screen) = (watch::Sender::new(0), tokio::sync::Mutex::default());
+        let (search_index, last_line) =
+            (blocks::SearchIndex::default(), last_line::SharedLastLine::default());
+        let (screen_cache, is_removed) =
+            (screen_cache::ScreenCache::default(), tokio::sync::Mutex::default());
+        Self {
+            id,
+            created_at,
+            lineage,
+            state,
+            changes,
+            live_screen,
+            screen_cache,
+            search_index,
+            last_line,
+            is_removed,
+        }
     }
 
     /// Tells it from all others that ever had its name.
@@ -123,70 +138,70 @@ impl Pane {
     }
 
     /// This very pane.
-    pub(crate) fn this(&self) -> PaneRef {
+    pub(crate) fn pane_ref(&self) -> PaneRef {
         PaneRef { id: self.id.clone(), instance: self.instance().clone() }
     }
 
-    /// The payload of an event about it, see [`about`].
-    pub(crate) fn about(&self, payload: Value) -> Value {
-        about(&self.this(), payload)
+    /// The payload of an event about it, see [`event_payload`].
+    pub(crate) fn event_payload(&self, payload: Value) -> Value {
+        event_payload(&self.pane_ref(), payload)
     }
 
-    pub(crate) fn lock(&self) -> Locked<'_> {
+    pub(crate) fn lock(&self) -> PaneStateGuard<'_> {
         self.state.lock()
     }
 
     /// Wakes whoever waits for news of it.
-    pub(crate) fn stir(&self) {
-        self.stirred.send_modify(|count| *count += 1);
+    pub(crate) fn notify(&self) {
+        self.changes.send_modify(|count| *count += 1);
     }
 
     /// How many wait for news of it.
     pub(crate) fn watchers(&self) -> usize {
-        self.stirred.receiver_count()
+        self.changes.receiver_count()
     }
 
     /// A level that rises with news of it.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
-        self.stirred.subscribe()
+        self.changes.subscribe()
     }
 
     /// Its terminal has this size now; whether that is news, which is then told.
-    pub(crate) fn resized(&self, kernel: &Kernel, size: Size) -> bool {
+    pub(crate) fn set_size(&self, kernel: &Kernel, size: Size) -> bool {
         let changed = std::mem::replace(&mut self.lock().size, size) != size;
         if changed {
             let marks = self.output().map(|output| output.sizes(0)).unwrap_or_default();
-            let mut payload = self.about(json!({ "size": size }));
+            let mut payload = self.event_payload(json!({ "size": size }));
             // A keeper of an older version does not know.
             if let Some(mark) = marks.iter().rev().find(|mark| mark.size == size) {
                 payload["offset"] = json!(mark.offset);
             }
             kernel.emit("pane:resized", &payload);
-            self.stir();
+            self.notify();
         }
         changed
     }
 
     /// Its terminal's size is held by this one now.
-    pub(crate) fn held(&self, kernel: &Kernel, holder: Option<String>) {
+    pub(crate) fn set_size_holder(&self, kernel: &Kernel, holder: Option<String>) {
         let changed = {
             let mut state = self.lock();
-            let changed = state.held_by != holder;
-            state.held_by.clone_from(&holder);
+            let changed = state.size_held_by != holder;
+            state.size_held_by.clone_from(&holder);
             changed
         };
         if changed {
-            kernel.emit("pane:size-held", &self.about(json!({ "holder": holder })));
+            kernel.emit("pane:size-held", &self.event_payload(json!({ "holder": holder })));
             // Whoever let it go may be a view that was closed, which not every tmux tells us of.
-            kernel.stages().stirred(&self.id);
+            kernel.tmux_views().pane_changed(&self.id);
         }
     }
 
     /// Its program turned out to be an agent.
-    pub(crate) fn take_as(&self, kernel: &Kernel, agent: AgentRecord) {
+    pub(crate) fn set_agent(&self, kernel: &Kernel, agent: AgentRecord) {
         let mut state = self.lock();
         state.record.agent = Some(agent);
-        state.agent = AgentRecord::known_of(&state.record);
+        state.agent = AgentRecord::initial_info(&state.record);
         kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
@@ -198,40 +213,41 @@ impl Pane {
 
     pub(crate) fn info(&self) -> PaneInfo {
         let state = self.lock();
-        state.info(state.printed())
+        state.info(state.output_stats())
     }
 
-    pub(crate) fn link(&self, link: &Link) {
+    pub(crate) fn connect(&self, link: &PaneHandle) {
         let (output, commands) = (link.output.clone(), link.commands.clone());
         let typed = link.typed.clone();
-        let news = link.news.clone();
+        let news = link.output_flag.clone();
         let mut state = self.lock();
         state.record.pid = Some(link.pid);
-        state.reach = Reach::Linked { output, commands, typed, news, keeper: link.keeper };
+        state.connection =
+            KeeperConnection::Connected { output, commands, typed, news, keeper: link.keeper };
         drop(state);
-        self.stir();
+        self.notify();
     }
 
     /// The keeper lives, and does not answer.
     pub(crate) fn hush(&self, output: Option<Arc<dyn Output>>, keeper: Option<u32>) {
         let mut state = self.lock();
-        state.held_by = None;
-        state.reach = Reach::Silent { output, keeper };
+        state.size_held_by = None;
+        state.connection = KeeperConnection::Unresponsive { output, keeper };
         drop(state);
-        self.stir();
+        self.notify();
     }
 
     /// The keeper is gone.
-    pub(crate) fn unlink(&self) {
+    pub(crate) fn detach(&self) {
         let output = self.output();
-        self.unlink_to(output);
+        self.detach_with(output);
     }
 
     /// The keeper is gone, and this is what it left.
-    pub(crate) fn unlink_to(&self, output: Option<Arc<dyn Output>>) {
+    pub(crate) fn detach_with(&self, output: Option<Arc<dyn Output>>) {
         let mut state = self.lock();
-        state.held_by = None;
-        state.reach = Reach::Unlinked { output };
+        state.size_held_by = None;
+        state.connection = KeeperConnection::Detached { output };
     }
 
     pub(crate) fn output(&self) -> Option<Arc<dyn Output>> {
@@ -239,16 +255,16 @@ impl Pane {
     }
 
     /// What is known of it without parsing it.
-    pub(crate) fn known(&self, output: &dyn Output) -> Known {
+    pub(crate) fn screen_hints(&self, output: &dyn Output) -> ScreenHints {
         let is_over = self.is_over(output);
         let state = self.lock();
         // Who has ended ends no update any more; of a keeper that does not answer nobody hears.
-        let is_over = is_over || matches!(state.reach, Reach::Silent { .. });
-        Known {
+        let is_over = is_over || matches!(state.connection, KeeperConnection::Unresponsive { .. });
+        ScreenHints {
             preamble: state.preamble.clone(),
             plain_until: state.plain_until,
             stale_until: if is_over { u64::MAX } else { state.stale_until },
-            asked_before: state.asked_before,
+            ignore_queries_before: state.ignore_queries_before,
         }
     }
 
@@ -257,16 +273,16 @@ impl Pane {
         output.ending().is_some() || !self.lock().status().is_live()
     }
 
-    /// Where its text ends for now, see [`Text::end`].
+    /// Where its text ends for now, see [`OutputText::end`].
     pub(crate) fn text_end(&self, output: &dyn Output) -> io::Result<u64> {
-        Text::new(output).end(self.is_over(output))
+        OutputText::new(output).end(self.is_over(output))
     }
 
     /// What it printed, or why that cannot be shown.
     pub(crate) fn readable(&self) -> Result<Arc<dyn Output>, Refusal> {
         let state = self.lock();
         state.output().ok_or_else(|| {
-            if state.status() == Status::Starting {
+            if state.status() == PaneStatus::Starting {
                 return starting(&self.id);
             }
             let sentence = format!("the output of pane `{}` cannot be read", self.id);
@@ -280,54 +296,66 @@ impl Pane {
     }
 
     /// A level that rises when somebody types into it, where anybody counts that.
-    pub(crate) fn hands(&self) -> Option<watch::Receiver<Option<u64>>> {
-        match &self.lock().reach {
-            Reach::Linked { typed, .. } => Some(typed.clone()),
-            Reach::Starting | Reach::Silent { .. } | Reach::Unlinked { .. } => None,
+    pub(crate) fn watch_typing(&self) -> Option<watch::Receiver<Option<u64>>> {
+        match &self.lock().connection {
+            KeeperConnection::Connected { typed, .. } => Some(typed.clone()),
+            KeeperConnection::Starting
+            | KeeperConnection::Unresponsive { .. }
+            | KeeperConnection::Detached { .. } => None,
         }
     }
 
     /// How often somebody has typed into it.
     pub(crate) fn typed(&self) -> Option<u64> {
-        self.hands().and_then(|hands| *hands.borrow())
+        self.watch_typing().and_then(|hands| *hands.borrow())
     }
 
     /// How many writes behind a guard its keeper has done, where it counts them.
-    pub(crate) fn guarded(&self) -> Option<u64> {
+    pub(crate) fn guarded_writes(&self) -> Option<u64> {
         let state = self.lock();
-        if let Reach::Linked { news, .. } = &state.reach { news.guarded() } else { None }
+        if let KeeperConnection::Connected { news, .. } = &state.connection {
+            news.guarded()
+        } else {
+            None
+        }
     }
 
     /// How to tell it something, while its keeper answers. Where tmux does what is asked, the keeper does not matter.
-    pub(crate) fn commands(&self) -> Result<mpsc::Sender<Command>, Refusal> {
+    pub(crate) fn commands(&self) -> Result<mpsc::Sender<PaneCommand>, Refusal> {
         let sender = self.sender()?;
         let state = self.lock();
-        match &state.reach {
-            Reach::Linked { news, keeper, .. }
+        match &state.connection {
+            KeeperConnection::Connected { news, keeper, .. }
                 if news.is_unresponsive() && state.record.origin.is_none() =>
             {
-                Err(silent(&self.id, Some(*keeper)))
+                Err(keeper_unresponsive(&self.id, Some(*keeper)))
             }
             _ => Ok(sender),
         }
     }
 
     /// The same, also while its keeper does not answer: for what is to happen once it does.
-    pub(crate) fn sender(&self) -> Result<mpsc::Sender<Command>, Refusal> {
+    pub(crate) fn sender(&self) -> Result<mpsc::Sender<PaneCommand>, Refusal> {
         let state = self.lock();
-        match &state.reach {
-            Reach::Linked { commands, .. } => Ok(commands.clone()),
-            Reach::Starting => Err(starting(&self.id)),
-            Reach::Silent { keeper, .. } => Err(silent(&self.id, *keeper)),
-            Reach::Unlinked { .. } => Err(gone(&self.id, state.status())),
+        match &state.connection {
+            KeeperConnection::Connected { commands, .. } => Ok(commands.clone()),
+            KeeperConnection::Starting => Err(starting(&self.id)),
+            KeeperConnection::Unresponsive { keeper, .. } => {
+                Err(keeper_unresponsive(&self.id, *keeper))
+            }
+            KeeperConnection::Detached { .. } => Err(pane_gone(&self.id, state.status())),
         }
     }
 
     /// Refuses what needs its keeper, while that lives and does not answer.
-    pub(crate) fn check_heard(&self) -> Result<(), Refusal> {
-        match &self.lock().reach {
-            Reach::Silent { keeper, .. } => Err(silent(&self.id, *keeper)),
-            Reach::Starting | Reach::Linked { .. } | Reach::Unlinked { .. } => Ok(()),
+    pub(crate) fn check_responsive(&self) -> Result<(), Refusal> {
+        match &self.lock().connection {
+            KeeperConnection::Unresponsive { keeper, .. } => {
+                Err(keeper_unresponsive(&self.id, *keeper))
+            }
+            KeeperConnection::Starting
+            | KeeperConnection::Connected { .. }
+            | KeeperConnection::Detached { .. } => Ok(()),
         }
     }
 
@@ -335,8 +363,8 @@ impl Pane {
     pub(crate) async fn type_in(
         &self,
         parts: Vec<Vec<u8>>,
-    ) -> Result<Option<Result<Typed, Refused>>, Refusal> {
-        self.ask(|reply| Command::Input(parts, reply)).await
+    ) -> Result<Option<Result<InputReport, RefusalReason>>, Refusal> {
+        self.ask(|reply| PaneCommand::Input(parts, reply)).await
     }
 
     /// Has its keeper do something, and waits for the answer; nothing when the keeper goes away before it answers.
@@ -345,7 +373,7 @@ impl Pane {
     /// When there is no keeper yet, or none any more.
     pub(crate) async fn ask<T>(
         &self,
-        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+        command: impl FnOnce(oneshot::Sender<T>) -> PaneCommand,
     ) -> Result<Option<T>, Refusal> {
         let (reply, answer) = oneshot::channel();
         let commands = self.commands()?;
@@ -357,7 +385,9 @@ impl Pane {
             }
         };
         // The backend has deadlines of its own, and says more when one has passed; this one is for tmux.
-        timeout(3 * ANSWER, asking).await.map_err(|_| late(&self.id, "what was asked", false))
+        timeout(3 * REPLY_TIMEOUT, asking)
+            .await
+            .map_err(|_| late(&self.id, "what was asked", false))
     }
 }
 
@@ -371,12 +401,14 @@ pub(crate) fn late(id: &PaneId, what: &str, taken_back: bool) -> Refusal {
         true => format!("{what} was taken back"),
         false => format!("{what} may still arrive"),
     };
-    let sentence =
-        format!("the keeper of pane `{id}` has not answered for {} s; {fate}", ANSWER.as_secs());
-    Refusal::new(Code::Timeout, sentence).with(json!({ "takenBack": taken_back }))
+    let sentence = format!(
+        "the keeper of pane `{id}` has not answered for {} s; {fate}",
+        REPLY_TIMEOUT.as_secs()
+    );
+    Refusal::new(Code::Timeout, sentence).with_details(json!({ "takenBack": taken_back }))
 }
 
-fn silent(id: &PaneId, keeper: Option<u32>) -> Refusal {
+fn keeper_unresponsive(id: &PaneId, keeper: Option<u32>) -> Refusal {
     let process = keeper.map(|keeper| format!(" (process {keeper})")).unwrap_or_default();
     let sentence = format!(
         "the keeper of pane `{id}`{process} lives but does not answer; its output can be read, and all else works again \
@@ -400,20 +432,23 @@ pub(crate) fn unreadable(error: io::Error) -> Refusal {
 }
 
 /// The refusal to do something to a pane that has ended.
-pub(crate) fn gone(id: &PaneId, status: Status) -> Refusal {
+pub(crate) fn pane_gone(id: &PaneId, status: PaneStatus) -> Refusal {
     // Its end may not be written down yet.
     let how = if status.is_live() { "it has just ended".to_owned() } else { status.to_string() };
     Refusal::new(Code::Gone, format!("the program in pane `{id}` is not running any more ({how})"))
 }
 
-impl State {
-    pub(crate) fn status(&self) -> Status {
-        match (&self.record.end, &self.reach) {
+impl PaneState {
+    pub(crate) fn status(&self) -> PaneStatus {
+        match (&self.record.end, &self.connection) {
             (Some(end), _) => end.status,
-            (None, Reach::Starting) => Status::Starting,
-            (None, Reach::Linked { .. } | Reach::Silent { .. } | Reach::Unlinked { .. }) => {
-                Status::Running
-            }
+            (None, KeeperConnection::Starting) => PaneStatus::Starting,
+            (
+                None,
+                KeeperConnection::Connected { .. }
+                | KeeperConnection::Unresponsive { .. }
+                | KeeperConnection::Detached { .. },
+            ) => PaneStatus::Running,
         }
     }
 
@@ -422,24 +457,25 @@ impl State {
     }
 
     fn tape(&self) -> Option<&Arc<dyn Output>> {
-        match &self.reach {
-            Reach::Starting => None,
-            Reach::Linked { output, .. } => Some(output),
-            Reach::Silent { output, .. } | Reach::Unlinked { output } => output.as_ref(),
+        match &self.connection {
+            KeeperConnection::Starting => None,
+            KeeperConnection::Connected { output, .. } => Some(output),
+            KeeperConnection::Unresponsive { output, .. }
+            | KeeperConnection::Detached { output } => output.as_ref(),
         }
     }
 
     /// What its tape has now.
-    pub(super) fn printed(&self) -> Printed {
+    pub(super) fn output_stats(&self) -> OutputStats {
         let Some(output) = self.tape() else {
-            return Printed { size: self.size, lines: 0, bytes: 0, dropped: 0, damage: None };
+            return OutputStats { size: self.size, lines: 0, bytes: 0, dropped: 0, damage: None };
         };
         // The tape has its size before the news of it is here.
         let Summary { first, end, lines, size, damage } = output.summary();
-        Printed { size, lines, bytes: end, dropped: first, damage }
+        OutputStats { size, lines, bytes: end, dropped: first, damage }
     }
 
-    pub(super) fn info(&self, printed: Printed) -> PaneInfo {
+    pub(super) fn info(&self, printed: OutputStats) -> PaneInfo {
         let record = &self.record;
         let end = record.end;
         let exit = end.and_then(|end| end.exit);
@@ -451,7 +487,7 @@ impl State {
             cwd: record.cwd.clone(),
             pid: record.pid,
             size: printed.size,
-            size_held_by: self.held_by.clone(),
+            size_held_by: self.size_held_by.clone(),
             status: self.status(),
             killing: 0 < self.kills && end.is_none(),
             exit_code: exit.and_then(Exit::code),
@@ -459,12 +495,12 @@ impl State {
             timed_out: end.is_some_and(|end| end.timed_out),
             created_at: record.created_at,
             ended_at: end.map(|end| end.at),
-            substrate: match (&record.wish, &record.origin) {
-                (None, None) => Substrate::Pty,
-                (Some(_), _) | (_, Some(_)) => Substrate::Tmux,
+            substrate: match (&record.view, &record.origin) {
+                (None, None) => BackendKind::Pty,
+                (Some(_), _) | (_, Some(_)) => BackendKind::Tmux,
             },
-            view: record.wish.as_ref().map(PaneView::from),
-            adopted: record.origin.as_ref().map(Adopted::from),
+            view: record.view.as_ref().map(PaneView::from),
+            adopted: record.origin.as_ref().map(TmuxOrigin::from),
             guarantee: match record.origin {
                 None => Guarantee::Exact,
                 Some(_) => Guarantee::BestEffort,
@@ -484,12 +520,12 @@ impl State {
     /// Takes the program's word for its title; answers whether that changed anything.
     pub(crate) fn retitle(&mut self, title: String) -> bool {
         let changed = match &self.record.title {
-            Title::Given(_) => false,
-            Title::Command(_) => !title.is_empty(),
-            Title::Program(current) => *current != title && !title.is_empty(),
+            PaneTitle::Given(_) => false,
+            PaneTitle::Command(_) => !title.is_empty(),
+            PaneTitle::Program(current) => *current != title && !title.is_empty(),
         };
         if changed {
-            self.record.title = Title::Program(title);
+            self.record.title = PaneTitle::Program(title);
         }
         changed
     }

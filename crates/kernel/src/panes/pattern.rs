@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 use paned_model::{Code, Refusal};
-use paned_term::lines::Line;
+use paned_term::lines::TextLine;
 use regex_automata::meta::{self, BuildError};
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, Span};
@@ -12,33 +12,33 @@ use regex_syntax::hir::{
     Repetition,
 };
 
-use super::needs::{self, Need};
+use super::literals::{self, RequiredLiteral};
 
 /// The longest pattern, in characters.
 const LONGEST: usize = 1000;
 /// How many patterns there may be where several are taken, and how long they may be together.
-const MOST: usize = 32;
+const MAX_PATTERNS: usize = 32;
 const LONGEST_TOGETHER: usize = 4000;
 /// The largest that patterns may become, in bytes. To get there takes some 40 ms; `\w{60}` is about as large.
 const LARGEST: usize = 4 << 20;
 /// What a regex may remember while it is used. As much again: with less it would do without for a large pattern, and
 /// take a thousand times as long.
-const REMEMBERED: usize = LARGEST;
+const REGEX_CACHE: usize = LARGEST;
 /// How long a pattern may be, and how many classes it may name, that is made and used on the spot.
 const LIGHT: (usize, usize) = (200, 4);
 
 /// A pattern for lines. It matches neither `\n` nor `\r`, and the ends of a line are to it what the ends of
 /// a text are to others: so it finds in many lines at once what it finds in each of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct LinePattern {
     regex: meta::Regex,
-    needs: Vec<Need>,
+    literals: Vec<RequiredLiteral>,
     /// Finds what every line that matches holds, where that is rarer than what the regex looks for first.
     finder: Option<Prefilter>,
     is_light: bool,
 }
 
-impl Pattern {
+impl LinePattern {
     /// Whether it matches a line, which is without its end.
     pub(crate) fn is_match(&self, line: &str) -> bool {
         self.regex.is_match(line)
@@ -46,7 +46,7 @@ impl Pattern {
 
     /// Whether it matches within the first so many characters of a line that was cut after more than that, if at all. Where
     /// the line goes on is no end, and what follows counts for what looks around.
-    pub(crate) fn is_match_within(&self, line: &Line<'_>, max_chars: usize) -> bool {
+    pub(crate) fn is_match_within(&self, line: &TextLine<'_>, max_chars: usize) -> bool {
         let text = line.text.as_ref();
         let end = match text.len() <= max_chars {
             true => None,
@@ -73,8 +73,8 @@ impl Pattern {
     }
 
     /// What every line that matches holds.
-    pub(crate) fn needs(&self) -> &[Need] {
-        &self.needs
+    pub(crate) fn literals(&self) -> &[RequiredLiteral] {
+        &self.literals
     }
 
     /// A place in the first line, from a line's start on, that may match: no line before it does.
@@ -98,47 +98,47 @@ pub(crate) fn pattern(
     field: &'static str,
     text: &str,
     ignore_case: bool,
-) -> Result<Pattern, Refusal> {
-    Asked::one(field, text, ignore_case).read()
+) -> Result<LinePattern, Refusal> {
+    PatternParam::one(field, text, ignore_case).read()
 }
 
 /// Patterns as somebody wrote them, to be read as one that matches where any of them does.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    field: Field,
-    pub(crate) wanted: Wanted,
+pub(crate) struct PatternParam {
+    field: PatternField,
+    pub(crate) key: PatternKey,
 }
 
 /// What was written; the same becomes the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Wanted {
+pub(crate) struct PatternKey {
     texts: Vec<String>,
     ignore_case: bool,
 }
 
 /// What the parameter is called, in sentences.
 #[derive(Clone, Copy, Debug)]
-enum Field {
+enum PatternField {
     One(&'static str),
     List(&'static str),
 }
 
-impl Asked {
+impl PatternParam {
     pub(crate) fn one(field: &'static str, text: &str, ignore_case: bool) -> Self {
-        let wanted = Wanted { texts: vec![text.to_owned()], ignore_case };
-        Self { field: Field::One(field), wanted }
+        let key = PatternKey { texts: vec![text.to_owned()], ignore_case };
+        Self { field: PatternField::One(field), key }
     }
 
     /// Any of several. There is at least one.
     pub(crate) fn any(field: &'static str, texts: &[String], ignore_case: bool) -> Self {
-        let wanted = Wanted { texts: texts.to_vec(), ignore_case };
-        Self { field: Field::List(field), wanted }
+        let key = PatternKey { texts: texts.to_vec(), ignore_case };
+        Self { field: PatternField::List(field), key }
     }
 
     /// Whether it takes no time to speak of to make it. Of what is written with few words, only numbers of repetitions
     /// and classes of letters become large.
     pub(crate) fn is_light(&self) -> bool {
-        let all = || self.wanted.texts.iter().flat_map(|text| text.bytes());
+        let all = || self.key.texts.iter().flat_map(|text| text.bytes());
         let classes = all().filter(|&byte| byte == b'\\').count();
         all().count() <= LIGHT.0 && classes <= LIGHT.1 && all().all(|byte| byte != b'{')
     }
@@ -146,15 +146,17 @@ impl Asked {
     /// Whether there is too much of it to be looked at.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let limit = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
-        let texts = &self.wanted.texts;
+        let texts = &self.key.texts;
         let long = |text: &String| LONGEST < text.chars().count();
         if let Some(at) = texts.iter().position(long) {
             let sentence = format!("`{}` is longer than {LONGEST} characters", self.name(at));
             return Err(Refusal::invalid(sentence));
         }
         let name = self.name_of_all();
-        if MOST < texts.len() {
-            return limit(format!("`{name}` takes up to {MOST} patterns; join some with `|`"));
+        if MAX_PATTERNS < texts.len() {
+            return limit(format!(
+                "`{name}` takes up to {MAX_PATTERNS} patterns; join some with `|`"
+            ));
         }
         if LONGEST_TOGETHER < texts.iter().map(|text| text.chars().count()).sum::<usize>() {
             return limit(format!("`{name}` is longer than {LONGEST_TOGETHER} characters in all"));
@@ -163,12 +165,12 @@ impl Asked {
     }
 
     /// Reads it. This may take a while.
-    pub(crate) fn read(&self) -> Result<Pattern, Refusal> {
+    pub(crate) fn read(&self) -> Result<LinePattern, Refusal> {
         self.check()?;
         let bad = |name: &str, reason: &str| {
             Refusal::invalid(format!("`{name}` is no pattern we can use: {reason}"))
         };
-        let Wanted { texts, ignore_case } = &self.wanted;
+        let PatternKey { texts, ignore_case } = &self.key;
         let parse = |(at, text): (usize, &String)| {
             parse(text, *ignore_case).map_err(|reason| bad(&self.name(at), &reason))
         };
@@ -179,16 +181,16 @@ impl Asked {
 
     fn name(&self, at: usize) -> String {
         match self.field {
-            Field::One(field) => field.to_owned(),
-            Field::List(field) => format!("{field}[{at}]"),
+            PatternField::One(field) => field.to_owned(),
+            PatternField::List(field) => format!("{field}[{at}]"),
         }
     }
 
     /// What to call what all of them are together.
     fn name_of_all(&self) -> String {
         match self.field {
-            Field::List(field) if self.wanted.texts.len() != 1 => field.to_owned(),
-            Field::One(_) | Field::List(_) => self.name(0),
+            PatternField::List(field) if self.key.texts.len() != 1 => field.to_owned(),
+            PatternField::One(_) | PatternField::List(_) => self.name(0),
         }
     }
 }
@@ -205,11 +207,11 @@ fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
     }
 }
 
-fn build(hir: &Hir, is_light: bool) -> Result<Pattern, String> {
+fn build(hir: &Hir, is_light: bool) -> Result<LinePattern, String> {
     let limits = meta::Config::new()
         .nfa_size_limit(Some(LARGEST))
         .onepass_size_limit(Some(LARGEST))
-        .hybrid_cache_capacity(REMEMBERED)
+        .hybrid_cache_capacity(REGEX_CACHE)
         // Only plain text is looked at, where no place is within a character.
         .utf8_empty(false);
     let regex = meta::Builder::new().configure(limits).build_from_hir(hir);
@@ -219,14 +221,14 @@ fn build(hir: &Hir, is_light: bool) -> Result<Pattern, String> {
             .to_owned(),
         None => last_line(&error.to_string()),
     })?;
-    let needs = needs::needs(hir);
+    let needs = literals::required_literals(hir);
     let finder = finder(&needs);
-    Ok(Pattern { regex, needs, finder, is_light })
+    Ok(LinePattern { regex, literals: needs, finder, is_light })
 }
 
 /// Of what a match begins with, a regex makes a finder of its own.
-fn finder(needs: &[Need]) -> Option<Prefilter> {
-    let rarest = needs::rarest(needs).filter(|need| need.is_exact && !need.leads)?;
+fn finder(needs: &[RequiredLiteral]) -> Option<Prefilter> {
+    let rarest = literals::rarest(needs).filter(|need| need.is_exact && !need.is_prefix)?;
     Prefilter::new(MatchKind::LeftmostFirst, &rarest.texts).filter(Prefilter::is_fast)
 }
 
@@ -349,7 +351,7 @@ mod tests {
     #[test]
     fn where_a_line_is_cut_it_does_not_end() {
         let check = |text: &str, line: &str, cut: bool, expect: bool| {
-            let line = Line { text: line.into(), cut };
+            let line = TextLine { text: line.into(), cut };
             let pattern = pattern("pattern", text, false).unwrap();
             assert_eq!(pattern.is_match_within(&line, 5), expect, "{text} in {line:?}");
         };
@@ -430,9 +432,9 @@ mod tests {
         }
     }
 
-    fn any(texts: &[&str]) -> Result<Pattern, Refusal> {
+    fn any(texts: &[&str]) -> Result<LinePattern, Refusal> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        Asked::any("stop", &texts, false).read()
+        PatternParam::any("stop", &texts, false).read()
     }
 
     #[test]

@@ -1,20 +1,20 @@
 //! What is remembered of a pane: in the journal's records, and beside its tape as it was first.
 
-use paned_model::{Exit, Instance, Meta, PaneId, PaneRef, Status, Time};
+use paned_model::{Exit, Instance, Meta, PaneId, PaneRef, PaneStatus, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agents::AgentRecord;
-use crate::grants::Stored;
-use crate::journal::Change;
-use crate::stage::Wish;
+use crate::grants::StoredGrant;
+use crate::journal::RecordChange;
+use crate::tmux_view::ViewSpec;
 
-use super::notice::Manner;
-use super::origin::Origin;
+use super::adopted_from::AdoptedOrigin;
+use super::exit_notice::ExitNoticeFormat;
 
 /// The payload of an event about a pane: these fields, the pane's name and its instance. Which grants are shown the event
 /// is decided by the instance, for a name may be another pane's by then.
-pub(crate) fn about(pane: &PaneRef, mut payload: Value) -> Value {
+pub(crate) fn event_payload(pane: &PaneRef, mut payload: Value) -> Value {
     payload["paneId"] = json!(pane.id);
     payload["instance"] = json!(pane.instance);
     payload
@@ -27,11 +27,11 @@ pub(crate) const KIND: &str = "pane";
 /// means that the end was told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Record {
+pub(crate) struct PaneRecord {
     pub(crate) id: PaneId,
     /// Tells it from all others that ever had its name.
     pub(crate) instance: Instance,
-    pub(crate) title: Title,
+    pub(crate) title: PaneTitle,
     pub(crate) argv: Vec<String>,
     pub(crate) cwd: String,
     pub(crate) meta: Meta,
@@ -41,8 +41,8 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) notify_on_exit: bool,
     /// How it is told then.
-    #[serde(default, skip_serializing_if = "Manner::is_usual")]
-    pub(crate) notice: Manner,
+    #[serde(default, skip_serializing_if = "ExitNoticeFormat::is_default")]
+    pub(crate) notice: ExitNoticeFormat,
     /// After how many seconds it is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_seconds: Option<u32>,
@@ -58,23 +58,23 @@ pub(crate) struct Record {
     pub(crate) modes: String,
     /// Where it is to be seen in tmux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) wish: Option<Wish>,
+    pub(crate) view: Option<ViewSpec>,
     /// Where it came from, when it was adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<AdoptedOrigin>,
     /// What it is as an agent, when its program is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentRecord>,
     pub(crate) created_at: Time,
     /// The grant its program was given.
-    pub(crate) grant: Stored,
-    pub(crate) end: Option<End>,
+    pub(crate) grant: StoredGrant,
+    pub(crate) end: Option<PaneExit>,
 }
 
 /// What a pane is called, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Title {
+pub(crate) enum PaneTitle {
     /// After its command.
     Command(String),
     /// By its program.
@@ -83,7 +83,7 @@ pub(crate) enum Title {
     Given(String),
 }
 
-impl Title {
+impl PaneTitle {
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Command(text) | Self::Program(text) | Self::Given(text) => text,
@@ -94,16 +94,16 @@ impl Title {
 /// How a pane ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct End {
-    pub(crate) status: Status,
+pub(crate) struct PaneExit {
+    pub(crate) status: PaneStatus,
     pub(crate) exit: Option<Exit>,
     pub(crate) timed_out: bool,
     pub(crate) at: Time,
 }
 
-impl Record {
+impl PaneRecord {
     /// This very pane.
-    pub(crate) fn this(&self) -> PaneRef {
+    pub(crate) fn pane_ref(&self) -> PaneRef {
         PaneRef { id: self.id.clone(), instance: self.instance.clone() }
     }
 
@@ -113,8 +113,8 @@ impl Record {
     }
 
     /// The payload of an event about it: these fields, its name and its instance.
-    pub(crate) fn about(&self, payload: Value) -> Value {
-        about(&self.this(), payload)
+    pub(crate) fn event_payload(&self, payload: Value) -> Value {
+        event_payload(&self.pane_ref(), payload)
     }
 
     /// The record as JSON.
@@ -123,12 +123,12 @@ impl Record {
     }
 
     /// The change that remembers it.
-    pub(crate) fn put(&self) -> Change {
-        Change::Put { kind: KIND, key: self.id.to_string(), value: self.json() }
+    pub(crate) fn put(&self) -> RecordChange {
+        RecordChange::Put { kind: KIND, key: self.id.to_string(), value: self.json() }
     }
 
     /// The change that forgets it.
-    pub(crate) fn delete(id: &PaneId) -> Change {
-        Change::Delete { kind: KIND, key: id.to_string() }
+    pub(crate) fn delete(id: &PaneId) -> RecordChange {
+        RecordChange::Delete { kind: KIND, key: id.to_string() }
     }
 }

@@ -6,23 +6,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use paned_model::{Code, Instance, PaneId, PaneRef, Refusal};
 
 use super::Pane;
-use super::typists::Typists;
+use super::typing_activity::TypingActivity;
 
 /// How many panes that are gone are remembered by their lineage.
-const DEPARTED: usize = 1000;
+const MAX_REMOVED: usize = 1000;
 
 /// Every pane by its name.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct PaneTable {
     panes: Mutex<HashMap<PaneId, Arc<Pane>>>,
     /// The lineages of panes that are gone, newest first: their last events are still to be read by those who reach the
     /// panes they were started from.
-    departed: Mutex<VecDeque<Vec<Instance>>>,
+    removed_lineages: Mutex<VecDeque<Vec<Instance>>>,
     /// Where somebody types.
-    pub(crate) typists: Typists,
+    pub(crate) typing_activity: TypingActivity,
 }
 
-impl Table {
+impl PaneTable {
     fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, Arc<Pane>>> {
         self.panes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,8 +52,8 @@ impl Table {
         }
         // A pane that was started from no other needs nothing to be recognised by.
         if 1 < pane.lineage.len() {
-            let mut departed = self.departed.lock().unwrap_or_else(PoisonError::into_inner);
-            departed.truncate(DEPARTED - 1);
+            let mut departed = self.removed_lineages.lock().unwrap_or_else(PoisonError::into_inner);
+            departed.truncate(MAX_REMOVED - 1);
             departed.push_front(pane.lineage.clone());
         }
     }
@@ -85,7 +85,7 @@ impl Table {
     /// The same for this very pane, also after it is gone: of one that went long ago, itself alone.
     pub(crate) fn lineage_of(&self, pane: &PaneRef) -> Vec<Instance> {
         let gone = || {
-            let departed = self.departed.lock().unwrap_or_else(PoisonError::into_inner);
+            let departed = self.removed_lineages.lock().unwrap_or_else(PoisonError::into_inner);
             departed.iter().find(|lineage| lineage.first() == Some(&pane.instance)).cloned()
         };
         let lineage = self.find(pane).map(|pane| pane.lineage.clone()).or_else(gone);

@@ -9,20 +9,20 @@ use std::io;
 use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter};
-use paned_substrate::{Gap, Mark, Output};
-use paned_term::lines::{self, Charsets, Drawing};
+use paned_substrate::{LineMark, Output, OutputGap};
+use paned_term::lines::{self, Charsets, IncrementalLine};
 
-use super::sets::{self, Sets};
+use super::charsets::{self, LineCharsets};
 
 /// How much is read in one go.
 pub(crate) const PIECE: usize = 64 << 10;
 
 /// Characters of a line that patterns look at.
-pub(crate) const WHOLE: usize = 256 << 10;
+pub(crate) const MAX_MATCHED_CHARS: usize = 256 << 10;
 
 /// Characters of a line that are drawn. A line that leaves more than that is cut, and said to be. One more than patterns
 /// look at, so that they know what follows.
-pub(crate) const DRAWN: usize = WHOLE + 1;
+pub(crate) const DRAWN: usize = MAX_MATCHED_CHARS + 1;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +31,13 @@ pub(crate) struct Place {
     /// The line's number, counted from 0 at the pane's first line ever.
     pub(crate) n: u64,
     /// Whether the line may have begun before this, where nothing is kept any more.
-    pub(crate) beheaded: bool,
+    pub(crate) truncated_start: bool,
 }
 
 impl Place {
     /// Where a line is known to begin.
     fn new(offset: u64, n: u64) -> Self {
-        Self { offset, n, beheaded: false }
+        Self { offset, n, truncated_start: false }
     }
 }
 
@@ -50,27 +50,29 @@ pub(crate) struct RawLine<'a> {
     /// The offset after it and its end.
     pub(crate) next: u64,
     /// Whether its end was printed too.
-    pub(crate) whole: bool,
+    pub(crate) has_newline: bool,
     /// Whether its beginning may be missing, because it is no longer kept.
-    pub(crate) beheaded: bool,
-    body: Body<'a>,
+    pub(crate) truncated_start: bool,
+    body: LineBody<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Body<'a> {
+enum LineBody<'a> {
     /// The bytes, of a line that fits into a piece, and the character sets that it begins in.
     Printed(Charsets, &'a [u8]),
     /// What is left to read, of one that does not.
-    Drawn(&'a lines::Line<'static>),
+    Drawn(&'a lines::TextLine<'static>),
 }
 
 impl<'a> RawLine<'a> {
     /// What a person would read, cut at so many characters, up to [`DRAWN`].
-    pub(crate) fn clean(self, max_chars: usize) -> lines::Line<'a> {
+    pub(crate) fn clean(self, max_chars: usize) -> lines::TextLine<'a> {
         match self.body {
-            Body::Printed(sets, bytes) => lines::clean_in(sets, bytes, max_chars.min(DRAWN)),
-            Body::Drawn(lines::Line { text, cut }) => {
-                lines::Line { text: text.as_ref().into(), cut: *cut }.cut_at(max_chars)
+            LineBody::Printed(sets, bytes) => {
+                lines::clean_with_charsets(sets, bytes, max_chars.min(DRAWN))
+            }
+            LineBody::Drawn(lines::TextLine { text, cut }) => {
+                lines::TextLine { text: text.as_ref().into(), cut: *cut }.cut_at(max_chars)
             }
         }
     }
@@ -78,11 +80,11 @@ impl<'a> RawLine<'a> {
 
 /// The lines of one output.
 #[derive(Clone, Copy)]
-pub(crate) struct Text<'a> {
+pub(crate) struct OutputText<'a> {
     output: &'a dyn Output,
 }
 
-impl<'a> Text<'a> {
+impl<'a> OutputText<'a> {
     pub(crate) fn new(output: &'a dyn Output) -> Self {
         Self { output }
     }
@@ -98,13 +100,13 @@ impl<'a> Text<'a> {
         let from = end.saturating_sub(last.len() as u64).max(self.output.first());
         let wanted = usize::try_from(end - from).unwrap_or(0).min(last.len());
         let read = self.output.read(from, &mut last[..wanted])?.unwrap_or(0);
-        Ok(end - if read == wanted { lines::unfinished(&last[..read]) as u64 } else { 0 })
+        Ok(end - if read == wanted { lines::incomplete_suffix(&last[..read]) as u64 } else { 0 })
     }
 
     /// The first line of which anything is kept.
     pub(crate) fn first(&self) -> io::Result<Place> {
         let mark = self.mark(self.output.first())?;
-        Ok(Place { offset: mark.offset, n: mark.lines, beheaded: 0 < mark.offset })
+        Ok(Place { offset: mark.offset, n: mark.lines, truncated_start: 0 < mark.offset })
     }
 
     /// How many lines there are up to an offset, a last one without its end included.
@@ -121,7 +123,7 @@ impl<'a> Text<'a> {
     pub(crate) fn ends_before(&self, offset: u64) -> io::Result<Option<u64>> {
         // At the very end, a block that is not begun yet has no mark.
         let near = if offset < self.output.end() { offset } else { offset.saturating_sub(1) };
-        let Ok(mark) = self.output.mark(near)? else { return Ok(None) };
+        let Ok(mark) = self.output.line_mark(near)? else { return Ok(None) };
         let mut bytes = vec![0; usize::try_from(offset - mark.offset).unwrap_or(0)];
         let read = self.output.read(mark.offset, &mut bytes)?.ok();
         let count = |read| memchr_iter(b'\n', &bytes[..read]).count() as u64;
@@ -149,7 +151,7 @@ impl<'a> Text<'a> {
     }
 
     /// The last mark with fewer lines before it than `n`, found by halving.
-    fn mark_before(&self, first: u64, n: u64) -> io::Result<Mark> {
+    fn mark_before(&self, first: u64, n: u64) -> io::Result<LineMark> {
         let (mut low, mut high) = (self.mark(first)?, self.output.end());
         while low.offset + 4096 < high {
             let middle = self.mark(low.offset + (high - low.offset) / 2)?;
@@ -186,12 +188,12 @@ impl<'a> Text<'a> {
     }
 
     /// A mark, of the first byte kept when the ring was faster.
-    fn mark(&self, offset: u64) -> io::Result<Mark> {
+    fn mark(&self, offset: u64) -> io::Result<LineMark> {
         let mut offset = offset;
         loop {
-            match self.output.mark(offset)? {
+            match self.output.line_mark(offset)? {
                 Ok(mark) => return Ok(mark),
-                Err(Gap { first }) if offset < first => offset = first,
+                Err(OutputGap { first }) if offset < first => offset = first,
                 Err(_) => return Err(io::Error::other("the index of the output has a gap")),
             }
         }
@@ -199,7 +201,7 @@ impl<'a> Text<'a> {
 
     /// Where a read continues that met a gap at an offset: at the first line that is kept if the ring was faster, else
     /// after what a cut file has lost. Always after the offset, so that every loop over an output ends.
-    pub(crate) fn after_gap(&self, at: u64, gap: Gap) -> io::Result<Place> {
+    pub(crate) fn after_gap(&self, at: u64, gap: OutputGap) -> io::Result<Place> {
         let first = self.first()?;
         if at < first.offset {
             return Ok(first);
@@ -207,9 +209,13 @@ impl<'a> Text<'a> {
         let end = self.output.end();
         if at < gap.first && gap.first < end {
             let mark = self.mark(gap.first)?;
-            return Ok(Place { offset: mark.offset.max(gap.first), n: mark.lines, beheaded: true });
+            return Ok(Place {
+                offset: mark.offset.max(gap.first),
+                n: mark.lines,
+                truncated_start: true,
+            });
         }
-        Ok(Place { offset: end.max(at + 1), n: self.output.lines(), beheaded: true })
+        Ok(Place { offset: end.max(at + 1), n: self.output.lines(), truncated_start: true })
     }
 
     /// Visits lines in order, from the beginning of one to an offset, as if the output ended there.
@@ -219,13 +225,15 @@ impl<'a> Text<'a> {
         end: u64,
         mut visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let mut buffer = vec![0; PIECE + 2 * sets::BLOCK as usize];
+        let mut buffer = vec![0; PIECE + 2 * charsets::BLOCK as usize];
         let mut place = from;
         // Nothing before this can be read.
         let mut lost = 0;
         while place.offset < end {
             // What the first line begins in is before it.
-            let begin = sets::reach(place.offset, sets::BLOCK).max(self.output.first()).max(lost);
+            let begin = charsets::context_start(place.offset, charsets::BLOCK)
+                .max(self.output.first())
+                .max(lost);
             let (begin, skip) = match place.offset.checked_sub(begin) {
                 Some(skip) => (begin, usize::try_from(skip).unwrap_or(0)),
                 None => (place.offset, 0),
@@ -248,7 +256,7 @@ impl<'a> Text<'a> {
                 }
             };
             let at_end = begin + read as u64 == end;
-            let sets = Sets::new(&buffer[..read], begin, sets::BLOCK);
+            let sets = LineCharsets::new(&buffer[..read], begin, charsets::BLOCK);
             match visit_piece(place, sets, &buffer[skip..read], at_end, &mut visit) {
                 ControlFlow::Break(()) => return Ok(()),
                 ControlFlow::Continue(next) if next.offset == place.offset => {
@@ -264,7 +272,7 @@ impl<'a> Text<'a> {
     }
 
     /// Reads a piece, up to an end.
-    fn read(&self, from: u64, end: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    fn read(&self, from: u64, end: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         let wanted = buffer.len().min(usize::try_from(end - from).unwrap_or(PIECE));
         self.output.read(from, &mut buffer[..wanted])
     }
@@ -277,8 +285,8 @@ impl<'a> Text<'a> {
         buffer: &mut [u8],
         visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<(), Place>> {
-        let sets = sets::at(self.output, place.offset, sets::BLOCK)?;
-        let mut drawing = Drawing::in_sets(sets, DRAWN);
+        let sets = charsets::at(self.output, place.offset, charsets::BLOCK)?;
+        let mut drawing = IncrementalLine::with_charsets(sets, DRAWN);
         let (mut next, mut whole) = (place.offset, false);
         let mut after = None;
         while !whole && next < end {
@@ -301,8 +309,8 @@ impl<'a> Text<'a> {
             return Ok(ControlFlow::Continue(after));
         }
         let line = drawing.finish();
-        let (Place { offset, n, beheaded }, body) = (place, Body::Drawn(&line));
-        let flow = visit(RawLine { n, offset, next, whole, beheaded, body });
+        let (Place { offset, n, truncated_start }, body) = (place, LineBody::Drawn(&line));
+        let flow = visit(RawLine { n, offset, next, has_newline: whole, truncated_start, body });
         let after = after.unwrap_or_else(|| Place::new(next, n + u64::from(whole)));
         Ok(flow.map_continue(|()| after))
     }
@@ -312,7 +320,7 @@ impl<'a> Text<'a> {
 /// to go on.
 fn visit_piece(
     mut place: Place,
-    mut sets: Sets<'_>,
+    mut sets: LineCharsets<'_>,
     mut bytes: &[u8],
     at_end: bool,
     visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
@@ -323,10 +331,10 @@ fn visit_piece(
             None if at_end => (bytes, &[][..], false),
             None => break,
         };
-        let Place { offset, n, beheaded } = place;
+        let Place { offset, n, truncated_start } = place;
         let next = offset + (bytes.len() - rest.len()) as u64;
-        let body = Body::Printed(sets.at(offset), line);
-        visit(RawLine { n, offset, next, whole, beheaded, body })?;
+        let body = LineBody::Printed(sets.at(offset), line);
+        visit(RawLine { n, offset, next, has_newline: whole, truncated_start, body })?;
         place = Place::new(next, n + u64::from(whole));
         bytes = rest;
     }

@@ -8,13 +8,13 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Throttle<T> {
     every: Duration,
-    told_at: Option<Instant>,
+    emitted_at: Option<Instant>,
     waiting: Option<T>,
 }
 
 impl<T> Throttle<T> {
     pub(crate) fn new(every: Duration) -> Self {
-        Self { every, told_at: None, waiting: None }
+        Self { every, emitted_at: None, waiting: None }
     }
 
     /// News, in place of older news that still waits.
@@ -24,17 +24,17 @@ impl<T> Throttle<T> {
 
     /// When something can be told.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let told_at = self.told_at.map(|at| at + self.every);
+        let told_at = self.emitted_at.map(|at| at + self.every);
         self.waiting.as_ref().map(|_| told_at.unwrap_or_else(Instant::now))
     }
 
     /// What is to be told now.
     pub(crate) fn tick(&mut self, now: Instant) -> Option<T> {
-        if self.told_at.is_some_and(|at| now < at + self.every) {
+        if self.emitted_at.is_some_and(|at| now < at + self.every) {
             return None;
         }
         let news = self.waiting.take()?;
-        self.told_at = Some(now);
+        self.emitted_at = Some(now);
         Some(news)
     }
 

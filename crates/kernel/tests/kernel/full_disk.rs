@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paned_kernel::journal::{Batch, Change, FakeDisk};
+use paned_kernel::journal::{Batch, FakeDisk, RecordChange};
 use paned_model::{Code, EventId};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ const SENTENCE: &str = "the journal cannot be written: no space left on device";
 /// A kernel with a pane `a`, whose disk is full from now on; it does not know that yet.
 async fn filled() -> (House, FakeDisk) {
     let disk = FakeDisk::default();
-    let house = House::on(&disk).await;
+    let house = House::on_disk(&disk).await;
     house.act("pane:new", json!({ "id": "a", "argv": ["sh"], "title": "old" })).await.unwrap();
     disk.set_full(true);
     (house, disk)
@@ -81,7 +81,7 @@ async fn a_rename_under_way_is_undone() {
     let events = events(&house).await;
     assert_eq!(count(&events, "pane:title"), 0);
     assert_eq!(count(&events, "action:error"), 1, "{events:?}");
-    let Some(Change::Put { value, .. }) = disk.changes().pop() else { panic!("no record") };
+    let Some(RecordChange::Put { value, .. }) = disk.changes().pop() else { panic!("no record") };
     assert!(value.contains("old") && !value.contains("new"), "{value}");
 }
 
@@ -102,7 +102,8 @@ async fn a_grant_under_way_is_never_given() {
     let before = grants().await;
     recover(&house, &disk).await;
     assert_eq!(grants().await, before);
-    let is_grant = |change: &Change| matches!(change, Change::Put { kind: "grant", .. });
+    let is_grant =
+        |change: &RecordChange| matches!(change, RecordChange::Put { kind: "grant", .. });
     assert!(!disk.changes().iter().any(is_grant));
 }
 
@@ -113,7 +114,8 @@ async fn what_cannot_be_undone_stays_and_the_answer_says_that_it_is_in_memory() 
     assert!(made["unwritten"].as_str().unwrap().starts_with(SENTENCE), "{made}");
     assert!(house.act("pane:get", json!({ "paneId": "b" })).await.is_ok());
     recover(&house, &disk).await;
-    let of_b = |change: &Change| matches!(change, Change::Put { key, .. } if key == "b");
+    let of_b =
+        |change: &RecordChange| matches!(change, RecordChange::Put { key, .. } if key == "b");
     assert!(disk.changes().iter().any(of_b), "its record was written when there was room");
 }
 

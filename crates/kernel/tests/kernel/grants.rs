@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::house::{House, code};
 
-pub(crate) async fn let_in(
+pub(crate) async fn create_caller(
     house: &House,
     params: serde_json::Value,
 ) -> (String, paned_kernel::Caller) {
@@ -21,13 +21,13 @@ async fn every_action_needs_exactly_its_scope() {
     let house = House::new().await;
     let mut callers = Vec::new();
     for scope in ["read", "input", "spawn", "kill", "approve"] {
-        callers.push((scope, let_in(&house, json!({ "scopes": [scope] })).await.1));
+        callers.push((scope, create_caller(&house, json!({ "scopes": [scope] })).await.1));
     }
     for action in house.kernel.registry().iter() {
         for (scope, caller) in &callers {
             let outcome = house.act_as(caller, action.name, json!({ "nonsense": 1 })).await;
             let expect =
-                if action.scope.word() == *scope { Code::Invalid } else { Code::Forbidden };
+                if action.scope.as_str() == *scope { Code::Invalid } else { Code::Forbidden };
             assert_eq!(code(outcome).0, expect, "{} with {scope}", action.name);
         }
     }
@@ -39,7 +39,8 @@ async fn a_narrow_grant_sees_its_panes_and_theirs_only() {
     for id in ["a", "b"] {
         house.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
     }
-    let (_, caller) = let_in(&house, json!({ "scopes": ["read", "input"], "panes": ["a"] })).await;
+    let (_, caller) =
+        create_caller(&house, json!({ "scopes": ["read", "input"], "panes": ["a"] })).await;
     let listed = house.act_as(&caller, "pane:list", json!({})).await.unwrap();
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert!(house.act_as(&caller, "pane:get", json!({ "paneId": "a" })).await.is_ok());
@@ -76,10 +77,10 @@ async fn a_pane_is_known_by_its_token_and_owns_what_it_starts() {
 #[tokio::test(start_paused = true)]
 async fn a_revoked_grant_is_cut_off_at_once() {
     let house = House::new().await;
-    let (id, caller) = let_in(&house, json!({ "scopes": ["read"] })).await;
+    let (id, caller) = create_caller(&house, json!({ "scopes": ["read"] })).await;
     let kernel = house.kernel.clone();
     let watched = caller.clone();
-    let shut_out = tokio::spawn(async move { kernel.shut_out(&watched).await });
+    let shut_out = tokio::spawn(async move { kernel.wait_revoked(&watched).await });
     house.act("grant:revoke", json!({ "id": id })).await.unwrap();
     tokio::time::timeout(Duration::from_secs(1), shut_out).await.unwrap().unwrap();
     assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
@@ -87,7 +88,7 @@ async fn a_revoked_grant_is_cut_off_at_once() {
 }
 
 /// Somebody's action, under way: it has come as far as it gets without news.
-async fn under_way(
+async fn start_waiting(
     house: &House,
     caller: &paned_kernel::Caller,
     name: &'static str,
@@ -108,11 +109,11 @@ async fn under_way(
 async fn a_question_under_way_is_not_answered_to_somebody_shut_out() {
     let house = House::new().await;
     house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
-    let (id, caller) = let_in(&house, json!({ "scopes": ["read"] })).await;
-    let (_, other) = let_in(&house, json!({ "scopes": ["read"] })).await;
+    let (id, caller) = create_caller(&house, json!({ "scopes": ["read"] })).await;
+    let (_, other) = create_caller(&house, json!({ "scopes": ["read"] })).await;
     let wait = json!({ "paneId": "a", "pattern": "secret", "timeoutMs": 60_000 });
-    let asked = under_way(&house, &caller, "pane:wait", wait.clone()).await;
-    let others = under_way(&house, &other, "pane:wait", wait).await;
+    let asked = start_waiting(&house, &caller, "pane:wait", wait.clone()).await;
+    let others = start_waiting(&house, &other, "pane:wait", wait).await;
     house.act("grant:revoke", json!({ "id": id })).await.unwrap();
     let told = tokio::time::timeout(Duration::from_secs(1), asked).await;
     assert_eq!(told.expect("it goes on waiting").unwrap(), Err(Code::Unauthorized));
@@ -123,8 +124,9 @@ async fn a_question_under_way_is_not_answered_to_somebody_shut_out() {
 #[tokio::test(start_paused = true)]
 async fn a_change_under_way_is_finished_but_not_answered_to_somebody_shut_out() {
     let house = House::new().await;
-    let (id, caller) = let_in(&house, json!({ "scopes": ["spawn"] })).await;
-    let asked = under_way(&house, &caller, "pane:run", json!({ "id": "r", "argv": ["sh"] })).await;
+    let (id, caller) = create_caller(&house, json!({ "scopes": ["spawn"] })).await;
+    let asked =
+        start_waiting(&house, &caller, "pane:run", json!({ "id": "r", "argv": ["sh"] })).await;
     let told = "action:success".parse().unwrap();
     let mut feed = house.kernel.events(None, told, &house.owner).unwrap();
     house.act("grant:revoke", json!({ "id": id })).await.unwrap();
@@ -140,7 +142,7 @@ async fn a_change_under_way_is_finished_but_not_answered_to_somebody_shut_out() 
 #[tokio::test(start_paused = true)]
 async fn whoever_revokes_their_own_grant_is_told_that_it_is_done() {
     let house = House::new().await;
-    let (id, caller) = let_in(&house, json!({ "scopes": ["admin"] })).await;
+    let (id, caller) = create_caller(&house, json!({ "scopes": ["admin"] })).await;
     assert!(house.act_as(&caller, "grant:revoke", json!({ "id": id })).await.is_ok());
     assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
 }

@@ -3,38 +3,41 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_kernel::{Hook, Start, Verdict};
+use paned_kernel::{ActionHook, HookCall, HookVerdict};
 use paned_model::Code;
-use paned_substrate::Boxed;
+use paned_substrate::BoxedFuture;
 use serde_json::json;
 
 use crate::house::{House, code, next};
 
 /// Says the same to everything but what the test itself needs.
-struct Says(fn() -> Boxed<'static, Result<Verdict, String>>);
+struct FixedHook(fn() -> BoxedFuture<'static, Result<HookVerdict, String>>);
 
-impl Hook for Says {
+impl ActionHook for FixedHook {
     fn name(&self) -> &str {
         "the test"
     }
 
-    fn before(&self, start: Start) -> Boxed<'_, Result<Verdict, String>> {
+    fn before(&self, start: HookCall) -> BoxedFuture<'_, Result<HookVerdict, String>> {
         match start.action {
             "pane:new" => (self.0)(),
-            _ => Box::pin(async { Ok(Verdict::Allow) }),
+            _ => Box::pin(async { Ok(HookVerdict::Allow) }),
         }
     }
 }
 
-async fn house(says: fn() -> Boxed<'static, Result<Verdict, String>>) -> House {
+async fn kernel_with_hook(
+    says: fn() -> BoxedFuture<'static, Result<HookVerdict, String>>,
+) -> House {
     let house = House::new().await;
-    house.kernel.add_hook(Arc::new(Says(says)));
+    house.kernel.add_hook(Arc::new(FixedHook(says)));
     house
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_veto_stops_the_action_and_says_who_and_why() {
-    let house = house(|| Box::pin(async { Ok(Verdict::Cancel("not today".into())) })).await;
+    let house =
+        kernel_with_hook(|| Box::pin(async { Ok(HookVerdict::Cancel("not today".into())) })).await;
     let (refused, sentence) =
         code(house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await);
     assert_eq!(
@@ -47,10 +50,11 @@ async fn a_veto_stops_the_action_and_says_who_and_why() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_hangs_or_fails_is_told_and_does_not_stop_the_house() {
     for says in [
-        (|| Box::pin(std::future::pending())) as fn() -> Boxed<'static, Result<Verdict, String>>,
+        (|| Box::pin(std::future::pending()))
+            as fn() -> BoxedFuture<'static, Result<HookVerdict, String>>,
         || Box::pin(async { Err("broken".into()) }),
     ] {
-        let house = house(says).await;
+        let house = kernel_with_hook(says).await;
         let mut feed = house.feed("handler:error");
         let before = tokio::time::Instant::now();
         house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_kernel::journal::{Batch, Entry, FakeDisk, Journal, Opened, Record};
-use paned_kernel::{Address, Caller, Feed, Kernel, Limits, Setup};
+use paned_kernel::journal::{Batch, FakeDisk, Journal, JournalEntry, JournalRecord, OpenedJournal};
+use paned_kernel::{AdvertisedAddress, Caller, EventFeed, Kernel, KernelLimits, KernelSetup};
 use paned_model::{Code, EventId, Refusal, Time};
 use paned_substrate::fake::{Fake, FakePane};
 use serde_json::Value;
@@ -17,33 +17,37 @@ pub(crate) struct House {
     pub(crate) owner: Caller,
 }
 
-pub(crate) fn setup() -> Setup {
-    Setup {
+pub(crate) fn setup() -> KernelSetup {
+    KernelSetup {
         version: "0.0.0",
-        address: Address::default(),
+        address: AdvertisedAddress::default(),
         env: vec![("PATH".into(), "/bin:/usr/bin".into()), ("HOME".into(), "/".into())],
         token_file: None,
-        limits: Limits { panes: 5, hook: Duration::from_secs(5), ..Limits::default() },
-        stage: None,
-        foreign: None,
+        limits: KernelLimits {
+            panes: 5,
+            hook_timeout: Duration::from_secs(5),
+            ..KernelLimits::default()
+        },
+        tmux_view: None,
+        adopted_tmux: None,
         profiles: None,
         worktrees: None,
         now: || Time(1_000),
     }
 }
 
-pub(crate) fn empty() -> Opened {
-    Opened { records: Vec::new(), first: None, last: EventId(0), recovery: None }
+pub(crate) fn empty() -> OpenedJournal {
+    OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None }
 }
 
 impl House {
     pub(crate) async fn new() -> Self {
-        Self::over(Fake::default(), Vec::new()).await
+        Self::with_records(Fake::default(), Vec::new()).await
     }
 
     /// A kernel that finds these panes and remembers these records.
-    pub(crate) async fn over(fake: Fake, records: Vec<Record>) -> Self {
-        let opened = Opened { records, ..empty() };
+    pub(crate) async fn with_records(fake: Fake, records: Vec<JournalRecord>) -> Self {
+        let opened = OpenedJournal { records, ..empty() };
         let started =
             Kernel::start(setup(), Journal::memory(), opened, Arc::new(fake.clone())).await;
         let (kernel, _) = started.unwrap();
@@ -52,9 +56,9 @@ impl House {
     }
 
     /// A kernel whose journal is on this disk.
-    pub(crate) async fn on(disk: &FakeDisk) -> Self {
+    pub(crate) async fn on_disk(disk: &FakeDisk) -> Self {
         let fake = Fake::default();
-        let journal = Journal::on(disk).unwrap();
+        let journal = Journal::on_disk(disk).unwrap();
         let started = Kernel::start(setup(), journal, empty(), Arc::new(fake.clone())).await;
         let (kernel, _) = started.unwrap();
         let owner = kernel.owner(None);
@@ -80,14 +84,14 @@ impl House {
     }
 
     #[track_caller]
-    pub(crate) fn feed(&self, include: &str) -> Feed {
+    pub(crate) fn feed(&self, include: &str) -> EventFeed {
         self.kernel.events(Some(EventId(0)), include.parse().unwrap(), &self.owner).unwrap()
     }
 
     /// The token that a pane's program was given.
     pub(crate) fn token_in(&self, id: &str) -> String {
         let pane = self.pane(id);
-        let mut variables = pane.order.env.iter();
+        let mut variables = pane.spec.env.iter();
         variables.find(|(name, _)| name == "PANED_TOKEN").unwrap().1.clone()
     }
 
@@ -106,7 +110,7 @@ impl House {
 }
 
 /// The next event, which must come soon.
-pub(crate) async fn next(feed: &mut Feed) -> Arc<Entry> {
+pub(crate) async fn next(feed: &mut EventFeed) -> Arc<JournalEntry> {
     let batch = tokio::time::timeout(Duration::from_secs(60), feed.next(1)).await;
     match batch.expect("an event within a minute") {
         Batch::Entries(entries) => entries[0].clone(),
@@ -115,7 +119,7 @@ pub(crate) async fn next(feed: &mut Feed) -> Arc<Entry> {
 }
 
 /// The names of the next events.
-pub(crate) async fn names(feed: &mut Feed, count: usize) -> Vec<String> {
+pub(crate) async fn names(feed: &mut EventFeed, count: usize) -> Vec<String> {
     let mut names = Vec::new();
     for _ in 0..count {
         names.push(next(feed).await.name.clone());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paned_kernel::Piece;
+use paned_kernel::PaneOutputChunk;
 use paned_model::frame::Survivor;
 use paned_model::{Code, Exit, Offset};
 use serde_json::{Value, json};
@@ -111,8 +111,8 @@ async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
     let pane = house.pane("a");
     pane.print(b"$ ");
     house.heard("a").await;
-    pane.tell_ahead();
-    let before = pane.takes();
+    pane.notify_without_ack();
+    let before = pane.ack_count();
     for _ in 0..5 {
         pane.print(b"x");
         // not a wait: time stands until everybody has heard.
@@ -121,7 +121,7 @@ async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
     // Nobody is to ring it twice, should we be gone.
     pane.print(b"\x07");
     house.heard("a").await;
-    assert_eq!(pane.takes() - before, 1);
+    assert_eq!(pane.ack_count() - before, 1);
     // Much is looked at piece by piece, and was told of only once; a program may wait until all of it is taken.
     pane.print(&b"much\n".repeat(100_000));
     house.heard("a").await;
@@ -238,7 +238,7 @@ async fn the_program_names_its_pane_unless_somebody_else_did() {
 #[tokio::test(start_paused = true)]
 async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
     let house = with_pane("a").await;
-    house.pane("a").deafen();
+    house.pane("a").stop_listening();
     // not a wait: the clock is ours, and the carrier runs meanwhile.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for (name, params) in [
@@ -270,7 +270,7 @@ async fn many_who_close_a_pane_leave_the_next_one_of_its_name_alone() {
         assert!(closed.is_ok() || code(closed).0 == Code::NotFound);
     }
     assert_eq!(get(&house, "a").await["argv"], json!(["cat"]));
-    assert_eq!(house.pane("a").order.argv, ["cat"], "it has its files");
+    assert_eq!(house.pane("a").spec.argv, ["cat"], "it has its files");
     let mut feed = house.feed("pane:removed,pane:created");
     assert_eq!(names(&mut feed, 3).await, ["pane:created", "pane:removed", "pane:created"]);
 }
@@ -281,12 +281,12 @@ async fn output_is_pulled_from_any_offset_to_the_end() {
     let id = "a".parse().unwrap();
     let mut printed = house.kernel.output(&id, Offset(2), &house.owner).unwrap();
     house.pane("a").print(b"012345");
-    assert_eq!(printed.next(3).await.unwrap(), Piece::Bytes(Offset(2), b"234".to_vec()));
-    assert_eq!(printed.next(9).await.unwrap(), Piece::Bytes(Offset(5), b"5".to_vec()));
+    assert_eq!(printed.next(3).await.unwrap(), PaneOutputChunk::Bytes(Offset(2), b"234".to_vec()));
+    assert_eq!(printed.next(9).await.unwrap(), PaneOutputChunk::Bytes(Offset(5), b"5".to_vec()));
     house.pane("a").print(b"67");
     house.pane("a").exit(Exit::Code(0));
-    assert_eq!(printed.next(9).await.unwrap(), Piece::Bytes(Offset(6), b"67".to_vec()));
-    assert_eq!(printed.next(9).await.unwrap(), Piece::End);
+    assert_eq!(printed.next(9).await.unwrap(), PaneOutputChunk::Bytes(Offset(6), b"67".to_vec()));
+    assert_eq!(printed.next(9).await.unwrap(), PaneOutputChunk::End);
 }
 
 #[tokio::test(start_paused = true)]

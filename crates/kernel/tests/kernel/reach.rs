@@ -4,7 +4,7 @@ use paned_kernel::Caller;
 use paned_model::{Code, EventId, Exit};
 use serde_json::{Value, json};
 
-use crate::grants::let_in;
+use crate::grants::create_caller;
 use crate::house::{House, code};
 
 async fn new(house: &House, id: &str) -> Value {
@@ -42,7 +42,7 @@ async fn a_grant_does_not_reach_another_pane_that_gets_the_name() {
     let house = House::new().await;
     let first = new(&house, "build").await;
     let all = json!({ "scopes": ["read", "input"], "panes": ["build"] });
-    let (_, caller) = let_in(&house, all).await;
+    let (_, caller) = create_caller(&house, all).await;
     let get = json!({ "paneId": "build" });
     assert!(house.act_as(&caller, "pane:get", get.clone()).await.is_ok());
     close(&house, "build").await;
@@ -65,7 +65,7 @@ async fn a_pane_that_gets_a_name_is_not_shown_what_happened_under_it_before() {
     let told = json!({ "name": "test:told", "payload": { "paneId": "build" } });
     house.act("event:emit", told).await.unwrap();
     let old = json!({ "scopes": ["read"], "panes": ["build"] });
-    let (_, old) = let_in(&house, old).await;
+    let (_, old) = create_caller(&house, old).await;
     house.pane("build").exit(Exit::Code(0));
     close(&house, "build").await;
     let attacker = spawner(&house, "att").await;
@@ -119,7 +119,7 @@ async fn an_event_about_a_pane_needs_that_pane() {
         new(&house, id).await;
     }
     let narrow = json!({ "scopes": ["read", "input"], "panes": ["mine"] });
-    let (_, caller) = let_in(&house, narrow).await;
+    let (_, caller) = create_caller(&house, narrow).await;
     let emit = |name: &str, payload: Value| json!({ "name": name, "payload": payload });
     for pane in ["other", "none"] {
         let params = emit("ci:done", json!({ "paneId": pane }));
@@ -192,7 +192,7 @@ async fn counts_are_of_what_a_caller_reaches() {
     for id in ["mine", "other", "more"] {
         new(&house, id).await;
     }
-    let (_, caller) = let_in(&house, json!({ "scopes": ["read"], "panes": ["mine"] })).await;
+    let (_, caller) = create_caller(&house, json!({ "scopes": ["read"], "panes": ["mine"] })).await;
     let status = house.act_as(&caller, "server:status", json!({})).await.unwrap();
     assert_eq!(status["panes"], json!({ "running": 1 }));
 }

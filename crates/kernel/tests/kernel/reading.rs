@@ -336,7 +336,7 @@ async fn a_run_answers_when_it_is_over() {
     assert_eq!((&ran["paneId"], &ran["exitCode"]), (&json!("r"), &json!(2)));
     assert_eq!(ran["output"]["lines"], json!([{ "n": 0, "text": "built" }]));
     assert_eq!((&ran["first"], &ran["output"]["truncated"]), (&json!(0), &json!(false)));
-    assert_eq!(house.pane("r").order.argv, ["/bin/sh", "-c", "make"]);
+    assert_eq!(house.pane("r").spec.argv, ["/bin/sh", "-c", "make"]);
     assert_eq!(code(house.act("pane:run", json!({})).await).0, Code::Invalid);
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_kernel::Kernel;
-use paned_kernel::journal::{Journal, Keep, Options};
+use paned_kernel::journal::{Journal, JournalOptions, JournalRetention};
 use paned_model::frame::Survivor;
 use paned_model::{Code, Exit};
 use paned_substrate::fake::Fake;
@@ -19,9 +19,10 @@ pub(crate) fn life<T>(dir: &TempDir, fake: &Fake, live: impl AsyncFnOnce(House) 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let file = Some(dir.path().join("token"));
-        let setup = paned_kernel::Setup { token_file: file, ..setup() };
-        let keep = Keep { events: 10_000, ..Keep::ALL };
-        let options = Options { keep, is_used: false, now: || paned_model::Time(1) };
+        let setup = paned_kernel::KernelSetup { token_file: file, ..setup() };
+        let keep = JournalRetention { events: 10_000, ..JournalRetention::ALL };
+        let options =
+            JournalOptions { retention: keep, must_exist: false, now: || paned_model::Time(1) };
         let opened = Journal::open(&dir.path().join("journal.db"), options);
         let (journal, opened) = opened.unwrap();
         let started = Kernel::start(setup, journal, opened, Arc::new(fake.clone())).await;
@@ -249,7 +250,7 @@ fn an_agent_that_was_called_lost_is_no_longer_called_over() {
         house.pane("a").lose();
         until(&house, json!({ "paneId": "a", "agentState": "exited" })).await;
     });
-    fake.pane("a").unwrap().find();
+    fake.pane("a").unwrap().revive_keeper();
     life(&dir, &fake, async |house| {
         let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
         assert_eq!(pane["agent"]["state"], "unknown");
@@ -257,14 +258,14 @@ fn an_agent_that_was_called_lost_is_no_longer_called_over() {
 }
 
 /// What an older server wrote of a keeper that was too slow for it.
-fn called_lost(dir: &TempDir) -> Fake {
+fn recorded_as_lost(dir: &TempDir) -> Fake {
     let fake = Fake::default();
     life(dir, &fake, async |house| {
         house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
         house.pane("a").lose();
         until(&house, json!({ "paneId": "a", "exit": true })).await;
     });
-    fake.pane("a").unwrap().find();
+    fake.pane("a").unwrap().revive_keeper();
     fake
 }
 
@@ -272,7 +273,7 @@ fn called_lost(dir: &TempDir) -> Fake {
 fn a_pane_that_was_called_lost_lives_if_its_keeper_does() {
     for is_silent in [false, true] {
         let dir = tempfile::tempdir().unwrap();
-        let fake = called_lost(&dir);
+        let fake = recorded_as_lost(&dir);
         if is_silent {
             fake.pane("a").unwrap().hush();
         }
@@ -290,7 +291,7 @@ fn a_pane_that_was_called_lost_lives_if_its_keeper_does() {
 #[test]
 fn a_pane_that_was_called_lost_has_ended_as_its_tape_says() {
     let dir = tempfile::tempdir().unwrap();
-    let fake = called_lost(&dir);
+    let fake = recorded_as_lost(&dir);
     fake.pane("a").unwrap().exit(Exit::Code(3));
     life(&dir, &fake, async |house| {
         let pane = house.act("pane:get", json!({ "paneId": "a" })).await.unwrap();

@@ -5,21 +5,21 @@ mod tests;
 
 use std::sync::Arc;
 
-use paned_model::{AgentState, BlockKind, Dialog, Source, Time};
+use paned_model::{AgentState, BlockKind, Dialog, StateSource, Time};
 
-use super::facts::Facts;
-use super::typed::Typist;
-use super::{ComposerSign, Look, Profile, explain, judge, osc};
+use super::facts::AgentFacts;
+use super::keystrokes::KeystrokeReader;
+use super::{ComposerSign, Profile, ScreenSnapshot, explain, judge, osc_reader};
 
 /// Something that was seen of an agent.
 #[derive(Clone, Debug)]
-pub enum Observation {
+pub enum EngineInput {
     /// Its screen, whenever that may have changed.
-    Screen(Look),
+    Screen(ScreenSnapshot),
     /// Raw output; titles, progress and prompt marks are read from it as they pass, also between two looks.
     Output(Vec<u8>),
     /// Its own hook or somebody in its name reported.
-    Report(Report),
+    Report(HookReport),
     /// Somebody typed these bytes, as far as they went through us.
     Typed(Vec<u8>),
     /// What the system tells of its processes.
@@ -40,7 +40,7 @@ pub enum Observation {
 
 /// What a hook said, before the profile makes sense of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct HookReport {
     /// The hook's own name for what happened, as `PermissionRequest`.
     pub event: Option<String>,
     /// What else it said: strings by key (`tool_name`, `notification_type`, `message`…).
@@ -63,7 +63,7 @@ pub struct Judgement {
     /// Since when.
     pub since: Time,
     /// What the word mostly rests on.
-    pub source: Source,
+    pub source: StateSource,
     /// How sure it is, 0 to 1.
     pub confidence: f32,
     /// How much of its context is used, in per cent.
@@ -72,7 +72,7 @@ pub struct Judgement {
 
 /// That an agent does something else now.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct StateChange {
     /// What it did before.
     pub from: AgentState,
     /// What it does now.
@@ -83,11 +83,11 @@ pub struct Change {
 
 /// One piece of evidence, in words that a person understands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reason {
+pub struct EvidenceItem {
     /// Where it came from.
-    pub source: Source,
+    pub source: StateSource,
     /// What it speaks for.
-    pub says: AgentState,
+    pub supports: AgentState,
     /// How much it counts now, 0 to 1.
     pub weight: f32,
     /// How old it is, in milliseconds.
@@ -101,10 +101,10 @@ pub struct Reason {
 pub struct Engine {
     profile: Arc<Profile>,
     judgement: Judgement,
-    facts: Facts,
-    signals: osc::Reader,
-    typist: Typist,
-    again: Option<Time>,
+    facts: AgentFacts,
+    signals: osc_reader::OscReader,
+    keystrokes: KeystrokeReader,
+    recheck_at: Option<Time>,
 }
 
 impl Engine {
@@ -116,17 +116,24 @@ impl Engine {
             dialog: None,
             until: None,
             since: now,
-            source: Source::Process,
+            source: StateSource::Process,
             confidence: 1.0,
             context_percent: None,
         };
-        let (signals, typist) = Default::default();
-        Self { profile, judgement, facts: Facts::new(now), signals, typist, again: None }
+        let (signals, keystrokes) = Default::default();
+        Self {
+            profile,
+            judgement,
+            facts: AgentFacts::new(now),
+            signals,
+            keystrokes,
+            recheck_at: None,
+        }
     }
 
     /// An agent that was running before anybody looked: what it does is unknown until something says it.
     #[must_use]
-    pub fn met(profile: Arc<Profile>, now: Time) -> Self {
+    pub fn already_running(profile: Arc<Profile>, now: Time) -> Self {
         let mut engine = Self::new(profile, now);
         engine.judgement.state = AgentState::Unknown;
         engine.judgement.confidence = 0.3;
@@ -150,30 +157,30 @@ impl Engine {
     }
 
     /// Takes in what was seen; answers whether the judgement (state or dialog) is another one now.
-    pub fn observe(&mut self, seen: &Observation, now: Time) -> Option<Change> {
+    pub fn observe(&mut self, seen: &EngineInput, now: Time) -> Option<StateChange> {
         let was_busy = judge::is_busy(&self.facts, &self.profile, now);
         let entered = self.facts.enter.as_ref().map(|enter| enter.at);
         match seen {
-            Observation::Screen(look) => self.facts.look(look, &self.profile, now),
-            Observation::Output(bytes) => self.output(bytes, now),
-            Observation::Report(report) => self.facts.report(report, &self.profile, now),
-            Observation::Typed(bytes) => {
-                for stroke in self.typist.read(bytes) {
-                    self.facts.typed(&stroke, &self.profile, now);
+            EngineInput::Screen(look) => self.facts.observe_screen(look, &self.profile, now),
+            EngineInput::Output(bytes) => self.output(bytes, now),
+            EngineInput::Report(report) => self.facts.observe_report(report, &self.profile, now),
+            EngineInput::Typed(bytes) => {
+                for stroke in self.keystrokes.read(bytes) {
+                    self.facts.observe_keystroke(&stroke, &self.profile, now);
                 }
             }
-            Observation::Process { alive: false, .. } => {
+            EngineInput::Process { alive: false, .. } => {
                 self.facts.exited = self.facts.exited.or(Some(None));
             }
-            Observation::Process { computes, waits, .. } => {
+            EngineInput::Process { computes, waits, .. } => {
                 self.facts.computed = computes.then_some(now).or(self.facts.computed);
                 self.facts.waited = waits.then_some(now);
             }
-            Observation::Exited { code } => self.facts.exited = Some(*code),
+            EngineInput::Exited { code } => self.facts.exited = Some(*code),
         }
         let is_busy = judge::is_busy(&self.facts, &self.profile, now);
         let is_new = entered != self.facts.enter.as_ref().map(|enter| enter.at);
-        if (was_busy && !is_new) || is_busy || self.facts.dialog.is.is_some() {
+        if (was_busy && !is_new) || is_busy || self.facts.dialog.value.is_some() {
             self.facts.busy = Some(now);
             self.facts.turn |= is_busy;
         }
@@ -182,31 +189,31 @@ impl Engine {
 
     fn output(&mut self, bytes: &[u8], now: Time) {
         let (facts, profile) = (&mut self.facts, &self.profile);
-        facts.printed = now;
-        self.signals.feed(bytes, |signal| facts.signal(signal, profile, now));
+        facts.printed_at = now;
+        self.signals.feed(bytes, |signal| facts.observe_signal(signal, profile, now));
     }
 
     /// Adds what was learned of its program's composer when it ran before, and when that was.
-    pub fn recall(&mut self, signs: Vec<ComposerSign>, at: Time) {
-        self.facts.learned.recall(signs, at);
+    pub fn restore_learned(&mut self, signs: Vec<ComposerSign>, at: Time) {
+        self.facts.learned.restore(signs, at);
     }
 
     /// How the composer looked wherever the program took input, as far as no profile says so.
     #[must_use]
     pub fn learned(&self) -> &[ComposerSign] {
-        self.facts.learned.taken()
+        self.facts.learned.accepted()
     }
 
     /// Time has passed.
-    pub fn tick(&mut self, now: Time) -> Option<Change> {
+    pub fn tick(&mut self, now: Time) -> Option<StateChange> {
         self.judge(now)
     }
 
-    fn judge(&mut self, now: Time) -> Option<Change> {
+    fn judge(&mut self, now: Time) -> Option<StateChange> {
         let verdict = judge::judge(&self.facts, &self.profile, self.judgement.state, now);
-        self.again = verdict.again.filter(|again| now < *again);
-        self.facts.settle(verdict.state);
-        let sight = self.facts.sight.as_ref();
+        self.recheck_at = verdict.recheck_at.filter(|again| now < *again);
+        self.facts.note_verdict(verdict.state);
+        let sight = self.facts.findings.as_ref();
         let dialog = match verdict.state {
             AgentState::Blocked => sight.and_then(|sight| sight.dialog.clone()),
             _ => None,
@@ -225,13 +232,13 @@ impl Engine {
             context_percent: context.or(self.judgement.context_percent),
         };
         let age_ms = now.since(verdict.at);
-        is_other.then(|| Change { from, to: self.judgement.clone(), age_ms })
+        is_other.then(|| StateChange { from, to: self.judgement.clone(), age_ms })
     }
 
     /// When [`Engine::tick`] is to be called next, if nothing is seen before.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.again
+        self.recheck_at
     }
 
     /// What it is doing.
@@ -258,7 +265,7 @@ impl Engine {
 
     /// Everything that speaks for or against it, strongest first.
     #[must_use]
-    pub fn explain(&self, now: Time) -> Vec<Reason> {
+    pub fn explain(&self, now: Time) -> Vec<EvidenceItem> {
         explain::reasons(&self.facts, &self.profile, now)
     }
 }

@@ -1,24 +1,24 @@
 //! Says in words what an engine's judgement rests on.
 
-use paned_model::{AgentState, Source, Time};
+use paned_model::{AgentState, StateSource, Time};
 
 use super::Composer;
-use super::engine::Reason;
-use super::facts::{Facts, Held};
+use super::engine::EvidenceItem;
+use super::facts::{AgentFacts, TimedRuleMatch};
 use super::judge;
 use super::profile::Profile;
 
 /// Everything that speaks for or against a state, strongest first.
-pub(super) fn reasons(facts: &Facts, profile: &Profile, now: Time) -> Vec<Reason> {
-    let teller = Teller { facts, profile, now };
-    let mut reasons: Vec<Reason> = Vec::new();
+pub(super) fn reasons(facts: &AgentFacts, profile: &Profile, now: Time) -> Vec<EvidenceItem> {
+    let teller = Explainer { facts, profile, now };
+    let mut reasons: Vec<EvidenceItem> = Vec::new();
     reasons.extend(teller.exit());
     reasons.extend(teller.dialog());
     reasons.extend(teller.title());
     reasons.extend(teller.osc());
     reasons.extend(teller.status());
     reasons.extend(teller.hook());
-    reasons.extend(facts.hits.iter().map(|held| teller.hit(held)));
+    reasons.extend(facts.rule_matches.iter().map(|held| teller.hit(held)));
     reasons.extend(teller.enter());
     reasons.extend(teller.composer());
     reasons.extend(teller.learned());
@@ -29,97 +29,99 @@ pub(super) fn reasons(facts: &Facts, profile: &Profile, now: Time) -> Vec<Reason
     reasons
 }
 
-struct Teller<'a> {
-    facts: &'a Facts,
+struct Explainer<'a> {
+    facts: &'a AgentFacts,
     profile: &'a Profile,
     now: Time,
 }
 
-impl Teller<'_> {
+impl Explainer<'_> {
     fn reason(
         &self,
-        source: Source,
+        source: StateSource,
         says: AgentState,
         weight: f32,
         at: Time,
         words: &str,
-    ) -> Reason {
+    ) -> EvidenceItem {
         let age_ms = self.now.since(at);
         let sentence = format!("{words} ({} ago)", seconds(age_ms));
-        Reason { source, says, weight, age_ms, sentence }
+        EvidenceItem { source, supports: says, weight, age_ms, sentence }
     }
 
-    fn exit(&self) -> Option<Reason> {
+    fn exit(&self) -> Option<EvidenceItem> {
         let code = self.facts.exited?;
         let words = match code {
             Some(code) => format!("its program ended with code {code}"),
             None => "its program is gone".to_owned(),
         };
-        let (source, says) = (Source::Process, AgentState::Exited);
-        Some(Reason { source, says, weight: 1.0, age_ms: 0, sentence: words })
+        let (source, says) = (StateSource::Process, AgentState::Exited);
+        Some(EvidenceItem { source, supports: says, weight: 1.0, age_ms: 0, sentence: words })
     }
 
-    fn dialog(&self) -> Option<Reason> {
-        let dialog = self.facts.sight.as_ref()?.dialog.as_ref()?;
+    fn dialog(&self) -> Option<EvidenceItem> {
+        let dialog = self.facts.findings.as_ref()?.dialog.as_ref()?;
         let first = dialog.text.lines().last().unwrap_or("a question");
         let options = dialog.options.len();
         let words = format!("a question with {options} options is on the screen: `{first}`");
         let since = self.facts.dialog.since;
-        Some(self.reason(Source::Screen, AgentState::Blocked, 0.97, since, &words))
+        Some(self.reason(StateSource::Screen, AgentState::Blocked, 0.97, since, &words))
     }
 
-    fn title(&self) -> Option<Reason> {
+    fn title(&self) -> Option<EvidenceItem> {
         let title = self.facts.title.as_ref()?;
         let says = title.says?;
         let words = format!("the title `{}` means {says}", title.words);
         let stands = title.moves && self.profile.timing.stale < self.now.since(title.moved);
         let weight = if stands { 0.4 } else { 0.95 };
-        Some(self.reason(Source::Title, says, weight, title.moved, &words))
+        Some(self.reason(StateSource::Title, says, weight, title.moved, &words))
     }
 
-    fn osc(&self) -> Option<Reason> {
+    fn osc(&self) -> Option<EvidenceItem> {
         let osc = self.facts.osc.as_ref()?;
         let says = osc.says?;
         let words = format!("its output marked {}, which means {says}", osc.words);
-        Some(self.reason(Source::Osc, says, 0.9, osc.since, &words))
+        Some(self.reason(StateSource::Osc, says, 0.9, osc.since, &words))
     }
 
-    fn status(&self) -> Option<Reason> {
+    fn status(&self) -> Option<EvidenceItem> {
         let (status, at) = self.facts.status?;
         let kind = status.kind().map(|kind| format!(" ({kind})")).unwrap_or_default();
         let words = format!("the program reports `{}`{kind} by OSC 7501", status.word());
-        Some(self.reason(Source::Osc, status.state(), judge::STATUS, at, &words))
+        Some(self.reason(StateSource::Osc, status.state(), judge::STATUS, at, &words))
     }
 
-    fn hook(&self) -> Option<Reason> {
+    fn hook(&self) -> Option<EvidenceItem> {
         let claim = self.facts.hook.as_ref()?;
         let words = format!("its hook `{}` said {}", claim.name, claim.says);
-        Some(self.reason(Source::Hook, claim.says, claim.weight, claim.at, &words))
+        Some(self.reason(StateSource::Hook, claim.says, claim.weight, claim.at, &words))
     }
 
-    fn hit(&self, held: &Held) -> Reason {
-        let rule = &self.profile.rules[held.hit.rule];
+    fn hit(&self, held: &TimedRuleMatch) -> EvidenceItem {
+        let rule = &self.profile.rules[held.rule_match.rule];
         let place = rule.region.noun();
         let stands = rule.moves && self.profile.timing.stale < self.now.since(held.moved);
         let words = match (&rule.pattern, stands) {
             (None, _) => format!("the terminal's modes mean {}", rule.name),
-            (Some(_), false) => format!("{place} says `{}`", held.hit.found),
-            (Some(_), true) => format!("{place} says `{}` and does not move", held.hit.found),
+            (Some(_), false) => format!("{place} says `{}`", held.rule_match.found),
+            (Some(_), true) => {
+                format!("{place} says `{}` and does not move", held.rule_match.found)
+            }
         };
         let weight = if stands { rule.weight * 0.5 } else { rule.weight };
-        self.reason(Source::Screen, rule.says, weight, held.moved, &words)
+        self.reason(StateSource::Screen, rule.supports, weight, held.moved, &words)
     }
 
-    fn enter(&self) -> Option<Reason> {
+    fn enter(&self) -> Option<EvidenceItem> {
         let enter = self.facts.enter.as_ref()?;
         let words = "Enter was pressed on a draft";
-        Some(self.reason(Source::Input, AgentState::Busy, 0.8, enter.at, words))
+        Some(self.reason(StateSource::Input, AgentState::Busy, 0.8, enter.at, words))
     }
 
-    fn composer(&self) -> Option<Reason> {
+    fn composer(&self) -> Option<EvidenceItem> {
         let shape = self.profile.composer.as_ref()?;
         let since = self.facts.composer.since;
-        let (says, weight, words) = match &self.facts.sight.as_ref()?.composer {
+        let (says, weight, words) = match &self.facts.findings.as_ref()?.composer {
             Composer::Empty => {
                 (AgentState::Ready, shape.weight, "the composer is there, and empty".to_owned())
             }
@@ -132,36 +134,36 @@ impl Teller<'_> {
                 (says, 0.3, "the composer is not on the screen".to_owned())
             }
         };
-        Some(self.reason(Source::Screen, says, weight, since, &words))
+        Some(self.reason(StateSource::Screen, says, weight, since, &words))
     }
 
-    fn learned(&self) -> Option<Reason> {
+    fn learned(&self) -> Option<EvidenceItem> {
         let at = self.facts.known_since()?;
         let words = format!("its composer `{}` was learned before", self.facts.sign()?.text);
-        Some(self.reason(Source::Screen, AgentState::Ready, 0.4, at, &words))
+        Some(self.reason(StateSource::Screen, AgentState::Ready, 0.4, at, &words))
     }
 
-    fn computes(&self) -> Option<Reason> {
+    fn computes(&self) -> Option<EvidenceItem> {
         let at = self.facts.computed.filter(|at| self.now.since(*at) < 3000)?;
         let words = "its processes used a processor";
-        Some(self.reason(Source::Process, AgentState::Busy, 0.5, at, words))
+        Some(self.reason(StateSource::Process, AgentState::Busy, 0.5, at, words))
     }
 
-    fn waits(&self) -> Option<Reason> {
+    fn waits(&self) -> Option<EvidenceItem> {
         let at = self.facts.waited?;
         let words = "its process in the foreground sleeps in a read of the terminal";
-        Some(self.reason(Source::Process, AgentState::Ready, 0.5, at, words))
+        Some(self.reason(StateSource::Process, AgentState::Ready, 0.5, at, words))
     }
 
-    fn quiet(&self) -> Option<Reason> {
-        let moved = self.facts.moved;
+    fn quiet(&self) -> Option<EvidenceItem> {
+        let moved = self.facts.moved_at;
         let (says, words) = if self.now.since(moved) < 1000 {
             (AgentState::Busy, "something moved on the screen")
         } else {
             (AgentState::Unknown, "nothing has moved on the screen since")
         };
-        self.facts.sight.as_ref()?;
-        Some(self.reason(Source::Quiet, says, 0.1, moved, words))
+        self.facts.findings.as_ref()?;
+        Some(self.reason(StateSource::Quiet, says, 0.1, moved, words))
     }
 }
 

@@ -2,19 +2,19 @@
 
 use paned_model::{AgentState, BlockKind, Dialog, Time};
 
-use super::engine::Report;
-use super::learned::Learned;
-use super::osc::Signal;
+use super::composer_memory::ComposerMemory;
+use super::engine::HookReport;
+use super::findings::{RuleMatch, ScreenFindings};
+use super::keystrokes::Keystroke;
+use super::osc_reader::OscSignal;
 use super::profile::Profile;
-use super::sight::{Hit, Sight};
-use super::status::{Status, StatusRecords, StatusReport};
-use super::typed::Stroke;
-use super::{Composer, Look, limit};
+use super::status::{ProgramStatus, StatusRecords, StatusReport};
+use super::{Composer, ScreenSnapshot, limit};
 
 /// How long after a key that takes words away they may be gone because of it.
-const ERASED: u64 = 1000;
+const ERASE_WINDOW: u64 = 1000;
 /// How long a question may be missing from the screen while the program draws it again.
-pub(crate) const REDRAW: u64 = 5000;
+pub(crate) const REDRAW_TIMEOUT: u64 = 5000;
 
 /// What ends most programs.
 const QUIT_WORDS: [&str; 9] =
@@ -22,32 +22,32 @@ const QUIT_WORDS: [&str; 9] =
 
 /// What is known.
 #[derive(Clone, Debug)]
-pub(super) struct Facts {
+pub(super) struct AgentFacts {
     /// When it was started, or met.
-    pub(super) born: Time,
-    pub(super) sight: Option<Sight>,
+    pub(super) started_at: Time,
+    pub(super) findings: Option<ScreenFindings>,
     /// Since when the composer is on the screen, or not.
-    pub(super) composer: Since<bool>,
+    pub(super) composer: SinceValue<bool>,
     /// Which question is on the screen.
-    pub(super) dialog: Since<Option<String>>,
+    pub(super) dialog: SinceValue<Option<String>>,
     /// How many questions there have been.
     dialogs: u64,
     /// Those that may come back after a redraw, the last one at the end.
-    questions: Vec<Question>,
-    pub(super) hits: Vec<Held>,
+    questions: Vec<AskedQuestion>,
+    pub(super) rule_matches: Vec<TimedRuleMatch>,
     /// When something above the composer moved last.
-    pub(super) moved: Time,
+    pub(super) moved_at: Time,
     /// When it printed something last.
-    pub(super) printed: Time,
-    pub(super) title: Option<Said>,
+    pub(super) printed_at: Time,
+    pub(super) title: Option<SignalClaim>,
     /// Whether a title has ever said busy: only then can its silence say ready.
     pub(super) titled: bool,
-    pub(super) osc: Option<Said>,
-    pub(super) hook: Option<Claim>,
+    pub(super) osc: Option<SignalClaim>,
+    pub(super) hook: Option<HookClaim>,
     /// What the program reports of itself by OSC 7501, since when.
-    pub(super) status: Option<(Status, Time)>,
+    pub(super) status: Option<(ProgramStatus, Time)>,
     pub(super) statuses: StatusRecords,
-    pub(super) enter: Option<Enter>,
+    pub(super) enter: Option<EnterPress>,
     /// When something last said busy outright.
     pub(super) busy: Option<Time>,
     /// Whether a turn is under way, as far as is known.
@@ -59,32 +59,32 @@ pub(super) struct Facts {
     /// When its turn was last broken off by a key.
     pub(super) interrupted: Option<Time>,
     /// When it was told to quit.
-    pub(super) leaving: Option<Time>,
+    pub(super) quit_at: Option<Time>,
     pub(super) exited: Option<Option<i32>>,
     /// What was typed since the last Enter.
     pub(super) line: String,
     /// How its composer looks, in a program that no profile describes.
-    pub(super) learned: Learned,
+    pub(super) learned: ComposerMemory,
     /// When its processes were last seen to compute.
     pub(super) computed: Option<Time>,
     /// When a process was seen to wait for input at the terminal, if nothing else was seen since.
     pub(super) waited: Option<Time>,
     /// Rows that matched a rule while the program was ready: they say nothing of work.
-    pub(super) ambient: Vec<String>,
+    pub(super) idle_rows: Vec<String>,
 }
 
 /// A value, and since when it is that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Since<T> {
-    pub(super) is: T,
+pub(super) struct SinceValue<T> {
+    pub(super) value: T,
     pub(super) since: Time,
 }
 
-impl<T: PartialEq> Since<T> {
+impl<T: PartialEq> SinceValue<T> {
     fn set(&mut self, is: T, now: Time) -> bool {
-        let changed = self.is != is;
+        let changed = self.value != is;
         if changed {
-            *self = Self { is, since: now };
+            *self = Self { value: is, since: now };
         }
         changed
     }
@@ -92,8 +92,8 @@ impl<T: PartialEq> Since<T> {
 
 /// A rule that holds, and since when.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
-    pub(super) hit: Hit,
+pub(super) struct TimedRuleMatch {
+    pub(super) rule_match: RuleMatch,
     pub(super) since: Time,
     /// When its row changed last.
     pub(super) moved: Time,
@@ -101,7 +101,7 @@ pub(super) struct Held {
 
 /// A question that was on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Question {
+struct AskedQuestion {
     asked: Dialog,
     number: u64,
     /// Keys that only begin an answer: Enter has to follow.
@@ -114,7 +114,7 @@ struct Question {
 
 /// What a title or another signal said.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct SignalClaim {
     pub(super) says: Option<AgentState>,
     pub(super) words: String,
     pub(super) since: Time,
@@ -126,7 +126,7 @@ pub(super) struct Said {
 
 /// What a hook said.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Claim {
+pub(super) struct HookClaim {
     pub(super) says: AgentState,
     pub(super) kind: Option<BlockKind>,
     pub(super) weight: f32,
@@ -136,7 +136,7 @@ pub(super) struct Claim {
 
 /// Enter on a draft.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Enter {
+pub(super) struct EnterPress {
     pub(super) at: Time,
     /// What stood in the composer then.
     draft: Option<String>,
@@ -145,7 +145,7 @@ pub(super) struct Enter {
 }
 
 /// A row with its digits made equal: figures change while a row says the same.
-pub(super) fn masked(row: &str) -> String {
+pub(super) fn mask_digits(row: &str) -> String {
     row.trim_end().replace(|c: char| c.is_ascii_digit(), "0")
 }
 
@@ -160,18 +160,18 @@ fn is_redraw(one: &Dialog, other: &Dialog) -> bool {
     labels(one) == labels(other) && (holds(one, other) || holds(other, one))
 }
 
-impl Facts {
+impl AgentFacts {
     pub(super) fn new(now: Time) -> Self {
         Self {
-            born: now,
-            sight: None,
-            composer: Since { is: false, since: now },
-            dialog: Since { is: None, since: now },
+            started_at: now,
+            findings: None,
+            composer: SinceValue { value: false, since: now },
+            dialog: SinceValue { value: None, since: now },
             dialogs: 0,
             questions: Vec::new(),
-            hits: Vec::new(),
-            moved: now,
-            printed: now,
+            rule_matches: Vec::new(),
+            moved_at: now,
+            printed_at: now,
             title: None,
             titled: false,
             osc: None,
@@ -184,22 +184,22 @@ impl Facts {
             was_ready: false,
             erased: None,
             interrupted: None,
-            leaving: None,
+            quit_at: None,
             exited: None,
             line: String::new(),
-            learned: Learned::default(),
+            learned: ComposerMemory::default(),
             computed: None,
             waited: None,
-            ambient: Vec::new(),
+            idle_rows: Vec::new(),
         }
     }
 
-    pub(super) fn look(&mut self, look: &Look, profile: &Profile, now: Time) {
-        self.say_title(&look.view.title, profile, now);
-        let mut sight = Sight::of(look, profile);
-        let last = self.sight.as_ref();
+    pub(super) fn observe_screen(&mut self, look: &ScreenSnapshot, profile: &Profile, now: Time) {
+        self.observe_title(&look.view.title, profile, now);
+        let mut sight = ScreenFindings::of(look, profile);
+        let last = self.findings.as_ref();
         if last.is_some_and(|last| last.above != sight.above && last.size == sight.size) {
-            self.moved = now;
+            self.moved_at = now;
         }
         let last_queued = last.is_some_and(|last| last.queued);
         self.composer.set(sight.composer != Composer::Hidden, now);
@@ -209,17 +209,17 @@ impl Facts {
             let number = self.number(dialog, stayed, now);
             dialog.id = format!("{}-{number}", dialog.id);
         }
-        self.hold(&sight, now);
+        self.update_rule_matches(&sight, now);
         // What waited is handed over now, as if Enter were pressed on it.
         if last_queued && !sight.queued && self.turn {
-            self.enter = Some(Enter { at: now, draft: None, kept: false });
+            self.enter = Some(EnterPress { at: now, draft: None, kept: false });
             self.busy = None;
         }
-        if let Some(draft) = self.left(&sight, now) {
+        if let Some(draft) = self.vanished_draft(&sight, now) {
             if profile.quit.text.as_ref().is_some_and(|quit| quit == draft.trim()) {
-                self.leaving = Some(now);
+                self.quit_at = Some(now);
             } else {
-                self.enter = Some(Enter { at: now, draft: None, kept: false });
+                self.enter = Some(EnterPress { at: now, draft: None, kept: false });
                 self.turn = true;
             }
         }
@@ -229,14 +229,14 @@ impl Facts {
                 Composer::Empty | Composer::Hidden => false,
             };
         }
-        self.sight = Some(sight);
+        self.findings = Some(sight);
     }
 
     /// Which question this is. One that left the screen and comes back in the same words, or with more or fewer of its lines, is
     /// the same while it may only have been drawn again.
     fn number(&mut self, dialog: &Dialog, stayed: bool, now: Time) -> u64 {
-        self.questions.retain(|old| now.since(old.seen) < REDRAW || stayed);
-        let same = |old: &&mut Question| match old.asked.id == dialog.id {
+        self.questions.retain(|old| now.since(old.seen) < REDRAW_TIMEOUT || stayed);
+        let same = |old: &&mut AskedQuestion| match old.asked.id == dialog.id {
             true => stayed || !old.answered,
             false => !old.answered && is_redraw(&old.asked, dialog),
         };
@@ -247,7 +247,7 @@ impl Facts {
         self.dialogs += 1;
         let several = dialog.options.iter().filter(|option| 1 < option.keys.len());
         let begins = several.map(|option| option.keys[0].clone()).collect();
-        let question = Question {
+        let question = AskedQuestion {
             asked: dialog.clone(),
             number: self.dialogs,
             begins,
@@ -259,48 +259,49 @@ impl Facts {
     }
 
     /// Something happened that answers whatever was asked.
-    fn answered(&mut self) {
+    fn mark_answered(&mut self) {
         for question in &mut self.questions {
             question.answered = true;
         }
     }
 
     /// Whether a stroke answers a question by itself. Arrows, and text that only Enter submits, do not.
-    fn answers(&self, stroke: &Stroke) -> bool {
+    fn answers(&self, stroke: &Keystroke) -> bool {
         match stroke {
-            Stroke::Enter | Stroke::Esc | Stroke::Cancel => true,
-            Stroke::Text(text) => !self.questions.iter().any(|it| it.begins.contains(text)),
-            Stroke::Erase | Stroke::Other => false,
+            Keystroke::Enter | Keystroke::Esc | Keystroke::Cancel => true,
+            Keystroke::Text(text) => !self.questions.iter().any(|it| it.begins.contains(text)),
+            Keystroke::Erase | Keystroke::Other => false,
         }
     }
 
     /// A draft that left the composer at once and that nobody is known to have taken away: somebody whose keys are not
     /// seen here has pressed Enter.
-    fn left(&self, sight: &Sight, now: Time) -> Option<&String> {
-        let Composer::Draft(draft) = &self.sight.as_ref()?.composer else {
+    fn vanished_draft(&self, sight: &ScreenFindings, now: Time) -> Option<&String> {
+        let Composer::Draft(draft) = &self.findings.as_ref()?.composer else {
             return None;
         };
-        let erased = self.erased.is_some_and(|at| now.since(at) < ERASED);
+        let erased = self.erased.is_some_and(|at| now.since(at) < ERASE_WINDOW);
         let is_left = sight.composer == Composer::Empty && 1 < draft.chars().count();
-        let is_news = self.was_ready && !self.turn && !erased && self.leaving.is_none();
+        let is_news = self.was_ready && !self.turn && !erased && self.quit_at.is_none();
         (is_left && is_news).then_some(draft)
     }
 
-    fn hold(&mut self, sight: &Sight, now: Time) {
-        let held = std::mem::take(&mut self.hits);
-        let hold = |hit: &Hit| {
-            let old = held.iter().find(|old| old.hit.rule == hit.rule);
+    fn update_rule_matches(&mut self, sight: &ScreenFindings, now: Time) {
+        let held = std::mem::take(&mut self.rule_matches);
+        let hold = |hit: &RuleMatch| {
+            let old = held.iter().find(|old| old.rule_match.rule == hit.rule);
             let since = old.map_or(now, |old| old.since);
-            let moved = old.filter(|old| old.hit.row == hit.row).map_or(now, |old| old.moved);
-            Held { hit: hit.clone(), since, moved }
+            let moved =
+                old.filter(|old| old.rule_match.row == hit.row).map_or(now, |old| old.moved);
+            TimedRuleMatch { rule_match: hit.clone(), since, moved }
         };
-        self.hits = sight.hits.iter().map(hold).collect();
+        self.rule_matches = sight.rule_matches.iter().map(hold).collect();
     }
 
-    pub(super) fn signal(&mut self, signal: Signal, profile: &Profile, now: Time) {
+    pub(super) fn observe_signal(&mut self, signal: OscSignal, profile: &Profile, now: Time) {
         let osc = &profile.osc;
         let said = |says, words: &str| {
-            Some(Said {
+            Some(SignalClaim {
                 says: Some(says),
                 words: words.into(),
                 since: now,
@@ -309,33 +310,37 @@ impl Facts {
             })
         };
         // A shell that prints its prompt, or a terminal that was reset, is no longer the program that reported.
-        if matches!(signal, Signal::Reset | Signal::Mark('A')) {
+        if matches!(signal, OscSignal::Reset | OscSignal::Mark('A')) {
             self.statuses = StatusRecords::default();
             self.status = None;
         }
         match signal {
-            Signal::Title(title) => self.say_title(&title, profile, now),
-            Signal::Status(report) => self.reported(report, now),
-            Signal::Progress(true) if osc.progress => self.osc = said(AgentState::Busy, "progress"),
-            Signal::Progress(false) if osc.progress => {
+            OscSignal::Title(title) => self.observe_title(&title, profile, now),
+            OscSignal::Status(report) => self.observe_status(report, now),
+            OscSignal::Progress(true) if osc.progress => {
+                self.osc = said(AgentState::Busy, "progress")
+            }
+            OscSignal::Progress(false) if osc.progress => {
                 self.osc = said(AgentState::Ready, "the end of progress");
             }
-            Signal::Mark('C') if osc.marks => {
+            OscSignal::Mark('C') if osc.marks => {
                 self.osc = said(AgentState::Busy, "a command's begin")
             }
-            Signal::Mark('A' | 'B') if osc.marks => self.osc = said(AgentState::Ready, "a prompt"),
-            Signal::Notice(words) => {
+            OscSignal::Mark('A' | 'B') if osc.marks => {
+                self.osc = said(AgentState::Ready, "a prompt")
+            }
+            OscSignal::Notice(words) => {
                 if osc.blocked.as_ref().is_some_and(|pattern| pattern.is_in(&words)) {
                     self.osc = said(AgentState::Blocked, &words);
                 } else if osc.ready.as_ref().is_some_and(|pattern| pattern.is_in(&words)) {
                     self.osc = said(AgentState::Ready, &words);
                 }
             }
-            Signal::Progress(_) | Signal::Mark(_) | Signal::Reset => {}
+            OscSignal::Progress(_) | OscSignal::Mark(_) | OscSignal::Reset => {}
         }
     }
 
-    fn reported(&mut self, report: StatusReport, now: Time) {
+    fn observe_status(&mut self, report: StatusReport, now: Time) {
         self.statuses.apply(report);
         let status = self.statuses.overall();
         if self.status.map(|(status, _)| status) != status {
@@ -343,12 +348,12 @@ impl Facts {
         }
     }
 
-    fn say_title(&mut self, title: &str, profile: &Profile, now: Time) {
+    fn observe_title(&mut self, title: &str, profile: &Profile, now: Time) {
         if self.title.as_ref().is_some_and(|said| said.words == title) {
             return;
         }
         let meaning = &profile.title;
-        let is = |pattern: &Option<super::Pattern>| {
+        let is = |pattern: &Option<super::ProfilePattern>| {
             pattern.as_ref().is_some_and(|pattern| pattern.is_in(title))
         };
         let says = if title.is_empty() {
@@ -366,75 +371,75 @@ impl Facts {
         let same = self.title.as_ref().filter(|said| said.says == says);
         let since = same.map_or(now, |said| said.since);
         let moves = same.is_some() && says == Some(AgentState::Busy);
-        self.title = Some(Said { says, words: title.into(), since, moved: now, moves });
+        self.title = Some(SignalClaim { says, words: title.into(), since, moved: now, moves });
     }
 
-    pub(super) fn report(&mut self, report: &Report, profile: &Profile, now: Time) {
+    pub(super) fn observe_report(&mut self, report: &HookReport, profile: &Profile, now: Time) {
         let claim = |says, kind, weight, name: &str| {
-            Some(Claim { says, kind, weight, name: name.into(), at: now })
+            Some(HookClaim { says, kind, weight, name: name.into(), at: now })
         };
         let event = report.event.as_deref().unwrap_or("report");
         if let Some(state) = report.state {
             self.hook = claim(state, report.kind, 0.93, event);
-            self.hear_of_questions();
+            self.note_hook_answer();
             return;
         }
-        let fits = |hook: &&super::profile::Hook| {
+        let fits = |hook: &&super::profile::HookRule| {
             let named = hook.event.as_ref().is_none_or(|name| {
                 report.event.as_ref().is_some_and(|event| event.eq_ignore_ascii_case(name))
             });
             named && hook.fields.iter().all(|field| report.fields.contains(field))
         };
         if let Some(hook) = profile.hooks.iter().find(fits) {
-            let claimed = hook.says.map(|says| claim(says, hook.kind, hook.weight, event));
+            let claimed = hook.supports.map(|says| claim(says, hook.kind, hook.weight, event));
             self.hook = claimed.flatten();
-            self.hear_of_questions();
+            self.note_hook_answer();
         }
     }
 
     /// A hook that says anything but that it waits for an answer says that it has one.
-    fn hear_of_questions(&mut self) {
+    fn note_hook_answer(&mut self) {
         if self.hook.as_ref().is_some_and(|claim| claim.says != AgentState::Blocked) {
-            self.answered();
+            self.mark_answered();
         }
     }
 
-    pub(super) fn typed(&mut self, stroke: &Stroke, profile: &Profile, now: Time) {
+    pub(super) fn observe_keystroke(&mut self, stroke: &Keystroke, profile: &Profile, now: Time) {
         if self.answers(stroke) {
-            self.answered();
+            self.mark_answered();
         }
         self.waited = None;
         match stroke {
-            Stroke::Text(text) => {
+            Keystroke::Text(text) => {
                 self.line.push_str(text);
                 self.learn_composer();
             }
-            Stroke::Erase => {
+            Keystroke::Erase => {
                 self.line.clear();
                 self.erased = Some(now);
             }
-            Stroke::Esc => {
+            Keystroke::Esc => {
                 self.line.clear();
                 (self.erased, self.interrupted) = (Some(now), Some(now));
             }
-            Stroke::Cancel => {
+            Keystroke::Cancel => {
                 self.line.clear();
                 self.erased = Some(now);
-                (self.interrupted, self.leaving) = (Some(now), Some(now));
+                (self.interrupted, self.quit_at) = (Some(now), Some(now));
             }
-            Stroke::Enter => self.entered(profile, now),
-            Stroke::Other => {}
+            Keystroke::Enter => self.observe_enter(profile, now),
+            Keystroke::Other => {}
         }
     }
 
-    fn entered(&mut self, profile: &Profile, now: Time) {
+    fn observe_enter(&mut self, profile: &Profile, now: Time) {
         let line = std::mem::take(&mut self.line);
-        let shown = self.sight.as_ref().map(|sight| &sight.composer);
+        let shown = self.findings.as_ref().map(|sight| &sight.composer);
         let draft = match shown {
             Some(Composer::Draft(draft)) => Some(draft.clone()),
             Some(Composer::Empty | Composer::Hidden) | None => None,
         };
-        if self.dialog.is.is_some() || (line.trim().is_empty() && draft.is_none()) {
+        if self.dialog.value.is_some() || (line.trim().is_empty() && draft.is_none()) {
             return;
         }
         let words = [line.trim(), draft.as_deref().unwrap_or_default().trim()];
@@ -442,39 +447,41 @@ impl Facts {
         if profile.quit.text.as_deref().is_some_and(|quit| words.contains(&quit))
             || words.iter().any(is_quit)
         {
-            self.leaving = Some(now);
+            self.quit_at = Some(now);
             return;
         }
-        self.leaving = None;
-        self.enter = Some(Enter { at: now, draft, kept: true });
+        self.quit_at = None;
+        self.enter = Some(EnterPress { at: now, draft, kept: true });
         self.turn = true;
     }
 
     /// The hits that speak for a state, strongest first as the profile has them.
-    pub(super) fn held(&self, state: AgentState) -> impl Iterator<Item = &Held> {
-        self.hits.iter().filter(move |held| held.hit.says == state)
+    pub(super) fn matches_for(&self, state: AgentState) -> impl Iterator<Item = &TimedRuleMatch> {
+        self.rule_matches.iter().filter(move |held| held.rule_match.supports == state)
     }
 
     /// What kind of question there is, where no question could be read.
     pub(super) fn kind(&self) -> Option<BlockKind> {
-        let held = self.held(AgentState::Blocked).find_map(|held| held.hit.kind);
+        let held = self.matches_for(AgentState::Blocked).find_map(|held| held.rule_match.kind);
         let status = self.status.and_then(|(status, _)| status.kind());
         held.or_else(|| self.hook.as_ref().and_then(|claim| claim.kind)).or(status)
     }
 
     /// Until when it is limited, where it says for how long.
     pub(super) fn until(&self) -> Option<Time> {
-        self.held(AgentState::Limited).find_map(|held| limit::until(&held.hit.row, held.since))
+        self.matches_for(AgentState::Limited)
+            .find_map(|held| limit::until(&held.rule_match.row, held.since))
     }
 
     /// Notes what was judged, for what comes next.
-    pub(super) fn settle(&mut self, state: AgentState) {
+    pub(super) fn note_verdict(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
             self.learn_turn();
             self.was_ready = true;
             self.turn = false;
             self.enter = None;
-            self.ambient = self.hits.iter().map(|held| masked(&held.hit.row)).collect();
+            self.idle_rows =
+                self.rule_matches.iter().map(|held| mask_digits(&held.rule_match.row)).collect();
         }
     }
 }

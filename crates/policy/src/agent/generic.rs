@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use paned_model::Dialog;
 use regex::Regex;
 
-use super::anatomy::prompt_end;
+use super::composer_memory::{ComposerSign, SignShape};
 use super::dialog;
-use super::learned::{ComposerSign, SignShape};
-use super::look::Look;
-use super::profile::{ComposerShape, Pattern, Profile};
+use super::profile::{ComposerShape, Profile, ProfilePattern};
+use super::regions::prompt_end;
+use super::screen_snapshot::ScreenSnapshot;
 
 /// How many rows a composer has, at most.
 const TALLEST: usize = 12;
@@ -46,8 +46,8 @@ pub(super) fn is_drawn_cursor(c: char) -> bool {
 
 /// Where a row of a composer goes on after its prompt.
 pub(super) fn text_start(
-    look: &Look,
-    prompt: &Pattern,
+    look: &ScreenSnapshot,
+    prompt: &ProfilePattern,
     row: &str,
     from: usize,
     is_framed: bool,
@@ -62,7 +62,7 @@ pub(super) fn text_start(
 
 /// The composer with its borders, and its rows that hold text.
 pub(super) fn composer(
-    look: &Look,
+    look: &ScreenSnapshot,
     shape: &ComposerShape,
     end: usize,
 ) -> Option<(Range<usize>, Range<usize>)> {
@@ -78,7 +78,7 @@ pub(super) fn composer(
 }
 
 /// How the composer looks: its border, and the prompt before the cursor.
-pub(super) fn sign(look: &Look, profile: &Profile, end: usize) -> Option<ComposerSign> {
+pub(super) fn sign(look: &ScreenSnapshot, profile: &Profile, end: usize) -> Option<ComposerSign> {
     let shape = profile.composer.as_ref().filter(|shape| shape.by_cursor)?;
     let prompt = |row: usize, from: usize, is_framed: bool| {
         let row = look.row(row);
@@ -109,7 +109,7 @@ pub(super) fn sign(look: &Look, profile: &Profile, end: usize) -> Option<Compose
 /// The question at the bottom. Text with a list in it is none: a question has an answer such as yes or no, or says which
 /// keys answer it.
 pub(super) fn dialog(
-    look: &Look,
+    look: &ScreenSnapshot,
     profile: &Profile,
     composer: Option<Range<usize>>,
     end: usize,
@@ -125,16 +125,16 @@ pub(super) fn dialog(
 
 /// Where input would appear: the cursor's row, or that of a cursor which the program draws itself, as an inverse cell or as a
 /// block.
-fn input_row(look: &Look, end: usize) -> Option<usize> {
+fn input_row(look: &ScreenSnapshot, end: usize) -> Option<usize> {
     if look.view.cursor.visible {
         return Some(usize::from(look.view.cursor.row));
     }
     (0..end).rev().find(|row| has_drawn_cursor(look, *row))
 }
 
-fn has_drawn_cursor(look: &Look, row: usize) -> bool {
+fn has_drawn_cursor(look: &ScreenSnapshot, row: usize) -> bool {
     let cells = look.row(row).chars().count() + 1;
-    let inverse = (0..cells).filter(|at| look.shade(row, *at).inverse).count();
+    let inverse = (0..cells).filter(|at| look.style_from(row, *at).inverse).count();
     inverse == 1 || has_cursor_block(look.row(row), usize::from(look.view.size.cols))
 }
 
@@ -148,7 +148,7 @@ fn has_cursor_block(row: &str, cols: usize) -> bool {
 }
 
 /// Between two rules. A rule may hold a word, such as a title or a spinner.
-fn framed(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+fn framed(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let rows = look.view.rows.len();
     let top = (at.saturating_sub(TALLEST)..at).rev().find(|row| is_rule(look.row(*row)))?;
     let bottom = (at + 1..rows.min(at + 1 + TALLEST)).find(|row| is_rule(look.row(*row)))?;
@@ -168,7 +168,7 @@ fn is_rule(row: &str) -> bool {
 }
 
 /// Behind a bar at the left.
-fn barred(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+fn barred(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let bar = |row: usize| {
         let text = look.row(row);
         let indent = text.chars().take_while(|c| *c == ' ').count();
@@ -184,7 +184,7 @@ fn barred(look: &Look, at: usize) -> Option<(Range<usize>, Range<usize>)> {
 
 /// Where the line begins in which the cursor stands, if it begins with a prompt sign: at the cursor's row, or above it
 /// where the rows between are full or hold more of a draft.
-fn line_start(look: &Look, shape: &ComposerShape, at: usize) -> Option<usize> {
+fn line_start(look: &ScreenSnapshot, shape: &ComposerShape, at: usize) -> Option<usize> {
     let prompt = shape.prompt.as_ref()?;
     let prompt_end = |row: usize| text_start(look, prompt, look.row(row), 0, false);
     let is_prompt = |row: usize| prompt_end(row).is_some_and(|end| 0 < end);
@@ -212,15 +212,15 @@ mod tests {
     use paned_model::Size;
     use paned_term::Screen;
 
-    use super::super::{Composer, Library};
+    use super::super::{Composer, ProfileLibrary};
     use super::*;
 
     /// What stands in the composer of a screen that shows this, with the cursor where the text ends or where `\x1b[…H` puts it.
     fn read(text: &str) -> Composer {
         let mut screen = Screen::new(Size { cols: 40, rows: 12 });
         screen.feed(text.replace('\n', "\r\n").as_bytes());
-        let library = Library::embedded();
-        Look::of(&screen).composer(library.get("generic").unwrap())
+        let library = ProfileLibrary::embedded();
+        ScreenSnapshot::of(&screen).composer(library.get("generic").unwrap())
     }
 
     #[track_caller]
@@ -292,8 +292,8 @@ mod tests {
         let ask = |text: &str| {
             let mut screen = Screen::new(Size { cols: 40, rows: 12 });
             screen.feed(text.replace('\n', "\r\n").as_bytes());
-            let library = Library::embedded();
-            Look::of(&screen).dialog(library.get("generic").unwrap()).is_some()
+            let library = ProfileLibrary::embedded();
+            ScreenSnapshot::of(&screen).dialog(library.get("generic").unwrap()).is_some()
         };
         assert!(ask("Run it?\n❯ 1. Yes\n  2. No\n"));
         assert!(ask("Which?\n❯ Green\n  Blue\n\nenter to select\n"));

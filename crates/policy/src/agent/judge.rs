@@ -6,9 +6,9 @@
 
 mod generic;
 
-use paned_model::{AgentState, BlockKind, Source, Time};
+use paned_model::{AgentState, BlockKind, StateSource, Time};
 
-use super::facts::{Claim, Facts, Held, Said};
+use super::facts::{AgentFacts, HookClaim, SignalClaim, TimedRuleMatch};
 use super::profile::Profile;
 
 /// How long something must be seen, or missed, that may be a half-drawn screen.
@@ -34,31 +34,36 @@ const ASKING: u64 = 10_000;
 
 /// What is to be said, and on what it rests.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Verdict {
+pub(super) struct StateVerdict {
     pub(super) state: AgentState,
-    pub(super) source: Source,
+    pub(super) source: StateSource,
     pub(super) confidence: f32,
     /// Since when the evidence is there.
     pub(super) at: Time,
     /// When to look again, if nothing is seen before.
-    pub(super) again: Option<Time>,
+    pub(super) recheck_at: Option<Time>,
 }
 
-impl Verdict {
-    fn new(state: AgentState, source: Source, confidence: f32, at: Time) -> Self {
-        Self { state, source, confidence, at, again: None }
+impl StateVerdict {
+    fn new(state: AgentState, source: StateSource, confidence: f32, at: Time) -> Self {
+        Self { state, source, confidence, at, recheck_at: None }
     }
 
-    fn until(self, again: Time) -> Self {
-        Self { again: Some(self.again.map_or(again, |old| old.min(again))), ..self }
+    fn recheck_by(self, again: Time) -> Self {
+        Self { recheck_at: Some(self.recheck_at.map_or(again, |old| old.min(again))), ..self }
     }
 }
 
 /// What the agent is doing. `last` is what was said before.
-pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Time) -> Verdict {
-    let bench = Bench { facts, profile, last, now };
+pub(super) fn judge(
+    facts: &AgentFacts,
+    profile: &Profile,
+    last: AgentState,
+    now: Time,
+) -> StateVerdict {
+    let bench = StateEvidence { facts, profile, last, now };
     if facts.exited.is_some() {
-        return Verdict::new(AgentState::Exited, Source::Process, 1.0, now);
+        return StateVerdict::new(AgentState::Exited, StateSource::Process, 1.0, now);
     }
     let verdict = bench
         .starting()
@@ -68,21 +73,21 @@ pub(super) fn judge(facts: &Facts, profile: &Profile, last: AgentState, now: Tim
         .or_else(|| bench.queued())
         .or_else(|| bench.expected())
         .or_else(|| bench.ready())
-        .unwrap_or_else(|| bench.nothing());
+        .unwrap_or_else(|| bench.no_evidence());
     bench.leaving(verdict)
 }
 
 /// Whether something says busy outright.
-pub(super) fn is_busy(facts: &Facts, profile: &Profile, now: Time) -> bool {
-    let bench = Bench { facts, profile, last: AgentState::Unknown, now };
+pub(super) fn is_busy(facts: &AgentFacts, profile: &Profile, now: Time) -> bool {
+    let bench = StateEvidence { facts, profile, last: AgentState::Unknown, now };
     if bench.starting().is_some() || bench.is_coming_up() {
         return false;
     }
     bench.busy_title().is_some() || bench.busy_hit().is_some() || bench.busy_osc().is_some()
 }
 
-struct Bench<'a> {
-    facts: &'a Facts,
+struct StateEvidence<'a> {
+    facts: &'a AgentFacts,
     profile: &'a Profile,
     last: AgentState,
     now: Time,
@@ -92,16 +97,16 @@ fn after(time: Time, millis: u64) -> Time {
     Time(time.0.saturating_add(millis))
 }
 
-impl Bench<'_> {
+impl StateEvidence<'_> {
     fn age(&self, since: Time) -> u64 {
         self.now.since(since)
     }
 
     /// What says on the screen that it is still coming up.
-    fn starting(&self) -> Option<Verdict> {
-        let held = self.facts.held(AgentState::Starting).next()?;
+    fn starting(&self) -> Option<StateVerdict> {
+        let held = self.facts.matches_for(AgentState::Starting).next()?;
         let weight = self.weight(held);
-        Some(Verdict::new(AgentState::Starting, Source::Screen, weight, held.since))
+        Some(StateVerdict::new(AgentState::Starting, StateSource::Screen, weight, held.since))
     }
 
     /// Whether nobody could have given it work yet: it never had a composer.
@@ -109,43 +114,44 @@ impl Bench<'_> {
         if self.profile.is_generic() {
             return !self.facts.was_ready;
         }
-        !self.facts.was_ready && !self.facts.composer.is && self.profile.composer.is_some()
+        !self.facts.was_ready && !self.facts.composer.value && self.profile.composer.is_some()
     }
 
-    fn blocked(&self) -> Option<Verdict> {
-        let said = |source, weight, at| Verdict::new(AgentState::Blocked, source, weight, at);
-        if self.facts.dialog.is.is_some() {
-            let verdict = said(Source::Screen, 0.97, self.facts.dialog.since);
+    fn blocked(&self) -> Option<StateVerdict> {
+        let said = |source, weight, at| StateVerdict::new(AgentState::Blocked, source, weight, at);
+        if self.facts.dialog.value.is_some() {
+            let verdict = said(StateSource::Screen, 0.97, self.facts.dialog.since);
             return Some(self.steady(verdict));
         }
         if let Some(title) =
             self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Blocked))
         {
-            return Some(said(Source::Title, 0.9, title.since));
+            return Some(said(StateSource::Title, 0.9, title.since));
         }
         if let Some(at) = self.reported_question() {
-            return Some(said(Source::Osc, STATUS, at));
+            return Some(said(StateSource::Osc, STATUS, at));
         }
-        if let Some(held) = self.facts.held(AgentState::Blocked).next() {
-            return Some(said(Source::Screen, self.weight(held), held.since));
+        if let Some(held) = self.facts.matches_for(AgentState::Blocked).next() {
+            return Some(said(StateSource::Screen, self.weight(held), held.since));
         }
         let osc = self.facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Blocked));
         let asked =
-            self.hook(AgentState::Blocked).map(|claim| (Source::Hook, claim.weight, claim.at));
-        let (source, weight, at) = asked.or(osc.map(|osc| (Source::Osc, 0.8, osc.since)))?;
+            self.hook(AgentState::Blocked).map(|claim| (StateSource::Hook, claim.weight, claim.at));
+        let (source, weight, at) = asked.or(osc.map(|osc| (StateSource::Osc, 0.8, osc.since)))?;
         if self.busy_title().is_some() || self.is_answered(at) {
             return None;
         }
-        Some(said(source, weight, at).until(after(at, ASKING)))
+        Some(said(source, weight, at).recheck_by(after(at, ASKING)))
     }
 
     /// A question that appears where there was a composer a moment ago may be a half-drawn screen.
-    fn steady(&self, verdict: Verdict) -> Verdict {
+    fn steady(&self, verdict: StateVerdict) -> StateVerdict {
         let facts = self.facts;
         let sure = after(facts.dialog.since.max(facts.composer.since), FLICKER);
         let was_idle = facts.was_ready && !facts.turn && self.last == AgentState::Ready;
         if was_idle && self.now < sure {
-            return Verdict::new(self.last, Source::Screen, 0.5, verdict.at).until(sure);
+            return StateVerdict::new(self.last, StateSource::Screen, 0.5, verdict.at)
+                .recheck_by(sure);
         }
         verdict
     }
@@ -154,24 +160,29 @@ impl Bench<'_> {
     fn is_answered(&self, asked: Time) -> bool {
         let busy_again = self.busy_hit().is_some() && ASKING < self.age(asked);
         let composer = &self.facts.composer;
-        let ready_again = composer.is && self.busy_hit().is_none() && asked < composer.since;
-        let overruled = composer.is && HOOK < self.age(asked.max(composer.since));
+        let ready_again = composer.value && self.busy_hit().is_none() && asked < composer.since;
+        let overruled = composer.value && HOOK < self.age(asked.max(composer.since));
         busy_again || ready_again || overruled
     }
 
-    fn busy(&self) -> Option<Verdict> {
+    fn busy(&self) -> Option<StateVerdict> {
         let state = if self.is_coming_up() { AgentState::Starting } else { AgentState::Busy };
-        let said = |source, weight, at| Verdict::new(state, source, weight, at);
+        let said = |source, weight, at| StateVerdict::new(state, source, weight, at);
         if let Some((since, moved, moves)) = self.busy_title() {
-            let verdict = said(Source::Title, 0.95, since);
+            let verdict = said(StateSource::Title, 0.95, since);
             let stale = after(moved, self.profile.timing.stale);
-            return Some(if moves { verdict.until(stale) } else { verdict });
+            return Some(if moves { verdict.recheck_by(stale) } else { verdict });
         }
         if let Some(held) = self.busy_hit() {
             let weight = self.weight(held);
             let frozen = after(held.moved, 2 * self.profile.timing.stale);
-            if self.profile.rules[held.hit.rule].moves && frozen <= self.now {
-                return Some(Verdict::new(AgentState::Unknown, Source::Screen, weight, held.since));
+            if self.profile.rules[held.rule_match.rule].moves && frozen <= self.now {
+                return Some(StateVerdict::new(
+                    AgentState::Unknown,
+                    StateSource::Screen,
+                    weight,
+                    held.since,
+                ));
             }
             let stale = after(held.moved, self.profile.timing.stale);
             let again = match self.profile.is_generic() {
@@ -179,16 +190,16 @@ impl Bench<'_> {
                 false if self.now < stale => stale,
                 false => frozen,
             };
-            return Some(said(Source::Screen, weight, held.since).until(again));
+            return Some(said(StateSource::Screen, weight, held.since).recheck_by(again));
         }
         if let Some(since) = self.busy_osc() {
-            let osc = said(Source::Osc, 0.9, since);
-            let stands = after(self.facts.moved, self.profile.timing.stale);
-            return Some(if self.profile.is_generic() { osc.until(stands) } else { osc });
+            let osc = said(StateSource::Osc, 0.9, since);
+            let stands = after(self.facts.moved_at, self.profile.timing.stale);
+            return Some(if self.profile.is_generic() { osc.recheck_by(stands) } else { osc });
         }
         let (at, until) = self.reported_work()?;
-        let verdict = said(Source::Osc, STATUS, at);
-        Some(until.map_or(verdict, |until| verdict.until(until)))
+        let verdict = said(StateSource::Osc, STATUS, at);
+        Some(until.map_or(verdict, |until| verdict.recheck_by(until)))
     }
 
     /// Since when the program reports this of itself.
@@ -206,7 +217,7 @@ impl Bench<'_> {
         }
         let composer = &self.facts.composer;
         let is_login = self.facts.kind() == Some(BlockKind::Login) && HOOK < self.age(at);
-        (!composer.is || composer.since <= at && !is_login).then_some(at)
+        (!composer.value || composer.since <= at && !is_login).then_some(at)
     }
 
     /// Since when the program reports that it works, and until when that is believed. A program whose turn is over may report so
@@ -214,7 +225,7 @@ impl Bench<'_> {
     fn reported_work(&self) -> Option<(Time, Option<Time>)> {
         let at = self.reported(AgentState::Busy)?;
         let facts = self.facts;
-        if self.profile.composer.is_none() || !facts.composer.is {
+        if self.profile.composer.is_none() || !facts.composer.value {
             return Some((at, None));
         }
         let began = self.turn_began();
@@ -223,7 +234,7 @@ impl Bench<'_> {
         }
         let until = match facts.busy.filter(|busy| began <= *busy) {
             Some(busy) => after(busy, REPORTED),
-            None => after(facts.moved.max(at), UNSHOWN),
+            None => after(facts.moved_at.max(at), UNSHOWN),
         };
         (self.now < until).then_some((at, Some(until)))
     }
@@ -242,21 +253,21 @@ impl Bench<'_> {
         (!stands && !self.blinks(title)).then_some((title.since, title.moved, title.moves))
     }
 
-    fn blinks(&self, title: &Said) -> bool {
+    fn blinks(&self, title: &SignalClaim) -> bool {
         !self.facts.turn && self.age(title.since) < BLINK
     }
 
     /// A title has just begun to say busy, and nobody pressed Enter: what was said stands until it is sure.
-    fn blinking(&self) -> Option<Verdict> {
+    fn blinking(&self) -> Option<StateVerdict> {
         let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
-        let verdict = Verdict::new(self.last, Source::Title, 0.5, title.since);
-        self.blinks(title).then(|| verdict.until(after(title.since, BLINK)))
+        let verdict = StateVerdict::new(self.last, StateSource::Title, 0.5, title.since);
+        self.blinks(title).then(|| verdict.recheck_by(after(title.since, BLINK)))
     }
 
-    fn busy_hit(&self) -> Option<&Held> {
+    fn busy_hit(&self) -> Option<&TimedRuleMatch> {
         let ready = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
-        self.facts.held(AgentState::Busy).find(|held| {
-            let rule = &self.profile.rules[held.hit.rule];
+        self.facts.matches_for(AgentState::Busy).find(|held| {
+            let rule = &self.profile.rules[held.rule_match.rule];
             let stands = self.profile.timing.stale <= self.age(held.moved);
             if self.profile.is_generic() && !self.speaks_of_work(held) {
                 return false;
@@ -276,55 +287,55 @@ impl Bench<'_> {
     }
 
     /// How much a hit counts: what should move and stands still counts half.
-    fn weight(&self, held: &Held) -> f32 {
-        let rule = &self.profile.rules[held.hit.rule];
+    fn weight(&self, held: &TimedRuleMatch) -> f32 {
+        let rule = &self.profile.rules[held.rule_match.rule];
         let stands = rule.moves && self.profile.timing.stale <= self.age(held.moved);
         if stands { rule.weight * 0.5 } else { rule.weight }
     }
 
-    fn hook(&self, state: AgentState) -> Option<&Claim> {
+    fn hook(&self, state: AgentState) -> Option<&HookClaim> {
         self.facts.hook.as_ref().filter(|claim| claim.says == state)
     }
 
     /// Messages wait for the end of the turn, so it does not wait for one.
-    fn queued(&self) -> Option<Verdict> {
-        let queued = self.facts.sight.as_ref().is_some_and(|sight| sight.queued);
-        let busy = Verdict::new(AgentState::Busy, Source::Screen, 0.8, self.turn_began());
+    fn queued(&self) -> Option<StateVerdict> {
+        let queued = self.facts.findings.as_ref().is_some_and(|sight| sight.queued);
+        let busy = StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.8, self.turn_began());
         (queued && self.facts.turn).then_some(busy)
     }
 
     /// Enter was pressed on a draft, and nothing has told yet what became of it.
-    fn expected(&self) -> Option<Verdict> {
+    fn expected(&self) -> Option<StateVerdict> {
         let enter = self.facts.enter.as_ref()?;
         if !self.facts.was_ready || self.ready_since(enter.at).is_some() {
             return None;
         }
-        let printed = self.facts.printed.max(enter.at);
+        let printed = self.facts.printed_at.max(enter.at);
         let expect = after(printed, self.profile.timing.expect).min(after(enter.at, EXPECT));
         let began = self.facts.busy.is_some_and(|busy| enter.at <= busy)
             || self.profile.is_generic() && self.has_answered(enter.at);
-        let verdict = Verdict::new(AgentState::Busy, Source::Input, 0.8, enter.at);
-        (self.now < expect && !began).then(|| verdict.until(expect))
+        let verdict = StateVerdict::new(AgentState::Busy, StateSource::Input, 0.8, enter.at);
+        (self.now < expect && !began).then(|| verdict.recheck_by(expect))
     }
 
     /// Something that says ready outright and began after a moment.
-    fn ready_since(&self, moment: Time) -> Option<(Source, f32, Time)> {
+    fn ready_since(&self, moment: Time) -> Option<(StateSource, f32, Time)> {
         let facts = self.facts;
         let title = facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
-        let title = title.map(|title| (Source::Title, 0.95, title.since));
+        let title = title.map(|title| (StateSource::Title, 0.95, title.since));
         let hook = self.hook(AgentState::Ready).filter(|it| !self.is_early(it));
-        let hook = hook.map(|it| (Source::Hook, it.weight, it.at));
+        let hook = hook.map(|it| (StateSource::Hook, it.weight, it.at));
         let osc = facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Ready));
-        let osc = osc.map(|osc| (Source::Osc, 0.9, osc.since));
-        let mark = self.marks().find(|held| self.profile.rules[held.hit.rule].exact);
-        let mark = mark.map(|held| (Source::Screen, self.weight(held), held.moved));
-        let status = self.reported_end().map(|at| (Source::Osc, STATUS, at));
+        let osc = osc.map(|osc| (StateSource::Osc, 0.9, osc.since));
+        let mark = self.marks().find(|held| self.profile.rules[held.rule_match.rule].exact);
+        let mark = mark.map(|held| (StateSource::Screen, self.weight(held), held.moved));
+        let status = self.reported_end().map(|at| (StateSource::Osc, STATUS, at));
         let all = [title, hook, osc, status, mark, self.editor()];
         all.into_iter().flatten().find(|(_, _, at)| moment < *at)
     }
 
     /// Whether a hook says ready sooner than the screen could show it.
-    fn is_early(&self, claim: &Claim) -> bool {
+    fn is_early(&self, claim: &HookClaim) -> bool {
         self.is_too_soon(claim.at)
     }
 
@@ -335,26 +346,26 @@ impl Bench<'_> {
     }
 
     /// What says on the screen that a turn is over.
-    fn marks(&self) -> impl Iterator<Item = &Held> {
+    fn marks(&self) -> impl Iterator<Item = &TimedRuleMatch> {
         let over = [AgentState::Ready, AgentState::Error, AgentState::Limited];
-        self.facts.hits.iter().filter(move |held| over.contains(&held.hit.says))
+        self.facts.rule_matches.iter().filter(move |held| over.contains(&held.rule_match.supports))
     }
 
     /// A line editor that waits for a line is ready; after Enter only once its line is a new one.
-    fn editor(&self) -> Option<(Source, f32, Time)> {
+    fn editor(&self) -> Option<(StateSource, f32, Time)> {
         let shape = self.profile.composer.as_ref().filter(|shape| shape.exact)?;
         let composer = &self.facts.composer;
         let new = self.facts.enter.as_ref().filter(|enter| !enter.kept);
         let at = new.map_or(composer.since, |enter| composer.since.max(after(enter.at, 1)));
-        composer.is.then_some((Source::Screen, shape.weight, at))
+        composer.value.then_some((StateSource::Screen, shape.weight, at))
     }
 
-    fn ready(&self) -> Option<Verdict> {
+    fn ready(&self) -> Option<StateVerdict> {
         if self.profile.is_generic() {
             return self.generic_ready();
         }
         let (facts, timing) = (self.facts, &self.profile.timing);
-        let is_there = self.profile.composer.is_none() || facts.composer.is;
+        let is_there = self.profile.composer.is_none() || facts.composer.value;
         let outright = self.ready_since(self.turn_began());
         if !is_there || (outright.is_none() && self.profile.composer.is_none()) {
             return self.hooked().filter(|_| !is_there || outright.is_none());
@@ -362,16 +373,18 @@ impl Bench<'_> {
         let shape = self.profile.composer.as_ref();
         let weight = shape.map_or(0.7, |shape| shape.weight);
         let (source, weight, at) =
-            outright.unwrap_or((Source::Screen, weight, facts.composer.since));
+            outright.unwrap_or((StateSource::Screen, weight, facts.composer.since));
         let settled = after(facts.composer.since, timing.settle);
         if facts.turn && shape.is_some_and(|shape| shape.exact) && self.now < settled {
-            let verdict = Verdict::new(AgentState::Busy, Source::Screen, 0.6, facts.moved);
-            return Some(verdict.until(settled));
+            let verdict =
+                StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.6, facts.moved_at);
+            return Some(verdict.recheck_by(settled));
         }
         let rested = after(facts.interrupted.unwrap_or_default(), timing.rest);
         if facts.turn && self.now < rested {
-            let verdict = Verdict::new(AgentState::Busy, Source::Input, 0.6, facts.moved);
-            return Some(verdict.until(rested));
+            let verdict =
+                StateVerdict::new(AgentState::Busy, StateSource::Input, 0.6, facts.moved_at);
+            return Some(verdict.recheck_by(rested));
         }
         if outright.is_none() && facts.turn {
             if let Some(busy) = self.hooked().or_else(|| self.unanswered()) {
@@ -381,16 +394,16 @@ impl Bench<'_> {
                 Some(_) => timing.settle.min(HOOK_EARLY),
                 None => timing.settle,
             };
-            let settled = facts.busy.map_or(facts.born, |busy| after(busy, settle));
-            let quiet = after(facts.moved, timing.quiet);
+            let settled = facts.busy.map_or(facts.started_at, |busy| after(busy, settle));
+            let quiet = after(facts.moved_at, timing.quiet);
             let ready_at = settled.max(quiet);
             if self.now < ready_at {
-                let source = if settled < quiet { Source::Screen } else { Source::Quiet };
-                let verdict = Verdict::new(AgentState::Busy, source, 0.6, facts.moved);
-                return Some(verdict.until(ready_at));
+                let source = if settled < quiet { StateSource::Screen } else { StateSource::Quiet };
+                let verdict = StateVerdict::new(AgentState::Busy, source, 0.6, facts.moved_at);
+                return Some(verdict.recheck_by(ready_at));
             }
         }
-        Some(self.outcome(Verdict::new(AgentState::Ready, source, weight, at)))
+        Some(self.outcome(StateVerdict::new(AgentState::Ready, source, weight, at)))
     }
 
     /// When the turn began that is under way or was the last.
@@ -400,54 +413,66 @@ impl Bench<'_> {
     }
 
     /// A hook that says busy, as long as it is believed against a screen that does not.
-    fn hooked(&self) -> Option<Verdict> {
+    fn hooked(&self) -> Option<StateVerdict> {
         let claim = self.hook(AgentState::Busy)?;
         let seen = self.facts.busy.map_or(claim.at, |busy| busy.max(claim.at));
         let until = after(seen, HOOK);
-        let is_there = self.facts.composer.is && until <= self.now;
-        let verdict = Verdict::new(AgentState::Busy, Source::Hook, claim.weight, claim.at);
-        (!is_there).then(|| if self.facts.composer.is { verdict.until(until) } else { verdict })
+        let is_there = self.facts.composer.value && until <= self.now;
+        let verdict =
+            StateVerdict::new(AgentState::Busy, StateSource::Hook, claim.weight, claim.at);
+        (!is_there)
+            .then(|| if self.facts.composer.value { verdict.recheck_by(until) } else { verdict })
     }
 
     /// The user's message is the last thing on the screen.
-    fn unanswered(&self) -> Option<Verdict> {
-        let is = self.facts.sight.as_ref().is_some_and(|sight| sight.unanswered);
-        is.then(|| Verdict::new(AgentState::Busy, Source::Screen, 0.75, self.turn_began()))
+    fn unanswered(&self) -> Option<StateVerdict> {
+        let is = self.facts.findings.as_ref().is_some_and(|sight| sight.unanswered);
+        is.then(|| {
+            StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.75, self.turn_began())
+        })
     }
 
     /// Ready, or what the last turn left behind.
-    fn outcome(&self, ready: Verdict) -> Verdict {
+    fn outcome(&self, ready: StateVerdict) -> StateVerdict {
         let ended = |state| {
-            let held = self.facts.held(state).find(|held| !self.went_on(held))?;
-            Some(Verdict::new(state, Source::Screen, self.weight(held), held.since))
+            let held = self.facts.matches_for(state).find(|held| !self.went_on(held))?;
+            Some(StateVerdict::new(state, StateSource::Screen, self.weight(held), held.since))
         };
         let claimed = |state| {
             let claim = self.hook(state)?;
-            Some(Verdict::new(state, Source::Hook, claim.weight, claim.at))
+            Some(StateVerdict::new(state, StateSource::Hook, claim.weight, claim.at))
         };
         let (limited, error) = (AgentState::Limited, AgentState::Error);
         ended(limited)
             .or_else(|| claimed(limited))
             .or_else(|| ended(error))
             .or_else(|| claimed(error))
-            .or_else(|| self.reported(error).map(|at| Verdict::new(error, Source::Osc, STATUS, at)))
+            .or_else(|| {
+                self.reported(error)
+                    .map(|at| StateVerdict::new(error, StateSource::Osc, STATUS, at))
+            })
             .unwrap_or(ready)
     }
 
     /// Neither a question, nor a composer, nor a sign of work.
-    fn nothing(&self) -> Verdict {
+    fn no_evidence(&self) -> StateVerdict {
         let facts = self.facts;
         let hidden = facts.composer.since;
-        let late = after(facts.born.max(facts.dialog.since), self.profile.timing.starting);
+        let late = after(facts.started_at.max(facts.dialog.since), self.profile.timing.starting);
         if !facts.was_ready && self.now < late {
-            return Verdict::new(AgentState::Starting, Source::Process, 0.7, facts.born)
-                .until(late);
+            return StateVerdict::new(
+                AgentState::Starting,
+                StateSource::Process,
+                0.7,
+                facts.started_at,
+            )
+            .recheck_by(late);
         }
         if let Some(verdict) = self.generic_moving().filter(|_| self.profile.is_generic()) {
             return verdict;
         }
-        if let Some(state) = super::anatomy::absent(self.profile).filter(|_| facts.was_ready) {
-            return Verdict::new(state, Source::Screen, 0.75, hidden);
+        if let Some(state) = super::regions::absent(self.profile).filter(|_| facts.was_ready) {
+            return StateVerdict::new(state, StateSource::Screen, 0.75, hidden);
         }
         let lost = after(hidden.max(facts.dialog.since), self.profile.timing.lost);
         if self.now < lost {
@@ -457,14 +482,14 @@ impl Bench<'_> {
                 other => other,
             };
             let again = if self.now < sure { sure } else { lost };
-            return Verdict::new(keep, Source::Quiet, 0.5, hidden).until(again);
+            return StateVerdict::new(keep, StateSource::Quiet, 0.5, hidden).recheck_by(again);
         }
-        Verdict::new(AgentState::Unknown, Source::Screen, 0.3, hidden)
+        StateVerdict::new(AgentState::Unknown, StateSource::Screen, 0.3, hidden)
     }
 
     /// A program that was told to quit is not busy with a prompt.
-    fn leaving(&self, verdict: Verdict) -> Verdict {
-        let Some(left) = self.facts.leaving else {
+    fn leaving(&self, verdict: StateVerdict) -> StateVerdict {
+        let Some(left) = self.facts.quit_at else {
             return verdict;
         };
         let until = after(left, LEAVING);
@@ -472,7 +497,7 @@ impl Bench<'_> {
             && verdict.confidence < 0.9;
         let was = matches!(self.last, AgentState::Ready | AgentState::Error | AgentState::Limited);
         if self.now < until && is_guess && was {
-            return Verdict::new(self.last, Source::Input, 0.6, left).until(until);
+            return StateVerdict::new(self.last, StateSource::Input, 0.6, left).recheck_by(until);
         }
         verdict
     }

@@ -1,30 +1,32 @@
-//! What an agent is doing: a [`Profile`] says what one program's screens and signals mean, a [`Look`] is its
+//! What an agent is doing: a [`Profile`] says what one program's screens and signals mean, a [`ScreenSnapshot`] is its
 //! screen at one moment, and the [`Engine`] fuses everything that is known into a [`Judgement`].
 //!
 //! Time is an argument; deadlines come out. The same engine judges live panes and recordings.
 
-mod anatomy;
+mod composer_memory;
 mod dialog;
 mod engine;
 mod explain;
 mod facts;
+mod findings;
 mod generic;
 mod judge;
-mod learned;
+mod keystrokes;
 mod limit;
-mod look;
-mod osc;
+mod osc_reader;
 pub mod profile;
+mod regions;
 mod replay;
-mod sight;
+mod screen_snapshot;
 mod status;
-mod typed;
 
-pub(crate) use dialog::unticked;
-pub(crate) use facts::REDRAW;
+pub(crate) use dialog::without_checkbox;
+pub(crate) use facts::REDRAW_TIMEOUT;
 
-pub use engine::{Change, Engine, Judgement, Observation, Reason, Report};
-pub use learned::{ComposerSign, MAX_SIGNS, SignShape};
-pub use look::{Composer, Look};
-pub use profile::{Library, Mistake, Pattern, Permissions, Profile, Wanted};
-pub use replay::{Sample, replay, replay_knowing};
+pub use composer_memory::{ComposerSign, MAX_SIGNS, SignShape};
+pub use engine::{Engine, EngineInput, EvidenceItem, HookReport, Judgement, StateChange};
+pub use profile::{
+    LaunchOptions, Permissions, Profile, ProfileError, ProfileLibrary, ProfilePattern,
+};
+pub use replay::{Sample, replay, replay_with_learned};
+pub use screen_snapshot::{Composer, ScreenSnapshot};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use paned_model::{AgentState, BlockKind, Size, Source, Time};
+use paned_model::{AgentState, BlockKind, Size, StateSource, Time};
 use paned_term::Screen;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ComposerSign, Engine, Look, Observation, Profile, Report};
+use super::{ComposerSign, Engine, EngineInput, HookReport, Profile, ScreenSnapshot};
 
 /// How long looks are apart, at least.
 const LOOK: u64 = 30;
@@ -29,7 +29,7 @@ pub struct Sample {
     /// How sure that was.
     pub confidence: f32,
     /// What it rested on.
-    pub source: Source,
+    pub source: StateSource,
 }
 
 /// What an engine says over a recording in asciicast version 2 or 3, changes only. Reports are JSON lines with `t` and what
@@ -42,14 +42,14 @@ pub fn replay(
     cast: &str,
     reports: Option<&str>,
 ) -> Result<Vec<Sample>, String> {
-    replay_knowing(profile, cast, reports, Vec::new()).map(|(samples, _)| samples)
+    replay_with_learned(profile, cast, reports, Vec::new()).map(|(samples, _)| samples)
 }
 
 /// The same where something was learned of the program before; answers also what was learned in this run.
 ///
 /// # Errors
 /// As for [`replay`].
-pub fn replay_knowing(
+pub fn replay_with_learned(
     profile: &Arc<Profile>,
     cast: &str,
     reports: Option<&str>,
@@ -60,9 +60,9 @@ pub fn replay_knowing(
         events.extend(read_reports(reports)?);
         events.sort_by_key(|event| event.at);
     }
-    let mut player = Player::new(profile, size);
-    player.engine.recall(known, Time(0));
-    for Event { at, what } in events {
+    let mut player = ReplayPlayer::new(profile, size);
+    player.engine.restore_learned(known, Time(0));
+    for ReplayEvent { at, input: what } in events {
         player.run_until(at);
         player.take(what, at);
     }
@@ -70,20 +70,20 @@ pub fn replay_knowing(
     Ok((player.samples, learned))
 }
 
-struct Event {
+struct ReplayEvent {
     at: Time,
-    what: What,
+    input: ReplayInput,
 }
 
-enum What {
+enum ReplayInput {
     Output(String),
     Input(String),
     Resize(Size),
-    Report(Report),
+    Report(HookReport),
     Exit(Option<i32>),
 }
 
-struct Player {
+struct ReplayPlayer {
     engine: Engine,
     screen: Screen,
     /// When the screen was looked at last.
@@ -97,7 +97,7 @@ struct Player {
     samples: Vec<Sample>,
 }
 
-impl Player {
+impl ReplayPlayer {
     fn new(profile: &Arc<Profile>, size: Size) -> Self {
         let start = Time(0);
         let engine = Engine::new(profile.clone(), start);
@@ -132,30 +132,30 @@ impl Player {
     }
 
     fn look(&mut self, now: Time) {
-        self.screen.settle();
+        self.screen.flush_update();
         (self.held, self.changed, self.due, self.looked) = (None, None, None, Some(now));
-        self.engine.observe(&Observation::Screen(Look::of(&self.screen)), now);
+        self.engine.observe(&EngineInput::Screen(ScreenSnapshot::of(&self.screen)), now);
     }
 
-    fn take(&mut self, what: What, now: Time) {
+    fn take(&mut self, what: ReplayInput, now: Time) {
         match what {
-            What::Output(text) => {
+            ReplayInput::Output(text) => {
                 self.screen.feed(text.as_bytes());
-                self.engine.observe(&Observation::Output(text.into_bytes()), now);
+                self.engine.observe(&EngineInput::Output(text.into_bytes()), now);
                 self.changed(now);
             }
-            What::Input(text) => {
-                self.engine.observe(&Observation::Typed(text.into_bytes()), now);
+            ReplayInput::Input(text) => {
+                self.engine.observe(&EngineInput::Typed(text.into_bytes()), now);
             }
-            What::Resize(size) => {
+            ReplayInput::Resize(size) => {
                 self.screen.resize(size);
                 self.changed(now);
             }
-            What::Report(report) => {
-                self.engine.observe(&Observation::Report(report), now);
+            ReplayInput::Report(report) => {
+                self.engine.observe(&EngineInput::Report(report), now);
             }
-            What::Exit(code) => {
-                self.engine.observe(&Observation::Exited { code }, now);
+            ReplayInput::Exit(code) => {
+                self.engine.observe(&EngineInput::Exited { code }, now);
             }
         }
         self.note(now);
@@ -163,7 +163,7 @@ impl Player {
 
     /// The screen may show something else now. It is looked at soon, and not in the middle of an update.
     fn changed(&mut self, now: Time) {
-        let due = if self.screen.is_held() {
+        let due = if self.screen.is_update_held() {
             Time(self.held.get_or_insert(now).0 + HELD)
         } else {
             self.held = None;
@@ -188,7 +188,7 @@ impl Player {
     }
 }
 
-fn read(cast: &str) -> Result<(Size, Vec<Event>), String> {
+fn read(cast: &str) -> Result<(Size, Vec<ReplayEvent>), String> {
     let mut lines = cast.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Value>(line).ok());
     let header = header.filter(Value::is_object);
@@ -215,7 +215,9 @@ fn read(cast: &str) -> Result<(Size, Vec<Event>), String> {
             return Err(bad());
         };
         clock = if version == Some(3) { clock + t } else { t };
-        events.extend(what(code, data).map(|what| Event { at: time(clock), what }));
+        events.extend(
+            parse_input(code, data).map(|what| ReplayEvent { at: time(clock), input: what }),
+        );
     }
     Ok((Size { cols, rows }, events))
 }
@@ -225,20 +227,20 @@ fn time(seconds: f64) -> Time {
     Time((seconds * 1000.0).round() as u64)
 }
 
-fn what(code: &str, data: &str) -> Option<What> {
+fn parse_input(code: &str, data: &str) -> Option<ReplayInput> {
     match code {
-        "o" => Some(What::Output(data.to_owned())),
-        "i" => Some(What::Input(data.to_owned())),
+        "o" => Some(ReplayInput::Output(data.to_owned())),
+        "i" => Some(ReplayInput::Input(data.to_owned())),
         "r" => {
             let (cols, rows) = data.split_once('x')?;
-            Some(What::Resize(Size { cols: cols.parse().ok()?, rows: rows.parse().ok()? }))
+            Some(ReplayInput::Resize(Size { cols: cols.parse().ok()?, rows: rows.parse().ok()? }))
         }
-        "x" => Some(What::Exit(data.parse().ok())),
+        "x" => Some(ReplayInput::Exit(data.parse().ok())),
         _ => None,
     }
 }
 
-fn read_reports(reports: &str) -> Result<Vec<Event>, String> {
+fn read_reports(reports: &str) -> Result<Vec<ReplayEvent>, String> {
     let lines = reports.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| read_report(line).ok_or(at))
@@ -246,7 +248,7 @@ fn read_reports(reports: &str) -> Result<Vec<Event>, String> {
         .map_err(|at| format!("line {} of the reports is no JSON object with a time `t`", at + 1))
 }
 
-fn read_report(line: &str) -> Option<Event> {
+fn read_report(line: &str) -> Option<ReplayEvent> {
     let value: Value = serde_json::from_str(line).ok()?;
     let object = value.as_object()?;
     let at = time(object.get("t")?.as_f64()?);
@@ -259,6 +261,6 @@ fn read_report(line: &str) -> Option<Event> {
     let event = names.iter().find_map(|name| object.get(*name).and_then(text));
     let fields = object.iter().filter(|(key, _)| *key != "t");
     let fields = fields.filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect();
-    let report = Report { event, fields, ..Report::default() };
-    Some(Event { at, what: What::Report(report) })
+    let report = HookReport { event, fields, ..HookReport::default() };
+    Some(ReplayEvent { at, input: ReplayInput::Report(report) })
 }

@@ -16,12 +16,12 @@ pub(super) struct StatusReport {
     /// Which task it is about; empty for the program itself.
     id: String,
     /// What that does; nothing takes its record away, and those below it.
-    status: Option<Status>,
+    status: Option<ProgramStatus>,
 }
 
 /// What a program or a task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum ProgramStatus {
     Idle,
     Working,
     Done,
@@ -29,7 +29,7 @@ pub(super) enum Status {
     Error,
 }
 
-impl Status {
+impl ProgramStatus {
     /// The state of an agent that does this.
     pub(super) fn state(self) -> AgentState {
         match self {
@@ -79,11 +79,11 @@ impl StatusReport {
             Some(_) | None => None,
         };
         let status = match state? {
-            "idle" => Some(Status::Idle),
-            "working" => Some(Status::Working),
-            "done" => Some(Status::Done),
-            "blocked" => Some(Status::Blocked(kind)),
-            "error" => Some(Status::Error),
+            "idle" => Some(ProgramStatus::Idle),
+            "working" => Some(ProgramStatus::Working),
+            "done" => Some(ProgramStatus::Done),
+            "blocked" => Some(ProgramStatus::Blocked(kind)),
+            "error" => Some(ProgramStatus::Error),
             "clear" => None,
             _ => return None,
         };
@@ -93,7 +93,7 @@ impl StatusReport {
 
 /// What a program has reported last, of itself and of each task.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StatusRecords(Vec<(String, Status)>);
+pub(super) struct StatusRecords(Vec<(String, ProgramStatus)>);
 
 impl StatusRecords {
     pub(super) fn apply(&mut self, StatusReport { id, status }: StatusReport) {
@@ -112,16 +112,16 @@ impl StatusRecords {
 
     /// What the program does as a whole: a question of any task waits for a person; otherwise the program's own word counts,
     /// and that of its tasks only where it has none.
-    pub(super) fn overall(&self) -> Option<Status> {
+    pub(super) fn overall(&self) -> Option<ProgramStatus> {
         let all = || self.0.iter().map(|(_, status)| *status);
         let own = self.0.iter().find(|(id, _)| id.is_empty()).map(|(_, status)| *status);
-        let is_blocked = |status: &Status| matches!(status, Status::Blocked(_));
+        let is_blocked = |status: &ProgramStatus| matches!(status, ProgramStatus::Blocked(_));
         let any = |wanted| all().find(|status| *status == wanted);
         own.filter(is_blocked)
             .or_else(|| all().find(is_blocked))
             .or(own)
-            .or_else(|| any(Status::Working))
-            .or_else(|| any(Status::Error))
+            .or_else(|| any(ProgramStatus::Working))
+            .or_else(|| any(ProgramStatus::Error))
             .or_else(|| all().next_back())
     }
 }
@@ -132,7 +132,7 @@ mod tests {
 
     /// What a program does as a whole after these reports.
     #[track_caller]
-    fn check(reports: &[&str], expect: Option<Status>) {
+    fn check(reports: &[&str], expect: Option<ProgramStatus>) {
         let mut records = StatusRecords::default();
         reports
             .iter()
@@ -143,11 +143,11 @@ mod tests {
 
     #[test]
     fn each_state_is_read() {
-        check(&["state=idle:app=claude-code"], Some(Status::Idle));
-        check(&["app=x:progress=40:state=working:msg=aGk="], Some(Status::Working));
-        check(&["state=done"], Some(Status::Done));
-        check(&["state=error:msg=aGk="], Some(Status::Error));
-        let blocked = |kind| Some(Status::Blocked(kind));
+        check(&["state=idle:app=claude-code"], Some(ProgramStatus::Idle));
+        check(&["app=x:progress=40:state=working:msg=aGk="], Some(ProgramStatus::Working));
+        check(&["state=done"], Some(ProgramStatus::Done));
+        check(&["state=error:msg=aGk="], Some(ProgramStatus::Error));
+        let blocked = |kind| Some(ProgramStatus::Blocked(kind));
         check(&["state=blocked:kind=permission"], blocked(Some(BlockKind::Permission)));
         check(&["kind=question:state=blocked"], blocked(Some(BlockKind::Question)));
         check(&["state=blocked:kind=auth"], blocked(Some(BlockKind::Login)));
@@ -158,26 +158,26 @@ mod tests {
     fn what_is_no_report_changes_nothing() {
         let long = format!("state=idle:id={}", "x".repeat(200));
         for text in ["?", "", "state=", "state=asleep", "idle", &long] {
-            check(&["state=working", text], Some(Status::Working));
+            check(&["state=working", text], Some(ProgramStatus::Working));
         }
-        check(&["state=working:odd:=:state=idle"], Some(Status::Idle));
+        check(&["state=working:odd:=:state=idle"], Some(ProgramStatus::Idle));
     }
 
     #[test]
     fn a_report_replaces_its_record_and_clear_takes_it_away() {
-        check(&["state=blocked:kind=auth", "state=working"], Some(Status::Working));
+        check(&["state=blocked:kind=auth", "state=working"], Some(ProgramStatus::Working));
         check(&["state=working", "state=clear"], None);
         let tasks = ["state=working:id=a/b", "state=done:id=ab"];
-        check(&[tasks[0], tasks[1], "state=clear:id=a"], Some(Status::Done));
+        check(&[tasks[0], tasks[1], "state=clear:id=a"], Some(ProgramStatus::Done));
         check(&[tasks[0], tasks[1], "state=clear"], None);
     }
 
     #[test]
     fn a_question_of_a_task_counts_and_its_work_does_not() {
         let ask = "state=blocked:kind=permission:id=t1";
-        check(&["state=working", ask], Some(Status::Blocked(Some(BlockKind::Permission))));
-        check(&["state=done", "state=working:id=t1"], Some(Status::Done));
-        check(&["state=done:id=t1", "state=working:id=t2"], Some(Status::Working));
+        check(&["state=working", ask], Some(ProgramStatus::Blocked(Some(BlockKind::Permission))));
+        check(&["state=done", "state=working:id=t1"], Some(ProgramStatus::Done));
+        check(&["state=done:id=t1", "state=working:id=t2"], Some(ProgramStatus::Working));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use paned_model::{Dialog, DialogOption, Time};
 
 use paned_term::keys::Key;
 
-use super::{Act, Sight, Step, Wrote};
-use crate::agent::{REDRAW, unticked};
+use super::{AgentObservation, DeliveryStep, InputAction, WriteResult};
+use crate::agent::{REDRAW_TIMEOUT, without_checkbox};
 
 /// How long a question must be seen before the first key. Claude Code ignores keys for 150 ms after it has drawn one.
 const FIRST: u64 = 300;
@@ -28,7 +28,7 @@ const CONFIRM: u64 = 5_000;
 
 /// Which option is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum OptionChoice {
     /// By its number, counted from 1.
     Number(usize),
     /// By what it says, or a word of ours: `yes`, `no`, `always`.
@@ -49,12 +49,15 @@ impl fmt::Display for NoSuchOption {
 ///
 /// # Errors
 /// A sentence that names the options when none or more than one is.
-pub fn choose<'a>(dialog: &'a Dialog, choice: &Choice) -> Result<&'a DialogOption, NoSuchOption> {
+pub fn choose<'a>(
+    dialog: &'a Dialog,
+    choice: &OptionChoice,
+) -> Result<&'a DialogOption, NoSuchOption> {
     let found = match choice {
-        Choice::Number(number) => {
+        OptionChoice::Number(number) => {
             number.checked_sub(1).and_then(|at| dialog.options.get(at)).into_iter().collect()
         }
-        Choice::Label(label) => labelled(dialog, label.trim()),
+        OptionChoice::Label(label) => labelled(dialog, label.trim()),
     };
     match found[..] {
         [option] if !option.keys.is_empty() => Ok(option),
@@ -70,7 +73,7 @@ fn labelled<'a>(dialog: &'a Dialog, label: &str) -> Vec<&'a DialogOption> {
     let says = |fits: &dyn Fn(&str) -> bool| -> Vec<_> {
         let is_meant = |option: &&DialogOption| {
             let said = option.label.to_lowercase();
-            fits(&said) || fits(unticked(&said))
+            fits(&said) || fits(without_checkbox(&said))
         };
         dialog.options.iter().filter(is_meant).collect()
     };
@@ -78,7 +81,7 @@ fn labelled<'a>(dialog: &'a Dialog, label: &str) -> Vec<&'a DialogOption> {
     if !exact.is_empty() {
         return exact;
     }
-    let lasting = |option: &&DialogOption| is_lasting(&option.label);
+    let lasting = |option: &&DialogOption| is_permanent(&option.label);
     let allowing = |allows: bool| {
         let fits = move |option: &&DialogOption| option.allows == Some(allows);
         dialog.options.iter().filter(fits)
@@ -96,7 +99,7 @@ fn labelled<'a>(dialog: &'a Dialog, label: &str) -> Vec<&'a DialogOption> {
 }
 
 /// Whether an option is for more than this once.
-fn is_lasting(label: &str) -> bool {
+fn is_permanent(label: &str) -> bool {
     let label = label.to_lowercase().replace('\u{2019}', "'");
     let mut words = label.split(|c: char| !c.is_alphanumeric());
     let telling = ["always", "all", "session", "every", "everything", "never"];
@@ -114,7 +117,7 @@ fn options(dialog: &Dialog) -> String {
 
 /// A question that is being answered.
 #[derive(Clone, Debug)]
-pub struct Answering {
+pub struct AnswerAttempt {
     dialog: String,
     /// Whether every word must be as it was; otherwise the same question may be read with more or fewer of its lines.
     exact: bool,
@@ -127,12 +130,12 @@ pub struct Answering {
     not_before: Option<Time>,
     moved_since: Option<Time>,
     last: Option<Time>,
-    missing: Option<Missing>,
+    missing: Option<MissingQuestion>,
 }
 
 /// A question that is not on the screen.
 #[derive(Clone, Debug)]
-struct Missing {
+struct MissingQuestion {
     since: Time,
     /// Where the output ended, and which other question was there.
     seen: (u64, Option<String>),
@@ -142,20 +145,20 @@ struct Missing {
 
 /// How far answering a question has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum AnswerProgress {
     /// Do this next.
-    Go(Step),
+    Next(DeliveryStep),
     /// All keys are pressed, and the question is gone.
     Answered,
     /// All keys are pressed, and the question is still there.
-    Stays,
+    StillAsked,
     /// The option was never shown as selected, so Enter was not pressed; so many keys were.
-    Unselected(usize),
+    NotSelected(usize),
     /// Another question is there, or none; so many keys were pressed.
-    Gone(usize),
+    QuestionGone(usize),
 }
 
-impl Answering {
+impl AnswerAttempt {
     /// Answers this question with this option of it.
     ///
     /// # Errors
@@ -182,11 +185,11 @@ impl Answering {
     /// Goes on where the same question is read with more or fewer of its lines: a first look may have come before all of
     /// it was drawn.
     #[must_use]
-    pub fn while_it_is_drawn(self) -> Self {
+    pub fn allow_redraw(self) -> Self {
         Self { exact: false, ..self }
     }
 
-    fn is_it(&self, dialog: &Dialog) -> bool {
+    fn is_same_question(&self, dialog: &Dialog) -> bool {
         let number = |id: &str| id.rsplit_once('-').map(|(_, number)| number.to_owned());
         let same = || number(&dialog.id).is_some_and(|it| Some(it) == number(&self.dialog));
         dialog.id == self.dialog || (!self.exact && same())
@@ -199,9 +202,9 @@ impl Answering {
     }
 
     /// What to do next, from what is seen now.
-    pub fn step(&mut self, sight: &Sight<'_>, now: Time) -> Progress {
-        let Some(dialog) = sight.dialog.filter(|dialog| self.is_it(dialog)) else {
-            return self.miss(sight, now);
+    pub fn step(&mut self, sight: &AgentObservation<'_>, now: Time) -> AnswerProgress {
+        let Some(dialog) = sight.dialog.filter(|dialog| self.is_same_question(dialog)) else {
+            return self.question_missing(sight, now);
         };
         self.missing = None;
         self.not_before.get_or_insert(Time(now.0 + FIRST));
@@ -209,39 +212,49 @@ impl Answering {
         let until = self.last.filter(|_| done).map(|last| Time(last.0 + CONFIRM));
         let wait = until.or(self.not_before).filter(|until| now < *until);
         if let Some(until) = wait {
-            return Progress::Go(super::step::passing(Some(until), "the question is answered"));
+            return AnswerProgress::Next(super::step::wait_briefly(
+                Some(until),
+                "the question is answered",
+            ));
         }
-        let Some(key) = self.keys.get(self.pressed) else { return Progress::Stays };
+        let Some(key) = self.keys.get(self.pressed) else { return AnswerProgress::StillAsked };
         if self.confirms() && !self.is_selected(dialog) {
             let until = Time(self.last.unwrap_or(now).0 + SELECT);
             if until <= now {
-                return Progress::Unselected(self.pressed);
+                return AnswerProgress::NotSelected(self.pressed);
             }
-            return Progress::Go(super::step::passing(Some(until), "the option is being selected"));
+            return AnswerProgress::Next(super::step::wait_briefly(
+                Some(until),
+                "the option is being selected",
+            ));
         }
-        Progress::Go(Step::Write(Act::Press(vec![*key]), sight.guard()))
+        AnswerProgress::Next(DeliveryStep::Write(InputAction::Press(vec![*key]), sight.guard()))
     }
 
     /// The question is not to be seen. It may only be half drawn: it is gone once the screen stands still without it, or
     /// after so long that it would be another one.
-    fn miss(&mut self, sight: &Sight<'_>, now: Time) -> Progress {
+    fn question_missing(&mut self, sight: &AgentObservation<'_>, now: Time) -> AnswerProgress {
         let seen = (sight.end, sight.dialog.map(|dialog| dialog.id.clone()));
-        let missing =
-            self.missing.get_or_insert(Missing { since: now, seen: seen.clone(), settled: now });
+        let missing = self.missing.get_or_insert(MissingQuestion {
+            since: now,
+            seen: seen.clone(),
+            settled: now,
+        });
         if missing.seen != seen {
             (missing.seen, missing.settled) = (seen, now);
         }
         let done = self.pressed == self.keys.len();
         let gone = match done {
             true => Time(missing.since.0 + LEFT),
-            false => Time((missing.settled.0 + SETTLED).min(missing.since.0 + REDRAW)),
+            false => Time((missing.settled.0 + SETTLED).min(missing.since.0 + REDRAW_TIMEOUT)),
         };
         match (now < gone, done) {
-            (true, _) => {
-                Progress::Go(super::step::passing(Some(gone), "the question may be drawn again"))
-            }
-            (false, true) => Progress::Answered,
-            (false, false) => Progress::Gone(self.pressed),
+            (true, _) => AnswerProgress::Next(super::step::wait_briefly(
+                Some(gone),
+                "the question may be drawn again",
+            )),
+            (false, true) => AnswerProgress::Answered,
+            (false, false) => AnswerProgress::QuestionGone(self.pressed),
         }
     }
 
@@ -262,21 +275,21 @@ impl Answering {
     }
 
     /// How the write went; a sentence if that ends it.
-    pub fn wrote(&mut self, how: &Wrote, now: Time) -> Option<String> {
+    pub fn write_finished(&mut self, how: &WriteResult, now: Time) -> Option<String> {
         match how {
-            Wrote::Done { .. } => {
+            WriteResult::Done { .. } => {
                 self.pressed += 1;
                 self.moved_since = None;
                 (self.last, self.not_before) = (Some(now), Some(Time(now.0 + BETWEEN)));
                 None
             }
-            Wrote::Moved | Wrote::Unread => {
+            WriteResult::Stale | WriteResult::Unread => {
                 let since = *self.moved_since.get_or_insert(now);
                 self.not_before = Some(Time(now.0 + AGAIN));
                 (RESTLESS <= now.since(since))
                     .then(|| "something moved between every look and the key".to_owned())
             }
-            Wrote::Refused(why) | Wrote::Lost(why) => Some(why.clone()),
+            WriteResult::Refused(why) | WriteResult::Unknown(why) => Some(why.clone()),
         }
     }
 }
@@ -285,7 +298,7 @@ impl Answering {
 mod tests {
     use paned_model::BlockKind;
 
-    use super::super::tests::Scene;
+    use super::super::tests::FakeObservation;
     use super::*;
 
     fn dialog(options: &[(&str, Option<bool>)]) -> Dialog {
@@ -304,7 +317,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(choice: Choice, expect: Result<&str, &str>) {
+    fn check(choice: OptionChoice, expect: Result<&str, &str>) {
         let asked = dialog(&[
             ("Yes", Some(true)),
             ("Yes, and don't ask again for `touch`", Some(true)),
@@ -318,8 +331,8 @@ mod tests {
         }
     }
 
-    fn label(text: &str) -> Choice {
-        Choice::Label(text.to_owned())
+    fn label(text: &str) -> OptionChoice {
+        OptionChoice::Label(text.to_owned())
     }
 
     /// A question with three buttons, of which one is selected.
@@ -335,27 +348,30 @@ mod tests {
     }
 
     /// Answers the question with its last option while these screens are seen, each for some milliseconds.
-    fn play(screens: &[(u64, Option<Dialog>)]) -> (Vec<String>, Progress) {
+    fn play(screens: &[(u64, Option<Dialog>)]) -> (Vec<String>, AnswerProgress) {
         let asked = buttons("1", 0);
-        let mut answering = Answering::new(&asked, &asked.options[2]).unwrap();
-        let (mut scene, mut now) = (Scene::ready(), Time(1_000_000));
+        let mut answering = AnswerAttempt::new(&asked, &asked.options[2]).unwrap();
+        let (mut scene, mut now) = (FakeObservation::ready(), Time(1_000_000));
         for (ms, dialog) in screens {
             scene.dialog.clone_from(dialog);
             scene.end += 1;
             let until = Time(now.0 + ms);
             while now < until {
-                match answering.step(&scene.sight(), now) {
-                    Progress::Go(Step::Write(..)) => {
+                match answering.step(&scene.observation(), now) {
+                    AnswerProgress::Next(DeliveryStep::Write(..)) => {
                         assert!(scene.dialog.as_ref().is_some_and(|it| it.id == "1"), "{now:?}");
-                        answering.wrote(&Wrote::Done { refereed: true }, now);
+                        answering.write_finished(&WriteResult::Done { refereed: true }, now);
                     }
-                    Progress::Go(Step::Wait(..)) => {}
+                    AnswerProgress::Next(DeliveryStep::Wait(..)) => {}
                     end => return (answering.pressed().to_vec(), end),
                 }
                 now = Time(now.0 + 10);
             }
         }
-        (answering.pressed().to_vec(), Progress::Go(crate::delivery::step::passing(None, "")))
+        (
+            answering.pressed().to_vec(),
+            AnswerProgress::Next(crate::delivery::step::wait_briefly(None, "")),
+        )
     }
 
     #[test]
@@ -382,43 +398,49 @@ mod tests {
         let (pressed, progress) = play(&[&redraw[..], &end[..]].concat());
         assert_eq!(
             (pressed.join(" ").as_str(), progress),
-            ("right right enter", Progress::Answered)
+            ("right right enter", AnswerProgress::Answered)
         );
     }
 
     #[test]
     fn a_question_is_gone_when_the_screen_stands_still_without_it() {
         let asked = Some(buttons("1", 0));
-        assert_eq!(play(&[(350, asked.clone()), (1_000, None)]).1, Progress::Gone(1));
+        assert_eq!(play(&[(350, asked.clone()), (1_000, None)]).1, AnswerProgress::QuestionGone(1));
         let other = Some(buttons("2", 0));
-        assert_eq!(play(&[(350, asked.clone()), (1_000, other)]).1, Progress::Gone(1));
+        assert_eq!(
+            play(&[(350, asked.clone()), (1_000, other)]).1,
+            AnswerProgress::QuestionGone(1)
+        );
         // It prints on and on.
         let busy: Vec<_> = (0..100).map(|_| (100, None)).collect();
         let (pressed, progress) = play(&[&[(350, asked)][..], &busy].concat());
-        assert_eq!((pressed.len(), progress), (1, Progress::Gone(1)));
+        assert_eq!((pressed.len(), progress), (1, AnswerProgress::QuestionGone(1)));
     }
 
     #[test]
     fn a_question_that_is_read_in_full_only_later_is_the_same_for_who_named_none() {
         let (torn, whole) = (buttons("a-1", 0), buttons("b-1", 0));
-        let scene = Scene { dialog: Some(whole), ..Scene::ready() };
-        let exact = Answering::new(&torn, &torn.options[0]).unwrap();
-        let step = |mut answering: Answering| {
-            answering.step(&scene.sight(), Time(1));
-            answering.step(&scene.sight(), Time(1_001))
+        let scene = FakeObservation { dialog: Some(whole), ..FakeObservation::ready() };
+        let exact = AnswerAttempt::new(&torn, &torn.options[0]).unwrap();
+        let step = |mut answering: AnswerAttempt| {
+            answering.step(&scene.observation(), Time(1));
+            answering.step(&scene.observation(), Time(1_001))
         };
-        assert_eq!(step(exact.clone()), Progress::Gone(0));
-        assert!(matches!(step(exact.while_it_is_drawn()), Progress::Go(Step::Write(..))));
-        let next = Scene { dialog: Some(buttons("b-2", 0)), ..Scene::ready() };
-        let mut other = Answering::new(&torn, &torn.options[0]).unwrap().while_it_is_drawn();
-        other.step(&next.sight(), Time(1));
-        assert_eq!(other.step(&next.sight(), Time(1_001)), Progress::Gone(0));
+        assert_eq!(step(exact.clone()), AnswerProgress::QuestionGone(0));
+        assert!(matches!(
+            step(exact.allow_redraw()),
+            AnswerProgress::Next(DeliveryStep::Write(..))
+        ));
+        let next = FakeObservation { dialog: Some(buttons("b-2", 0)), ..FakeObservation::ready() };
+        let mut other = AnswerAttempt::new(&torn, &torn.options[0]).unwrap().allow_redraw();
+        other.step(&next.observation(), Time(1));
+        assert_eq!(other.step(&next.observation(), Time(1_001)), AnswerProgress::QuestionGone(0));
     }
 
     #[test]
     fn enter_confirms_only_the_option_that_is_shown_as_selected() {
         let (pressed, progress) = play(&[(8_000, Some(buttons("1", 1)))]);
-        assert_eq!((pressed.len(), progress), (2, Progress::Unselected(2)));
+        assert_eq!((pressed.len(), progress), (2, AnswerProgress::NotSelected(2)));
     }
 
     #[test]
@@ -431,12 +453,12 @@ mod tests {
         let chosen = |word: &str| choose(&goose, &label(word)).unwrap().label.as_str();
         assert_eq!(chosen("yes"), "Allow (Allow the tool call once)");
         assert_eq!((chosen("always"), chosen("no")), ("Always Allow", "Deny"));
-        assert!(is_lasting("Yes, and don\u{2019}t ask again"));
+        assert!(is_permanent("Yes, and don\u{2019}t ask again"));
     }
 
     #[test]
     fn an_option_is_chosen_by_number_label_or_meaning() {
-        check(Choice::Number(2), Ok("2"));
+        check(OptionChoice::Number(2), Ok("2"));
         check(label("yes"), Ok("1"));
         check(label("Always"), Ok("2"));
         check(label("no"), Ok("3"));
@@ -445,8 +467,8 @@ mod tests {
 
     #[test]
     fn what_fits_nothing_or_too_much_is_told_with_the_options() {
-        check(Choice::Number(0), Err("1 `Yes`"));
-        check(Choice::Number(4), Err("no such option"));
+        check(OptionChoice::Number(0), Err("1 `Yes`"));
+        check(OptionChoice::Number(4), Err("no such option"));
         check(label("maybe"), Err("no such option"));
         check(label("ye"), Err("several"));
     }

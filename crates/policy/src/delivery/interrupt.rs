@@ -1,11 +1,11 @@
 //! Breaking off an agent's turn, and seeing that it is.
 
-use paned_model::frame::Guard;
+use paned_model::frame::InputGuard;
 use paned_model::{AgentState, Time};
 use paned_term::keys::Key;
 
-use super::step::passing;
-use super::{Act, Interrupting, Recipe, Sight, Step, Wrote};
+use super::step::wait_briefly;
+use super::{AgentObservation, DeliveryStep, InputAction, InterruptRecipe, Recipe, WriteResult};
 use crate::agent::Composer;
 
 /// A press that had no effect for so long is followed by the next, in milliseconds.
@@ -24,14 +24,14 @@ const CLEARS: u32 = 8;
 
 /// A turn that is being broken off.
 #[derive(Clone, Debug)]
-pub struct Interrupt {
-    how: Interrupting,
+pub struct InterruptAttempt {
+    how: InterruptRecipe,
     clear: Vec<Key>,
     pressed: u32,
     cleared: u32,
     clears: bool,
     /// How often somebody had typed before the first press.
-    hands: Option<Option<u64>>,
+    typed_before: Option<Option<u64>>,
     /// The question that was on the screen before the first press, by its id.
     question: Option<String>,
     not_before: Option<Time>,
@@ -42,11 +42,11 @@ pub struct Interrupt {
 
 /// How breaking off a turn went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Broken {
+pub enum InterruptProgress {
     /// Do this next.
-    Go(Step),
+    Next(DeliveryStep),
     /// It is not busy any more, or was not; or it would not be broken off.
-    Over {
+    Done {
         /// Whether it was broken off by this.
         interrupted: bool,
         /// In sentences.
@@ -54,7 +54,7 @@ pub enum Broken {
     },
 }
 
-impl Interrupt {
+impl InterruptAttempt {
     /// Breaks off the turn that is under way.
     #[must_use]
     pub fn new(recipe: &Recipe, now: Time) -> Self {
@@ -64,7 +64,7 @@ impl Interrupt {
             pressed: 0,
             cleared: 0,
             clears: false,
-            hands: None,
+            typed_before: None,
             question: None,
             not_before: None,
             last: None,
@@ -74,7 +74,7 @@ impl Interrupt {
     }
 
     /// What to do next, from what is seen now.
-    pub fn step(&mut self, sight: &Sight<'_>, now: Time) -> Broken {
+    pub fn step(&mut self, sight: &AgentObservation<'_>, now: Time) -> InterruptProgress {
         let wait = self.not_before.filter(|until| now < *until);
         match sight.state {
             AgentState::Busy => {}
@@ -87,22 +87,25 @@ impl Interrupt {
             AgentState::Unknown | AgentState::Starting if self.is_within(now) => {
                 return self.wait(now);
             }
-            state => return self.tidy(state, wait, sight, now),
+            state => return self.clear_restored_prompt(state, wait, sight, now),
         }
         if wait.is_none() && self.pressed < self.how.presses * ROUNDS && self.may_press(now) {
-            self.hands.get_or_insert(sight.typed);
+            self.typed_before.get_or_insert(sight.typed);
             if self.pressed == 0 {
                 self.question = sight.dialog.map(|dialog| dialog.id.clone());
             }
             let guard = self.guard(sight, now);
-            return Broken::Go(Step::Write(Act::Press(self.how.keys.clone()), guard));
+            return InterruptProgress::Next(DeliveryStep::Write(
+                InputAction::Press(self.how.keys.clone()),
+                guard,
+            ));
         }
         if self.is_within(now) { self.wait(now) } else { self.over(sight) }
     }
 
     /// Whether the question that was on the screen before the first press is still there. One that could not be read is taken
     /// for the same.
-    fn still_asks(&self, sight: &Sight<'_>) -> bool {
+    fn still_asks(&self, sight: &AgentObservation<'_>) -> bool {
         let is_same = |id: &String| self.question.as_ref() == Some(id);
         sight.state == AgentState::Blocked && sight.dialog.is_none_or(|dialog| is_same(&dialog.id))
     }
@@ -113,9 +116,9 @@ impl Interrupt {
     }
 
     /// How the write went; a sentence if that ends it.
-    pub fn wrote(&mut self, how: &Wrote, now: Time) -> Option<String> {
+    pub fn write_finished(&mut self, how: &WriteResult, now: Time) -> Option<String> {
         match how {
-            Wrote::Done { .. } => {
+            WriteResult::Done { .. } => {
                 let count = if self.clears { &mut self.cleared } else { &mut self.pressed };
                 *count += 1;
                 self.moved_since = None;
@@ -123,21 +126,21 @@ impl Interrupt {
                 (self.last, self.not_before) = (Some(now), Some(Time(now.0 + gap)));
                 None
             }
-            Wrote::Moved | Wrote::Unread => {
+            WriteResult::Stale | WriteResult::Unread => {
                 self.moved_since.get_or_insert(now);
                 self.not_before = Some(Time(now.0 + AGAIN));
                 (CONFIRM <= now.since(self.begun)).then(|| "somebody types all the time".to_owned())
             }
-            Wrote::Refused(why) | Wrote::Lost(why) => Some(why.clone()),
+            WriteResult::Refused(why) | WriteResult::Unknown(why) => Some(why.clone()),
         }
     }
 
     /// A key that is meant for the turn must not reach what comes after it. A turn that never stops printing is
     /// broken off all the same: then only typing is guarded against.
-    fn guard(&self, sight: &Sight<'_>, now: Time) -> Guard {
+    fn guard(&self, sight: &AgentObservation<'_>, now: Time) -> InputGuard {
         let restless = self.moved_since.is_some_and(|since| RESTLESS <= now.since(since));
         let end = (sight.asks() || !restless).then_some(sight.end);
-        Guard { end, typed: sight.typed }
+        InputGuard { end, typed: sight.typed }
     }
 
     /// All presses of a round follow each other; the next round waits longer.
@@ -147,27 +150,32 @@ impl Interrupt {
     }
 
     /// The turn is over. A prompt that the program has put back is nobody's draft, and would be in the way.
-    fn tidy(
+    fn clear_restored_prompt(
         &mut self,
         state: AgentState,
         wait: Option<Time>,
-        sight: &Sight<'_>,
+        sight: &AgentObservation<'_>,
         now: Time,
-    ) -> Broken {
+    ) -> InterruptProgress {
         let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
-        let alone = self.hands == Some(sight.typed) && !sight.may_ask();
+        let alone = self.typed_before == Some(sight.typed) && !sight.may_ask();
         if !restores || !alone || state == AgentState::Exited {
             return self.over(sight);
         }
         let soon = self.last.map(|last| Time(last.0 + RESTORE)).filter(|until| now < *until);
         match sight.composer {
-            Composer::Draft(_) if wait.is_some() => Broken::Go(passing(wait, "it is cleared")),
+            Composer::Draft(_) if wait.is_some() => {
+                InterruptProgress::Next(wait_briefly(wait, "it is cleared"))
+            }
             Composer::Draft(_) if self.cleared < CLEARS => {
                 self.clears = true;
-                Broken::Go(Step::Write(Act::Press(self.clear.clone()), sight.guard()))
+                InterruptProgress::Next(DeliveryStep::Write(
+                    InputAction::Press(self.clear.clone()),
+                    sight.guard(),
+                ))
             }
             Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
-                Broken::Go(passing(soon, "the prompt may come back"))
+                InterruptProgress::Next(wait_briefly(soon, "the prompt may come back"))
             }
             Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(sight),
         }
@@ -177,14 +185,14 @@ impl Interrupt {
         now.since(self.last.unwrap_or(self.begun)) < CONFIRM
     }
 
-    fn wait(&self, now: Time) -> Broken {
+    fn wait(&self, now: Time) -> InterruptProgress {
         let last = self.last.unwrap_or(self.begun);
         let times = [self.not_before, Some(Time(last.0 + ROUND)), Some(Time(last.0 + CONFIRM))];
         let until = times.into_iter().flatten().filter(|at| now < *at).min();
-        Broken::Go(passing(until, "the turn is being broken off"))
+        InterruptProgress::Next(wait_briefly(until, "the turn is being broken off"))
     }
 
-    fn over(&self, sight: &Sight<'_>) -> Broken {
+    fn over(&self, sight: &AgentObservation<'_>) -> InterruptProgress {
         let goes_on = sight.state == AgentState::Busy || self.still_asks(sight);
         let interrupted = 0 < self.pressed && !goes_on;
         let mut evidence = vec![match (self.pressed, sight.state) {
@@ -195,7 +203,7 @@ impl Interrupt {
         if 0 < self.cleared {
             evidence.push("the prompt that came back was cleared away".to_owned());
         }
-        Broken::Over { interrupted, evidence }
+        InterruptProgress::Done { interrupted, evidence }
     }
 }
 
@@ -208,7 +216,7 @@ fn times(count: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Scene, question, recipe};
+    use super::super::tests::{FakeObservation, question, recipe};
     use super::*;
 
     /// Breaks a turn off that ends after so many presses; answers how many there were and what came of it.
@@ -216,24 +224,25 @@ mod tests {
         let mut recipe = recipe();
         recipe.interrupt.presses = presses;
         let mut now = Time(1_000_000);
-        let (mut interrupt, mut scene) = (Interrupt::new(&recipe, now), Scene::ready());
+        let (mut interrupt, mut scene) =
+            (InterruptAttempt::new(&recipe, now), FakeObservation::ready());
         scene.state = AgentState::Busy;
         let mut count = 0;
         loop {
-            match interrupt.step(&scene.sight(), now) {
-                Broken::Go(Step::Write(act, _)) => {
-                    assert_eq!(act, Act::Press(recipe.interrupt.keys.clone()));
-                    interrupt.wrote(&Wrote::Done { refereed: true }, now);
+            match interrupt.step(&scene.observation(), now) {
+                InterruptProgress::Next(DeliveryStep::Write(act, _)) => {
+                    assert_eq!(act, InputAction::Press(recipe.interrupt.keys.clone()));
+                    interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
                     count += 1;
                     if count == ends_after {
                         scene.state = AgentState::Ready;
                     }
                 }
-                Broken::Go(Step::Wait(Some(until), _)) => {
+                InterruptProgress::Next(DeliveryStep::Wait(Some(until), _)) => {
                     assert!(now < until);
                     now = until;
                 }
-                Broken::Over { interrupted, .. } => return (count, interrupted),
+                InterruptProgress::Done { interrupted, .. } => return (count, interrupted),
                 other => panic!("{other:?}"),
             }
         }
@@ -251,26 +260,31 @@ mod tests {
 
     /// Breaks off a turn that waits on a question. After the press it is as `then` says; answers what came of it and how long
     /// that took.
-    fn break_off_question(then: impl Fn(&mut Scene)) -> (bool, u64) {
+    fn break_off_question(then: impl Fn(&mut FakeObservation)) -> (bool, u64) {
         let begun = Time(1_000_000);
-        let (mut now, mut interrupt) = (begun, Interrupt::new(&recipe(), begun));
-        let mut scene = Scene {
+        let (mut now, mut interrupt) = (begun, InterruptAttempt::new(&recipe(), begun));
+        let mut scene = FakeObservation {
             state: AgentState::Blocked,
             dialog: Some(question()),
             composer: Composer::Hidden,
-            ..Scene::ready()
+            ..FakeObservation::ready()
         };
         loop {
-            match interrupt.step(&scene.sight(), now) {
-                Broken::Go(Step::Write(..)) => {
-                    interrupt.wrote(&Wrote::Done { refereed: true }, now);
+            match interrupt.step(&scene.observation(), now) {
+                InterruptProgress::Next(DeliveryStep::Write(..)) => {
+                    interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
                     // The screen that is seen first is older than the key.
-                    let again = interrupt.step(&scene.sight(), now);
-                    assert!(matches!(again, Broken::Go(Step::Wait(Some(_), _))), "{again:?}");
+                    let again = interrupt.step(&scene.observation(), now);
+                    assert!(
+                        matches!(again, InterruptProgress::Next(DeliveryStep::Wait(Some(_), _))),
+                        "{again:?}"
+                    );
                     then(&mut scene);
                 }
-                Broken::Go(Step::Wait(Some(until), _)) => now = until,
-                Broken::Over { interrupted, .. } => return (interrupted, now.since(begun)),
+                InterruptProgress::Next(DeliveryStep::Wait(Some(until), _)) => now = until,
+                InterruptProgress::Done { interrupted, .. } => {
+                    return (interrupted, now.since(begun));
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -278,18 +292,19 @@ mod tests {
 
     #[test]
     fn a_question_is_over_when_it_has_left_the_screen() {
-        let goes = |scene: &mut Scene| *scene = Scene::ready();
+        let goes = |scene: &mut FakeObservation| *scene = FakeObservation::ready();
         assert_eq!(break_off_question(goes), (true, 0));
         assert_eq!(break_off_question(|_| {}), (false, ROUND), "it stays");
-        let other = |scene: &mut Scene| scene.dialog.as_mut().unwrap().id = "another".into();
+        let other =
+            |scene: &mut FakeObservation| scene.dialog.as_mut().unwrap().id = "another".into();
         assert_eq!(break_off_question(other), (true, 0), "another one follows it");
     }
 
     #[test]
     fn an_agent_that_is_ready_is_left_alone() {
-        let (now, scene) = (Time(5), Scene::ready());
-        let over = Interrupt::new(&recipe(), now).step(&scene.sight(), now);
-        assert!(matches!(over, Broken::Over { interrupted: false, .. }));
+        let (now, scene) = (Time(5), FakeObservation::ready());
+        let over = InterruptAttempt::new(&recipe(), now).step(&scene.observation(), now);
+        assert!(matches!(over, InterruptProgress::Done { interrupted: false, .. }));
     }
 
     #[test]
@@ -297,17 +312,25 @@ mod tests {
         let mut recipe = recipe();
         recipe.interrupt.restores = true;
         let mut now = Time(1_000_000);
-        let (mut interrupt, mut scene) = (Interrupt::new(&recipe, now), Scene::ready());
+        let (mut interrupt, mut scene) =
+            (InterruptAttempt::new(&recipe, now), FakeObservation::ready());
         scene.state = AgentState::Busy;
-        assert!(matches!(interrupt.step(&scene.sight(), now), Broken::Go(Step::Write(..))));
-        interrupt.wrote(&Wrote::Done { refereed: true }, now);
+        assert!(matches!(
+            interrupt.step(&scene.observation(), now),
+            InterruptProgress::Next(DeliveryStep::Write(..))
+        ));
+        interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
         (scene.state, scene.composer) = (AgentState::Ready, Composer::Draft("again".into()));
         now = Time(now.0 + 400);
-        let Broken::Go(Step::Write(act, _)) = interrupt.step(&scene.sight(), now) else { panic!() };
-        assert_eq!(act, Act::Press(recipe.clear));
-        interrupt.wrote(&Wrote::Done { refereed: true }, now);
+        let InterruptProgress::Next(DeliveryStep::Write(act, _)) =
+            interrupt.step(&scene.observation(), now)
+        else {
+            panic!()
+        };
+        assert_eq!(act, InputAction::Press(recipe.clear));
+        interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
         scene.composer = Composer::Empty;
-        let over = interrupt.step(&scene.sight(), now);
-        assert!(matches!(over, Broken::Over { interrupted: true, .. }), "{over:?}");
+        let over = interrupt.step(&scene.observation(), now);
+        assert!(matches!(over, InterruptProgress::Done { interrupted: true, .. }), "{over:?}");
     }
 }

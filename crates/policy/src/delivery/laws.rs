@@ -3,25 +3,25 @@
 use paned_model::{AgentState, Delivery, Time};
 use proptest::prelude::*;
 
-use super::tests::{Scene, prepare, question, recipe};
+use super::tests::{FakeObservation, prepare, question, recipe};
 use super::*;
 use crate::agent::Composer;
 
 /// One moment of an agent: what shows, who typed, how the next write goes, and how long until the next.
 #[derive(Clone, Debug)]
-struct Moment {
+struct AgentMoment {
     state: AgentState,
     asks: bool,
     composer: Composer,
     types: bool,
     prints: bool,
-    wrote: Wrote,
+    wrote: WriteResult,
     ms: u64,
 }
 
 const TEXT: &str = "look at the third line of it";
 
-fn moments() -> impl Strategy<Value = Vec<Moment>> {
+fn moments() -> impl Strategy<Value = Vec<AgentMoment>> {
     let state = prop::sample::select(AgentState::ALL.to_vec());
     let usual = prop::sample::select(vec![AgentState::Ready, AgentState::Ready, AgentState::Busy]);
     let state = prop_oneof![1 => state, 3 => usual];
@@ -33,17 +33,17 @@ fn moments() -> impl Strategy<Value = Vec<Moment>> {
         1 => "[a-z]{1,8}".prop_map(Composer::Draft),
     ];
     let wrote = prop_oneof![
-        6 => Just(Wrote::Done { refereed: true }),
-        1 => Just(Wrote::Done { refereed: false }),
-        2 => Just(Wrote::Moved),
-        1 => Just(Wrote::Unread),
-        1 => Just(Wrote::Lost("gone".to_owned())),
-        1 => Just(Wrote::Refused("no".to_owned())),
+        6 => Just(WriteResult::Done { refereed: true }),
+        1 => Just(WriteResult::Done { refereed: false }),
+        2 => Just(WriteResult::Stale),
+        1 => Just(WriteResult::Unread),
+        1 => Just(WriteResult::Unknown("gone".to_owned())),
+        1 => Just(WriteResult::Refused("no".to_owned())),
     ];
     let bools = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), any::<bool>());
     let ms = prop_oneof![Just(0_u64), 1..200_u64, 500..4_000_u64];
     let moment = (state, bools, composer, wrote, ms).prop_map(
-        |(state, (asks, types, prints), composer, wrote, ms)| Moment {
+        |(state, (asks, types, prints), composer, wrote, ms)| AgentMoment {
             state,
             asks,
             composer,
@@ -58,19 +58,19 @@ fn moments() -> impl Strategy<Value = Vec<Moment>> {
 
 /// What a play of these moments came to.
 #[derive(Default)]
-struct Told {
+struct PlayResult {
     pastes: usize,
     enters: usize,
-    outcome: Option<Outcome>,
+    outcome: Option<DeliveryOutcome>,
 }
 
 /// Plays the moments and checks each write against what shows at that moment.
 fn play(
-    mut handover: Handover,
-    moments: &[Moment],
-    told: &mut Told,
+    mut handover: DeliveryAttempt,
+    moments: &[AgentMoment],
+    told: &mut PlayResult,
 ) -> Result<Time, TestCaseError> {
-    let (mut scene, mut now, mut hands) = (Scene::ready(), Time(1_000_000), None);
+    let (mut scene, mut now, mut hands) = (FakeObservation::ready(), Time(1_000_000), None);
     for moment in moments {
         now = Time(now.0 + moment.ms);
         (scene.state, scene.composer) = (moment.state, moment.composer.clone());
@@ -79,30 +79,30 @@ fn play(
         if moment.types {
             (scene.typed, scene.typed_at) = (scene.typed + 1, Some(now));
         }
-        let (act, guard) = match handover.step(&scene.sight(), now) {
-            Step::Write(act, guard) => (act, guard),
-            Step::Wait(until, _) => {
+        let (act, guard) = match handover.step(&scene.observation(), now) {
+            DeliveryStep::Write(act, guard) => (act, guard),
+            DeliveryStep::Wait(until, _) => {
                 prop_assert!(until.is_none_or(|until| now < until), "it waits for what is over");
                 continue;
             }
-            Step::Finished(outcome) => {
+            DeliveryStep::Finished(outcome) => {
                 told.outcome = Some(outcome);
                 break;
             }
         };
         prop_assert!(!moment.asks && moment.state != AgentState::Blocked, "{act:?} at a question");
         prop_assert_eq!((guard.end, guard.typed), (Some(scene.end), Some(scene.typed)));
-        let done = matches!(moment.wrote, Wrote::Done { .. } | Wrote::Lost(_));
+        let done = matches!(moment.wrote, WriteResult::Done { .. } | WriteResult::Unknown(_));
         match act {
-            Act::Paste(text) => {
+            InputAction::Paste(text) => {
                 prop_assert_eq!(&text, TEXT);
                 prop_assert_eq!(&scene.composer, &Composer::Empty, "pasted over something");
-                prop_assert!(handover.begins(None).is_some());
+                prop_assert!(handover.attempt_start(None).is_some());
                 if done {
                     (told.pastes, hands) = (told.pastes + 1, Some(scene.typed));
                 }
             }
-            Act::Press(_) => {
+            InputAction::Press(_) => {
                 let known = !matches!(moment.state, AgentState::Unknown | AgentState::Starting);
                 prop_assert!(known, "Enter where a question may be");
                 prop_assert!(told.pastes == 1, "Enter without a text");
@@ -110,9 +110,9 @@ fn play(
                 prop_assert_eq!(hands, Some(scene.typed), "Enter on what somebody typed");
                 told.enters += usize::from(done);
             }
-            Act::Type(_) => prop_assert!(false, "it asked for pastes"),
+            InputAction::Type(_) => prop_assert!(false, "it asked for pastes"),
         }
-        if let Some(outcome) = handover.wrote(&moment.wrote, now) {
+        if let Some(outcome) = handover.write_finished(&moment.wrote, now) {
             told.outcome = Some(outcome);
             break;
         }
@@ -125,12 +125,12 @@ proptest! {
     #[test]
     fn it_never_types_where_it_must_not(moments in moments(), send in any::<bool>()) {
         let when_busy = if send { WhenBusy::Send } else { WhenBusy::Queue };
-        let mut told = Told::default();
-        play(Handover::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut told)?;
+        let mut told = PlayResult::default();
+        play(DeliveryAttempt::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut told)?;
         if let Some(outcome) = told.outcome {
-            prop_assert!(outcome.word.is_final());
+            prop_assert!(outcome.delivery.is_final());
             prop_assert!(!outcome.evidence.is_empty());
-            match outcome.word {
+            match outcome.delivery {
                 Delivery::Refused => prop_assert_eq!(told.pastes, 0, "refused, but typed"),
                 Delivery::Submitted => prop_assert!(told.enters > 0, "submitted without Enter"),
                 _ => prop_assert_eq!(told.pastes, 1, "{:?}", outcome),
@@ -140,15 +140,15 @@ proptest! {
 
     #[test]
     fn it_always_ends(moments in moments(), composer in 0..4_usize, busy in any::<bool>()) {
-        let mut handover = Handover::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
-        let (mut scene, mut now) = (Scene::ready(), Time(1_000_000));
+        let mut handover = DeliveryAttempt::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
+        let (mut scene, mut now) = (FakeObservation::ready(), Time(1_000_000));
         for moment in &moments {
             now = Time(now.0 + moment.ms);
             (scene.state, scene.composer) = (moment.state, moment.composer.clone());
-            match handover.step(&scene.sight(), now) {
-                Step::Write(..) => if handover.wrote(&moment.wrote, now).is_some() { return Ok(()) },
-                Step::Wait(..) => {}
-                Step::Finished(_) => return Ok(()),
+            match handover.step(&scene.observation(), now) {
+                DeliveryStep::Write(..) => if handover.write_finished(&moment.wrote, now).is_some() { return Ok(()) },
+                DeliveryStep::Wait(..) => {}
+                DeliveryStep::Finished(_) => return Ok(()),
             }
         }
         // From here on nothing changes any more.
@@ -157,17 +157,17 @@ proptest! {
             Composer::Empty, Composer::Hidden, Composer::Draft(TEXT.into()), Composer::Draft("x".into()),
         ][composer].clone();
         for _ in 0..200 {
-            match handover.step(&scene.sight(), now) {
-                Step::Write(..) => {
-                    if handover.wrote(&Wrote::Done { refereed: true }, now).is_some() { return Ok(()) }
+            match handover.step(&scene.observation(), now) {
+                DeliveryStep::Write(..) => {
+                    if handover.write_finished(&WriteResult::Done { refereed: true }, now).is_some() { return Ok(()) }
                 }
-                Step::Finished(_) => return Ok(()),
-                Step::Wait(None, standing) => {
-                    prop_assert_eq!(standing.word, Delivery::Held);
+                DeliveryStep::Finished(_) => return Ok(()),
+                DeliveryStep::Wait(None, standing) => {
+                    prop_assert_eq!(standing.delivery, Delivery::Held);
                     prop_assert!(handover.is_untouched(), "what was typed is left hanging");
                     return Ok(());
                 }
-                Step::Wait(Some(until), _) => {
+                DeliveryStep::Wait(Some(until), _) => {
                     prop_assert!(now < until);
                     now = until;
                 }

@@ -18,12 +18,12 @@ pub struct Recipe {
     /// The keys that empty the composer, a line of it at least; none if there is no safe way.
     pub clear: Vec<Key>,
     /// How a turn is broken off.
-    pub interrupt: Interrupting,
+    pub interrupt: InterruptRecipe,
 }
 
 /// How a turn is broken off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interrupting {
+pub struct InterruptRecipe {
     /// The keys of one press.
     pub keys: Vec<Key>,
     /// How many presses it takes.

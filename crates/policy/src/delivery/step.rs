@@ -1,6 +1,6 @@
 //! What is to be done next, and how it went.
 
-use paned_model::frame::Guard;
+use paned_model::frame::InputGuard;
 use paned_model::{Delivery, Dialog, Time};
 use paned_term::keys::Key;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,18 @@ use super::Leftover;
 
 /// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DeliveryStep {
     /// Write this if that still holds, and tell how it went.
-    Write(Act, Guard),
+    Write(InputAction, InputGuard),
     /// Wait for news, at most until then.
-    Wait(Option<Time>, Standing),
+    Wait(Option<Time>, DeliveryWait),
     /// Nothing more: this became of it.
-    Finished(Outcome),
+    Finished(DeliveryOutcome),
 }
 
 /// Something to type. Whoever types it knows how keys and pastes are written for the terminal's modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum InputAction {
     /// A text, as one paste that is marked as such.
     Paste(String),
     /// A text, as if by hand.
@@ -31,26 +31,27 @@ pub enum Act {
 
 /// How a message stands while it is on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct DeliveryWait {
     /// Queued or held.
-    pub word: Delivery,
+    pub delivery: Delivery,
     /// Why, as a sentence.
     pub why: String,
     /// Whether that passes by itself in a moment, so that it is worth waiting for.
-    pub passing: bool,
+    pub transient: bool,
 }
 
 /// Waits for something that passes by itself.
-pub(super) fn passing(until: Option<Time>, why: &str) -> Step {
-    let standing = Standing { word: Delivery::Queued, why: why.to_owned(), passing: true };
-    Step::Wait(until, standing)
+pub(super) fn wait_briefly(until: Option<Time>, why: &str) -> DeliveryStep {
+    let standing =
+        DeliveryWait { delivery: Delivery::Queued, why: why.to_owned(), transient: true };
+    DeliveryStep::Wait(until, standing)
 }
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct DeliveryOutcome {
     /// In a word.
-    pub word: Delivery,
+    pub delivery: Delivery,
     /// What that rests on, in sentences.
     pub evidence: Vec<String>,
     /// The question that was in its way.
@@ -61,20 +62,20 @@ pub struct Outcome {
 
 /// How a write went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrote {
+pub enum WriteResult {
     /// It was written.
     Done {
         /// Whether the keeper itself made sure of the guard.
         refereed: bool,
     },
     /// Nothing was written: something had happened since the look.
-    Moved,
+    Stale,
     /// Nothing was written: the program has not read yet what was typed before.
     Unread,
     /// Nothing was written, for this reason.
     Refused(String),
     /// Whether it was written is not known, for this reason.
-    Lost(String),
+    Unknown(String),
 }
 
 /// What is done with a message to an agent that is busy.

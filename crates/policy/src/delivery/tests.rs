@@ -1,7 +1,7 @@
 //! Messages to agents that behave, and to those that do not: each line is a look and what comes of it.
 
 use paned_model::{AgentState, BlockKind, Delivery, Dialog, Size, Time};
-use paned_term::{Screen, View};
+use paned_term::{Screen, ScreenView};
 
 use super::*;
 use crate::agent::Composer;
@@ -16,42 +16,47 @@ pub(super) fn recipe() -> Recipe {
         delay_ms: 120,
         newline: Vec::new(),
         clear: key("ctrl+u"),
-        interrupt: Interrupting { keys: key("esc"), presses: 1, within_ms: 1000, restores: false },
+        interrupt: InterruptRecipe {
+            keys: key("esc"),
+            presses: 1,
+            within_ms: 1000,
+            restores: false,
+        },
     }
 }
 
-pub(super) fn prepare(text: &str) -> Prepared {
-    Prepared::new(text, |text| Ok(text.to_owned())).unwrap()
+pub(super) fn prepare(text: &str) -> PreparedText {
+    PreparedText::new(text, |text| Ok(text.to_owned())).unwrap()
 }
 
 const TEXT: &str = "tell me what this program does";
 
 /// A play with one message: the agent's side by hand.
-pub(super) struct Play {
-    pub(super) handover: Handover,
+pub(super) struct AttemptTest {
+    pub(super) attempt: DeliveryAttempt,
     pub(super) now: Time,
-    pub(super) scene: Scene,
+    pub(super) scene: FakeObservation,
 }
 
 /// What is to be seen.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(super) struct FakeObservation {
     pub(super) state: AgentState,
-    pub(super) surmised: bool,
+    pub(super) inferred: bool,
     pub(super) dialog: Option<Dialog>,
     pub(super) composer: Composer,
-    pub(super) view: View,
+    pub(super) view: ScreenView,
     pub(super) end: u64,
     pub(super) typed: u64,
     pub(super) typed_at: Option<Time>,
     pub(super) recorded: bool,
 }
 
-impl Scene {
+impl FakeObservation {
     pub(super) fn ready() -> Self {
         Self {
             state: AgentState::Ready,
-            surmised: false,
+            inferred: false,
             dialog: None,
             composer: Composer::Empty,
             view: view("\u{1b}[?2004h> "),
@@ -62,10 +67,10 @@ impl Scene {
         }
     }
 
-    pub(super) fn sight(&self) -> Sight<'_> {
-        Sight {
+    pub(super) fn observation(&self) -> AgentObservation<'_> {
+        AgentObservation {
             state: self.state,
-            surmised: self.surmised,
+            inferred: self.inferred,
             dialog: self.dialog.as_ref(),
             composer: &self.composer,
             placeholder: false,
@@ -78,7 +83,7 @@ impl Scene {
     }
 }
 
-fn view(printed: &str) -> View {
+fn view(printed: &str) -> ScreenView {
     let mut screen = Screen::new(Size { cols: 60, rows: 8 });
     screen.feed(printed.as_bytes());
     screen.view()
@@ -93,12 +98,12 @@ fn draft(text: &str) -> Composer {
     Composer::Draft(text.to_owned())
 }
 
-const WROTE: Wrote = Wrote::Done { refereed: true };
+const WROTE: WriteResult = WriteResult::Done { refereed: true };
 
-impl Play {
+impl AttemptTest {
     fn of(text: &str, when_busy: WhenBusy, leftover: Option<Leftover>) -> Self {
-        let handover = Handover::new(prepare(text), recipe(), when_busy, leftover);
-        Self { handover, now: Time(1_000_000), scene: Scene::ready() }
+        let attempt = DeliveryAttempt::new(prepare(text), recipe(), when_busy, leftover);
+        Self { attempt, now: Time(1_000_000), scene: FakeObservation::ready() }
     }
 
     fn new() -> Self {
@@ -106,9 +111,9 @@ impl Play {
     }
 
     /// Time passes, and the screen is looked at.
-    fn after(&mut self, ms: u64) -> Step {
+    fn after(&mut self, ms: u64) -> DeliveryStep {
         self.now = Time(self.now.0 + ms);
-        self.handover.step(&self.scene.sight(), self.now)
+        self.attempt.step(&self.scene.observation(), self.now)
     }
 
     fn shows(&mut self, state: AgentState, composer: Composer) -> &mut Self {
@@ -118,34 +123,34 @@ impl Play {
     }
 
     #[track_caller]
-    fn writes(&mut self, ms: u64, expect: &Act) {
+    fn writes(&mut self, ms: u64, expect: &InputAction) {
         let (end, typed) = (self.scene.end, self.scene.typed);
         match self.after(ms) {
-            Step::Write(act, guard) => {
+            DeliveryStep::Write(act, guard) => {
                 assert_eq!(&act, expect);
                 assert_eq!((guard.end, guard.typed), (Some(end), Some(typed)));
             }
-            other => panic!("{other:?} at {:?}", self.handover),
+            other => panic!("{other:?} at {:?}", self.attempt),
         }
     }
 
     #[track_caller]
     fn pastes(&mut self, ms: u64) {
-        self.writes(ms, &Act::Paste(TEXT.into()));
-        assert_eq!(self.handover.wrote(&WROTE, self.now), None);
+        self.writes(ms, &InputAction::Paste(TEXT.into()));
+        assert_eq!(self.attempt.write_finished(&WROTE, self.now), None);
     }
 
     #[track_caller]
     fn presses(&mut self, ms: u64) {
-        self.writes(ms, &Act::Press(recipe().submit));
-        assert_eq!(self.handover.wrote(&WROTE, self.now), None);
+        self.writes(ms, &InputAction::Press(recipe().submit));
+        assert_eq!(self.attempt.write_finished(&WROTE, self.now), None);
     }
 
     #[track_caller]
-    fn waits(&mut self, ms: u64, word: Delivery) -> Standing {
+    fn waits(&mut self, ms: u64, word: Delivery) -> DeliveryWait {
         match self.after(ms) {
-            Step::Wait(until, standing) => {
-                assert_eq!(standing.word, word, "{standing:?}");
+            DeliveryStep::Wait(until, standing) => {
+                assert_eq!(standing.delivery, word, "{standing:?}");
                 assert!(until.is_none_or(|until| self.now < until), "{until:?} is over");
                 standing
             }
@@ -154,10 +159,10 @@ impl Play {
     }
 
     #[track_caller]
-    fn ends(&mut self, ms: u64, word: Delivery, because: &str) -> Outcome {
+    fn ends(&mut self, ms: u64, word: Delivery, because: &str) -> DeliveryOutcome {
         match self.after(ms) {
-            Step::Finished(outcome) => {
-                assert_eq!(outcome.word, word, "{outcome:?}");
+            DeliveryStep::Finished(outcome) => {
+                assert_eq!(outcome.delivery, word, "{outcome:?}");
                 let told = outcome.evidence.iter().any(|said| said.contains(because));
                 assert!(told, "no `{because}` in {:?}", outcome.evidence);
                 outcome
@@ -178,7 +183,7 @@ impl Play {
 
 #[test]
 fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
     let outcome = play.ends(150, Delivery::Submitted, "the composer emptied");
     assert_eq!(outcome.leftover, None);
@@ -186,7 +191,7 @@ fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
 
 #[test]
 fn a_composer_that_is_empty_while_the_screen_is_drawn_is_no_sign() {
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     // A program that took Enter for a line end draws its composer anew, in pieces.
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
     play.shows(AgentState::Ready, draft(TEXT)).waits(100, Delivery::Queued);
@@ -197,12 +202,12 @@ fn a_composer_that_is_empty_while_the_screen_is_drawn_is_no_sign() {
 
 #[test]
 fn enter_comes_after_the_delay_and_after_the_text_is_seen() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.pastes(0);
     play.waits(500, Delivery::Queued);
     play.shows(AgentState::Ready, draft(TEXT)).waits(0, Delivery::Queued);
     play.presses(40);
-    let mut quick = Play::new();
+    let mut quick = AttemptTest::new();
     quick.pastes(0);
     quick.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
     quick.waits(100, Delivery::Queued);
@@ -211,13 +216,13 @@ fn enter_comes_after_the_delay_and_after_the_text_is_seen() {
 
 #[test]
 fn a_text_that_shows_in_part_must_stand_still() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft("tell me what")).waits(100, Delivery::Queued);
     play.shows(AgentState::Ready, draft("tell me what this")).waits(300, Delivery::Queued);
     play.waits(200, Delivery::Queued);
     play.presses(200);
-    let mut collapsed = Play::new();
+    let mut collapsed = AttemptTest::new();
     collapsed.pastes(0);
     collapsed
         .shows(AgentState::Ready, draft("[Pasted text #1 +9 lines]"))
@@ -227,13 +232,13 @@ fn a_text_that_shows_in_part_must_stand_still() {
 
 #[test]
 fn busy_after_enter_is_a_sign_and_before_it_is_none() {
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     play.shows(AgentState::Busy, draft(TEXT)).waits(10, Delivery::Queued);
-    play.scene.surmised = true;
+    play.scene.inferred = true;
     play.shows(AgentState::Busy, Composer::Hidden).waits(10, Delivery::Queued);
-    play.scene.surmised = false;
+    play.scene.inferred = false;
     play.shows(AgentState::Busy, Composer::Hidden).ends(10, Delivery::Submitted, "turned busy");
-    let mut busy = Play::of(TEXT, WhenBusy::Send, None);
+    let mut busy = AttemptTest::of(TEXT, WhenBusy::Send, None);
     busy.scene.state = AgentState::Busy;
     busy.pastes(0);
     busy.shows(AgentState::Busy, draft(TEXT)).waits(10, Delivery::Queued);
@@ -245,7 +250,7 @@ fn busy_after_enter_is_a_sign_and_before_it_is_none() {
 
 #[test]
 fn a_swallowed_enter_is_pressed_again_while_the_text_stands_there() {
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     play.scene.end += 1;
     play.waits(500, Delivery::Queued);
     play.presses(400);
@@ -258,7 +263,7 @@ fn a_swallowed_enter_is_pressed_again_while_the_text_stands_there() {
 
 #[test]
 fn a_text_that_enter_does_not_move_is_drafted() {
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     for _ in 1..4 {
         play.presses(10_000);
     }
@@ -268,7 +273,7 @@ fn a_text_that_enter_does_not_move_is_drafted() {
 
 #[test]
 fn a_question_refuses_a_message() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
     let outcome = play.ends(0, Delivery::Refused, "which Enter would answer");
     assert_eq!(outcome.dialog, Some(question()));
@@ -276,7 +281,7 @@ fn a_question_refuses_a_message() {
 
 #[test]
 fn a_question_does_not_refuse_a_message_that_waits() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
     play.waits(10, Delivery::Queued);
@@ -286,12 +291,12 @@ fn a_question_does_not_refuse_a_message_that_waits() {
 
 #[test]
 fn a_question_after_the_paste_stops_enter() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
-    play.writes(200, &Act::Press(recipe().submit));
+    play.writes(200, &InputAction::Press(recipe().submit));
     // It came up between the look and the key, and the keeper saw it.
-    assert_eq!(play.handover.wrote(&Wrote::Moved, play.now), None);
+    assert_eq!(play.attempt.write_finished(&WriteResult::Stale, play.now), None);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
     let outcome = play.ends(20, Delivery::Drafted, "Enter was not pressed");
     assert_eq!(outcome.dialog, Some(question()));
@@ -299,16 +304,16 @@ fn a_question_after_the_paste_stops_enter() {
 
 #[test]
 fn a_question_that_came_up_before_the_paste_was_written_refuses_it() {
-    let mut play = Play::new();
-    play.writes(0, &Act::Paste(TEXT.into()));
-    assert_eq!(play.handover.wrote(&Wrote::Moved, play.now), None);
+    let mut play = AttemptTest::new();
+    play.writes(0, &InputAction::Paste(TEXT.into()));
+    assert_eq!(play.attempt.write_finished(&WriteResult::Stale, play.now), None);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
     play.ends(20, Delivery::Refused, "nothing was typed");
 }
 
 #[test]
 fn a_draft_holds_a_message_until_it_is_gone() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.shows(AgentState::Ready, draft("dear agent"));
     assert!(play.waits(0, Delivery::Held).why.contains("`dear agent`"));
     play.waits(600_000, Delivery::Held);
@@ -319,7 +324,7 @@ fn a_draft_holds_a_message_until_it_is_gone() {
 
 #[test]
 fn somebody_who_types_into_the_text_has_it() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
     play.scene.typed += 1;
@@ -329,13 +334,13 @@ fn somebody_who_types_into_the_text_has_it() {
 #[test]
 fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
     let left = Leftover { text: "an earlier message of ours".into(), typed: Some(3) };
-    let mut play = Play::of(TEXT, WhenBusy::Queue, Some(left.clone()));
+    let mut play = AttemptTest::of(TEXT, WhenBusy::Queue, Some(left.clone()));
     play.shows(AgentState::Ready, draft("an earlier message of ours"));
-    play.writes(0, &Act::Press(recipe().clear));
-    play.handover.wrote(&WROTE, play.now);
+    play.writes(0, &InputAction::Press(recipe().clear));
+    play.attempt.write_finished(&WROTE, play.now);
     play.waits(10, Delivery::Queued);
     play.shows(AgentState::Ready, Composer::Empty).pastes(10);
-    let mut theirs = Play::of(TEXT, WhenBusy::Queue, Some(left));
+    let mut theirs = AttemptTest::of(TEXT, WhenBusy::Queue, Some(left));
     theirs.scene.typed = 4;
     theirs.shows(AgentState::Ready, draft("an earlier message of ours"));
     theirs.waits(0, Delivery::Held);
@@ -343,37 +348,37 @@ fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
 
 #[test]
 fn busy_is_dealt_with_as_asked() {
-    let mut play = Play::of(TEXT, WhenBusy::Refuse, None);
+    let mut play = AttemptTest::of(TEXT, WhenBusy::Refuse, None);
     play.shows(AgentState::Busy, Composer::Empty).ends(0, Delivery::Refused, "not to wait");
-    let mut play = Play::new();
-    play.scene.surmised = true;
-    assert!(play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).passing);
-    play.scene.surmised = false;
-    assert!(!play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).passing);
+    let mut play = AttemptTest::new();
+    play.scene.inferred = true;
+    assert!(play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).transient);
+    play.scene.inferred = false;
+    assert!(!play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).transient);
 }
 
 #[test]
 fn an_agent_that_cannot_be_made_out_is_waited_for_and_then_refused() {
     for state in [AgentState::Starting, AgentState::Unknown] {
-        let mut play = Play::new();
-        assert!(play.shows(state, Composer::Empty).waits(0, Delivery::Queued).passing);
+        let mut play = AttemptTest::new();
+        assert!(play.shows(state, Composer::Empty).waits(0, Delivery::Queued).transient);
         play.ends(60_000, Delivery::Refused, "nothing was typed");
     }
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.shows(AgentState::Ready, Composer::Hidden).waits(0, Delivery::Queued);
     play.shows(AgentState::Ready, Composer::Empty).pastes(50_000);
 }
 
 #[test]
 fn a_text_that_never_shows_is_not_submitted_blindly() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.pastes(0);
     play.ends(11_000, Delivery::Unknown, "not to be seen");
 }
 
 #[test]
 fn an_unknown_state_after_the_paste_stops_enter() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Unknown, draft(TEXT)).waits(10, Delivery::Queued);
     play.waits(5_000, Delivery::Queued);
@@ -382,19 +387,19 @@ fn an_unknown_state_after_the_paste_stops_enter() {
 
 #[test]
 fn an_end_is_told_as_far_as_it_is_known() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Refused, "has ended");
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Unknown, "ended after");
 }
 
 #[test]
 fn a_screen_that_never_stands_still_refuses_in_the_end() {
-    let mut play = Play::new();
+    let mut play = AttemptTest::new();
     for _ in 0..2000 {
-        play.writes(20, &Act::Paste(TEXT.into()));
-        if let Some(outcome) = play.handover.wrote(&Wrote::Moved, play.now) {
-            assert_eq!(outcome.word, Delivery::Refused);
+        play.writes(20, &InputAction::Paste(TEXT.into()));
+        if let Some(outcome) = play.attempt.write_finished(&WriteResult::Stale, play.now) {
+            assert_eq!(outcome.delivery, Delivery::Refused);
             return;
         }
     }
@@ -403,13 +408,13 @@ fn a_screen_that_never_stands_still_refuses_in_the_end() {
 
 #[test]
 fn a_program_that_reads_no_more_gets_no_more() {
-    let mut play = Play::pressed();
+    let mut play = AttemptTest::pressed();
     for _ in 0..200 {
         match play.after(200) {
-            Step::Wait(..) => {}
-            Step::Write(Act::Press(_), _) => {
-                if let Some(outcome) = play.handover.wrote(&Wrote::Unread, play.now) {
-                    assert_eq!(outcome.word, Delivery::Unknown);
+            DeliveryStep::Wait(..) => {}
+            DeliveryStep::Write(InputAction::Press(_), _) => {
+                if let Some(outcome) = play.attempt.write_finished(&WriteResult::Unread, play.now) {
+                    assert_eq!(outcome.delivery, Delivery::Unknown);
                     return;
                 }
             }
@@ -420,19 +425,19 @@ fn a_program_that_reads_no_more_gets_no_more() {
 }
 
 /// A message that an earlier server was about to type as its eighth write; by now its keeper has done this many.
-fn resumed(writes: Option<u64>, scene: Scene) -> Play {
-    let begun = Begun { typed: Some(3), guarded: Some(7), pieces: 1 };
-    let mut play = Play::of(TEXT, WhenBusy::Queue, None);
-    play.handover = play.handover.resume(begun, writes, play.now);
+fn resumed(writes: Option<u64>, scene: FakeObservation) -> AttemptTest {
+    let begun = AttemptStart { typed: Some(3), guarded: Some(7), pieces: 1 };
+    let mut play = AttemptTest::of(TEXT, WhenBusy::Queue, None);
+    play.attempt = play.attempt.resume(begun, writes, play.now);
     play.scene = scene;
     play
 }
 
 #[test]
 fn after_a_restart_a_text_that_was_not_typed_is_typed() {
-    resumed(Some(7), Scene::ready()).pastes(0);
+    resumed(Some(7), FakeObservation::ready()).pastes(0);
     // A question does not refuse it: whoever sent it cannot know.
-    let mut play = resumed(Some(7), Scene::ready());
+    let mut play = resumed(Some(7), FakeObservation::ready());
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
     play.scene.dialog = None;
@@ -441,54 +446,56 @@ fn after_a_restart_a_text_that_was_not_typed_is_typed() {
 
 #[test]
 fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
-    let mut play = resumed(Some(9), Scene::ready());
+    let mut play = resumed(Some(9), FakeObservation::ready());
     play.waits(0, Delivery::Queued);
     play.ends(200, Delivery::Submitted, "the composer emptied");
     // A question may have come of it.
-    let mut play = resumed(Some(9), Scene::ready());
+    let mut play = resumed(Some(9), FakeObservation::ready());
     play.scene.view = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\nMay I run it?\r\n 1. yes"));
     play.shows(AgentState::Blocked, Composer::Hidden);
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
     play.ends(200, Delivery::Submitted, "moved from the composer to the conversation");
     // It was lost on its way.
-    let mut play = resumed(Some(9), Scene { composer: draft(TEXT), ..Scene::ready() });
+    let mut play =
+        resumed(Some(9), FakeObservation { composer: draft(TEXT), ..FakeObservation::ready() });
     play.waits(0, Delivery::Queued);
     play.presses(2_500);
 }
 
 #[test]
 fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_counts() {
-    let resumed = |scene: Scene| resumed(None, scene);
+    let resumed = |scene: FakeObservation| resumed(None, scene);
     // Our draft, and nobody has typed since: it is finished.
-    let mut play = resumed(Scene { composer: draft(TEXT), ..Scene::ready() });
+    let mut play = resumed(FakeObservation { composer: draft(TEXT), ..FakeObservation::ready() });
     play.waits(0, Delivery::Queued);
     play.presses(200);
     // Somebody else's draft is left alone.
-    let mut play = resumed(Scene { composer: draft("something else"), ..Scene::ready() });
+    let mut play =
+        resumed(FakeObservation { composer: draft("something else"), ..FakeObservation::ready() });
     play.waits(0, Delivery::Queued);
     play.ends(15_000, Delivery::Drafted, "Enter was not pressed");
     // It stands in the conversation.
     let said = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\n* Working\r\n\r\n> "));
-    let mut play = resumed(Scene { view: said, ..Scene::ready() });
+    let mut play = resumed(FakeObservation { view: said, ..FakeObservation::ready() });
     play.ends(0, Delivery::Submitted, "conversation");
     // Nothing shows it.
-    let mut play = resumed(Scene::ready());
+    let mut play = resumed(FakeObservation::ready());
     play.waits(0, Delivery::Queued);
     play.ends(15_000, Delivery::Unknown, "not to be seen");
 }
 
 #[test]
 fn a_program_that_takes_no_pastes_is_typed_to_in_pieces() {
-    let mut play = Play::of(&"word ".repeat(200), WhenBusy::Queue, None);
+    let mut play = AttemptTest::of(&"word ".repeat(200), WhenBusy::Queue, None);
     play.scene.view = view("> ");
     let mut typed = String::new();
     let mut ms = 0;
     for _ in 0..3 {
-        let Step::Write(Act::Type(piece), _) = play.after(ms) else {
-            panic!("{:?}", play.handover)
+        let DeliveryStep::Write(InputAction::Type(piece), _) = play.after(ms) else {
+            panic!("{:?}", play.attempt)
         };
-        play.handover.wrote(&WROTE, play.now);
+        play.attempt.write_finished(&WROTE, play.now);
         typed += &piece;
         play.shows(AgentState::Ready, draft(&typed));
         ms = 50;

@@ -2,10 +2,10 @@
 
 use paned_term::paste::paste;
 
-use super::{Act, Recipe};
+use super::{InputAction, Recipe};
 
 /// The longest text that is handed over.
-pub const LONGEST: usize = 1 << 20;
+pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 /// The longest text that is typed as if by hand.
 const LONGEST_TYPED: usize = 64 << 10;
 /// How much is typed at once; a program takes more than that for a paste.
@@ -13,14 +13,14 @@ const PIECE: usize = 400;
 
 /// A text that can be handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedText {
     /// As it is typed.
     pub text: String,
     /// What was changed about it, in sentences.
     pub changes: Vec<String>,
 }
 
-impl Prepared {
+impl PreparedText {
     /// Looks whether a text can be handed over. `dress` makes of it what its program takes as a prompt, or says why
     /// there is no way to.
     ///
@@ -30,9 +30,9 @@ impl Prepared {
         text: &str,
         dress: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<Self, String> {
-        if LONGEST < text.len() {
+        if MAX_MESSAGE_BYTES < text.len() {
             return Err(format!(
-                "the text has {} bytes; the longest is {LONGEST}; put it in a file and name that",
+                "the text has {} bytes; the longest is {MAX_MESSAGE_BYTES}; put it in a file and name that",
                 text.len()
             ));
         }
@@ -57,9 +57,9 @@ impl Prepared {
     ///
     /// # Errors
     /// A sentence when a program that does not ask to be told of pastes cannot be given it.
-    pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<Act>, String> {
+    pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<InputAction>, String> {
         if marked && recipe.pastes {
-            return Ok(vec![Act::Paste(self.text.clone())]);
+            return Ok(vec![InputAction::Paste(self.text.clone())]);
         }
         const NO_PASTES: &str = "the program is not told of pastes";
         if LONGEST_TYPED < self.text.len() {
@@ -77,9 +77,9 @@ impl Prepared {
         let mut acts = Vec::new();
         for (n, line) in lines.into_iter().enumerate() {
             if 0 < n {
-                acts.push(Act::Press(recipe.newline.clone()));
+                acts.push(InputAction::Press(recipe.newline.clone()));
             }
-            acts.extend(pieces(line).map(|piece| Act::Type(piece.to_owned())));
+            acts.extend(pieces(line).map(|piece| InputAction::Type(piece.to_owned())));
         }
         Ok(acts)
     }
@@ -104,8 +104,8 @@ mod tests {
     use super::super::tests::recipe;
     use super::*;
 
-    fn prepare(text: &str) -> Result<Prepared, String> {
-        Prepared::new(text, |text| match text.chars().next() {
+    fn prepare(text: &str) -> Result<PreparedText, String> {
+        PreparedText::new(text, |text| match text.chars().next() {
             Some('/') => Ok(format!(" {text}")),
             Some('!') => Err("`!` runs a shell".to_owned()),
             _ => Ok(text.to_owned()),
@@ -144,9 +144,9 @@ mod tests {
             "a\u{1b}[201~b",
             Err("character 2 of the text begins the end marker of a paste; send plain text"),
         );
-        let long = prepare(&"x".repeat(LONGEST + 1)).unwrap_err();
+        let long = prepare(&"x".repeat(MAX_MESSAGE_BYTES + 1)).unwrap_err();
         assert!(long.contains("1048577 bytes"), "{long}");
-        assert!(prepare(&"x".repeat(LONGEST)).is_ok());
+        assert!(prepare(&"x".repeat(MAX_MESSAGE_BYTES)).is_ok());
     }
 
     #[test]
@@ -160,8 +160,8 @@ mod tests {
         let prepared = prepare("a\r\nb").unwrap();
         assert!(prepared.acts(false, &recipe()).unwrap_err().contains("each line"));
         let recipe = Recipe { newline: vec!["ctrl+j".parse().unwrap()], ..recipe() };
-        let (a, b) = (Act::Type("a".into()), Act::Type("b".into()));
-        let acts = [a, Act::Press(recipe.newline.clone()), b];
+        let (a, b) = (InputAction::Type("a".into()), InputAction::Type("b".into()));
+        let acts = [a, InputAction::Press(recipe.newline.clone()), b];
         assert_eq!(prepared.acts(false, &recipe).unwrap(), acts);
         let tabbed = prepare("a\tb").unwrap();
         assert!(tabbed.acts(false, &recipe).unwrap_err().contains("tab"));

@@ -16,11 +16,11 @@ fn argv(line: &str) -> Vec<String> {
     words
 }
 
-fn word(verdict: &Verdict) -> &'static str {
+fn word(verdict: &InteractiveVerdict) -> &'static str {
     match verdict {
-        Verdict::Interactive { .. } => "interactive",
-        Verdict::Plain { .. } => "plain",
-        Verdict::Unknown { .. } => "unknown",
+        InteractiveVerdict::Interactive { .. } => "interactive",
+        InteractiveVerdict::Plain { .. } => "plain",
+        InteractiveVerdict::Unknown { .. } => "unknown",
     }
 }
 
@@ -280,7 +280,7 @@ fn everything_else_is_plain_and_says_why() {
 #[test]
 fn the_users_rules_come_first_and_the_first_of_them_decides() {
     #[derive(Deserialize)]
-    struct File {
+    struct RuleFile {
         rules: Vec<UserRule>,
     }
     let text = "rules = [
@@ -289,7 +289,7 @@ fn the_users_rules_come_first_and_the_first_of_them_decides() {
         { program = 'vim', args = ['--quick'], visible = false },
         { program = 'sudo', args = ['mine'], visible = true },
     ]";
-    let rules = toml::from_str::<File>(text).unwrap().rules;
+    let rules = toml::from_str::<RuleFile>(text).unwrap().rules;
     for (line, expect) in [
         ("mytool db repl", "interactive"),
         ("/opt/mytool -v db --now repl", "interactive"),

@@ -13,12 +13,12 @@ const TMUX_MINIMUM: u16 = 1;
 
 /// A pane's id within one tmux server, written `%3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TmuxId(pub u32);
+pub struct TmuxPaneId(pub u32);
 
 /// Which way cells follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum LayoutDirection {
     /// From left to right: `split-window -h`, `{…}` in a layout.
     Right,
     /// From top to bottom: `split-window -v`, `[…]` in a layout.
@@ -27,7 +27,7 @@ pub enum Direction {
 
 /// A rectangle of the window, and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct LayoutCell {
     /// Columns.
     pub width: u16,
     /// Rows.
@@ -37,34 +37,34 @@ pub struct Cell {
     /// The topmost row.
     pub top: u16,
     /// What it holds.
-    pub inside: Inside,
+    pub content: CellContent,
 }
 
 /// What a cell holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum CellContent {
     /// A pane; none where it is still to be made.
-    Pane(Option<TmuxId>),
+    Pane(Option<TmuxPaneId>),
     /// At least two cells, one after another.
-    Cells(Direction, Vec<Cell>),
+    Cells(LayoutDirection, Vec<LayoutCell>),
 }
 
 /// Why tmux would not do it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum LayoutError {
     /// No such pane in the window.
-    NoPane(TmuxId),
+    NoPane(TmuxPaneId),
     /// The pane has no room for two.
-    NoSpace(TmuxId),
+    NoSpace(TmuxPaneId),
     /// It is the only pane, and the window goes with it.
-    LastPane(TmuxId),
+    LastPane(TmuxPaneId),
     /// The layout has this many cells, the window that many panes.
-    Count(usize, usize),
+    WrongPaneCount(usize, usize),
     /// A new pane would have the id of one that is there, or the cells would not fit together.
-    Unsound,
+    Inconsistent,
 }
 
-impl Direction {
+impl LayoutDirection {
     /// The other one.
     #[must_use]
     pub fn across(self) -> Self {
@@ -75,16 +75,16 @@ impl Direction {
     }
 }
 
-impl Cell {
+impl LayoutCell {
     /// One pane of a size, at the top left.
     #[must_use]
-    pub fn pane(pane: Option<TmuxId>, width: u16, height: u16) -> Self {
-        Self { width, height, left: 0, top: 0, inside: Inside::Pane(pane) }
+    pub fn pane(pane: Option<TmuxPaneId>, width: u16, height: u16) -> Self {
+        Self { width, height, left: 0, top: 0, content: CellContent::Pane(pane) }
     }
 
     /// Cells one after another, in a cell just large enough; a single one is itself.
     #[must_use]
-    pub fn chain(direction: Direction, mut cells: Vec<Cell>) -> Self {
+    pub fn chain(direction: LayoutDirection, mut cells: Vec<LayoutCell>) -> Self {
         if cells.len() == 1 {
             return cells.remove(0);
         }
@@ -92,55 +92,55 @@ impl Cell {
             cells.iter().map(|cell| cell.size(direction) + 1).sum::<u16>().saturating_sub(1);
         let across = cells.first().map_or(0, |cell| cell.size(direction.across()));
         let (width, height) = match direction {
-            Direction::Right => (along, across),
-            Direction::Down => (across, along),
+            LayoutDirection::Right => (along, across),
+            LayoutDirection::Down => (across, along),
         };
-        Self { width, height, left: 0, top: 0, inside: Inside::Cells(direction, cells) }
+        Self { width, height, left: 0, top: 0, content: CellContent::Cells(direction, cells) }
     }
 
     /// Its size in a direction.
     #[must_use]
-    pub fn size(&self, direction: Direction) -> u16 {
+    pub fn size(&self, direction: LayoutDirection) -> u16 {
         match direction {
-            Direction::Right => self.width,
-            Direction::Down => self.height,
+            LayoutDirection::Right => self.width,
+            LayoutDirection::Down => self.height,
         }
     }
 
-    fn size_mut(&mut self, direction: Direction) -> &mut u16 {
+    fn size_mut(&mut self, direction: LayoutDirection) -> &mut u16 {
         match direction {
-            Direction::Right => &mut self.width,
-            Direction::Down => &mut self.height,
+            LayoutDirection::Right => &mut self.width,
+            LayoutDirection::Down => &mut self.height,
         }
     }
 
     /// The cells that hold panes, in the order in which tmux lists the panes.
     #[must_use]
-    pub fn leaves(&self) -> Vec<&Cell> {
-        match &self.inside {
-            Inside::Pane(_) => vec![self],
-            Inside::Cells(_, cells) => cells.iter().flat_map(Cell::leaves).collect(),
+    pub fn leaves(&self) -> Vec<&LayoutCell> {
+        match &self.content {
+            CellContent::Pane(_) => vec![self],
+            CellContent::Cells(_, cells) => cells.iter().flat_map(LayoutCell::leaves).collect(),
         }
     }
 
     /// The panes, in the order in which tmux lists them.
     #[must_use]
-    pub fn panes(&self) -> Vec<Option<TmuxId>> {
+    pub fn panes(&self) -> Vec<Option<TmuxPaneId>> {
         self.leaves().iter().map(|leaf| leaf.id()).collect()
     }
 
     /// The pane it holds itself.
     #[must_use]
-    pub fn id(&self) -> Option<TmuxId> {
-        match self.inside {
-            Inside::Pane(pane) => pane,
-            Inside::Cells(..) => None,
+    pub fn id(&self) -> Option<TmuxPaneId> {
+        match self.content {
+            CellContent::Pane(pane) => pane,
+            CellContent::Cells(..) => None,
         }
     }
 
     /// The cell of a pane.
     #[must_use]
-    pub fn find(&self, pane: TmuxId) -> Option<&Cell> {
+    pub fn find(&self, pane: TmuxPaneId) -> Option<&LayoutCell> {
         self.leaves().into_iter().find(|leaf| leaf.id() == Some(pane))
     }
 
@@ -153,45 +153,45 @@ impl Cell {
 
     pub(super) fn place(&mut self, left: u16, top: u16) {
         (self.left, self.top) = (left, top);
-        let Inside::Cells(direction, cells) = &mut self.inside else { return };
+        let CellContent::Cells(direction, cells) = &mut self.content else { return };
         let (mut x, mut y) = (left, top);
         for cell in cells {
             cell.place(x, y);
             match direction {
-                Direction::Right => x += cell.width + 1,
-                Direction::Down => y += cell.height + 1,
+                LayoutDirection::Right => x += cell.width + 1,
+                LayoutDirection::Down => y += cell.height + 1,
             }
         }
     }
 
     /// Puts other panes into the cells, in order.
-    pub(super) fn assign(&mut self, panes: &mut impl Iterator<Item = Option<TmuxId>>) {
-        match &mut self.inside {
-            Inside::Pane(pane) => *pane = panes.next().flatten(),
-            Inside::Cells(_, cells) => cells.iter_mut().for_each(|cell| cell.assign(panes)),
+    pub(super) fn assign(&mut self, panes: &mut impl Iterator<Item = Option<TmuxPaneId>>) {
+        match &mut self.content {
+            CellContent::Pane(pane) => *pane = panes.next().flatten(),
+            CellContent::Cells(_, cells) => cells.iter_mut().for_each(|cell| cell.assign(panes)),
         }
     }
 
     /// Whether the cells within fill it, each in its place.
     #[must_use]
-    pub fn is_sound(&self) -> bool {
-        let Inside::Cells(direction, cells) = &self.inside else {
+    pub fn is_consistent(&self) -> bool {
+        let CellContent::Cells(direction, cells) = &self.content else {
             return self.width >= TMUX_MINIMUM && self.height >= TMUX_MINIMUM;
         };
-        let along = |cell: &Cell| u32::from(cell.size(*direction)) + 1;
+        let along = |cell: &LayoutCell| u32::from(cell.size(*direction)) + 1;
         let mut at = match direction {
-            Direction::Right => u32::from(self.left),
-            Direction::Down => u32::from(self.top),
+            LayoutDirection::Right => u32::from(self.left),
+            LayoutDirection::Down => u32::from(self.top),
         };
         let end = at + along(self);
         for cell in cells {
             let (here, side) = match direction {
-                Direction::Right => (cell.left, cell.top == self.top),
-                Direction::Down => (cell.top, cell.left == self.left),
+                LayoutDirection::Right => (cell.left, cell.top == self.top),
+                LayoutDirection::Down => (cell.top, cell.left == self.left),
             };
             let across = direction.across();
             let fits = side && u32::from(here) == at && cell.size(across) == self.size(across);
-            if !fits || !cell.is_sound() {
+            if !fits || !cell.is_consistent() {
                 return false;
             }
             at += along(cell);
@@ -202,23 +202,25 @@ impl Cell {
     /// `split-window -t pane -l size`, the new pane behind; half without a size.
     pub(super) fn split(
         &mut self,
-        pane: TmuxId,
-        direction: Direction,
+        pane: TmuxPaneId,
+        direction: LayoutDirection,
         size: Option<u16>,
-        new: Option<TmuxId>,
-    ) -> Result<(), Misfit> {
+        new: Option<TmuxPaneId>,
+    ) -> Result<(), LayoutError> {
         if self.id() == Some(pane) {
-            let halves = self.halves(direction, size, new).ok_or(Misfit::NoSpace(pane))?;
-            self.inside = Inside::Cells(direction, halves.into());
+            let halves = self.halves(direction, size, new).ok_or(LayoutError::NoSpace(pane))?;
+            self.content = CellContent::Cells(direction, halves.into());
             return Ok(());
         }
-        let Inside::Cells(own, cells) = &mut self.inside else { return Err(Misfit::NoPane(pane)) };
+        let CellContent::Cells(own, cells) = &mut self.content else {
+            return Err(LayoutError::NoPane(pane));
+        };
         let here = cells.iter().position(|cell| cell.find(pane).is_some());
-        let at = here.ok_or(Misfit::NoPane(pane))?;
+        let at = here.ok_or(LayoutError::NoPane(pane))?;
         if *own != direction || cells[at].id().is_none() {
             return cells[at].split(pane, direction, size, new);
         }
-        let halves = cells[at].halves(direction, size, new).ok_or(Misfit::NoSpace(pane))?;
+        let halves = cells[at].halves(direction, size, new).ok_or(LayoutError::NoSpace(pane))?;
         cells.splice(at..=at, halves);
         Ok(())
     }
@@ -226,31 +228,31 @@ impl Cell {
     /// This pane and a new one in its place.
     fn halves(
         &self,
-        direction: Direction,
+        direction: LayoutDirection,
         size: Option<u16>,
-        new: Option<TmuxId>,
-    ) -> Option<[Cell; 2]> {
+        new: Option<TmuxPaneId>,
+    ) -> Option<[LayoutCell; 2]> {
         let all = self.size(direction);
         if all < 2 * TMUX_MINIMUM + 1 {
             return None;
         }
         let second = size.unwrap_or(all.div_ceil(2).saturating_sub(1));
         let second = second.clamp(TMUX_MINIMUM, all - 2);
-        let mut halves = [self.clone(), Self { inside: Inside::Pane(new), ..self.clone() }];
+        let mut halves = [self.clone(), Self { content: CellContent::Pane(new), ..self.clone() }];
         *halves[0].size_mut(direction) = all - 1 - second;
         *halves[1].size_mut(direction) = second;
         Some(halves)
     }
 
     /// `kill-pane -t pane`: its room goes to the cell before it, or after it when it is the first.
-    pub(super) fn close(&mut self, pane: TmuxId) -> Result<(), Misfit> {
-        let Inside::Cells(direction, cells) = &mut self.inside else {
+    pub(super) fn close(&mut self, pane: TmuxPaneId) -> Result<(), LayoutError> {
+        let CellContent::Cells(direction, cells) = &mut self.content else {
             let last = self.id() == Some(pane);
-            return Err(if last { Misfit::LastPane(pane) } else { Misfit::NoPane(pane) });
+            return Err(if last { LayoutError::LastPane(pane) } else { LayoutError::NoPane(pane) });
         };
         let Some(at) = cells.iter().position(|cell| cell.id() == Some(pane)) else {
             let within = cells.iter_mut().find(|cell| cell.find(pane).is_some());
-            return within.ok_or(Misfit::NoPane(pane))?.close(pane);
+            return within.ok_or(LayoutError::NoPane(pane))?.close(pane);
         };
         let room = i32::from(cells.remove(at).size(*direction)) + 1;
         cells[at.saturating_sub(1)].adjust(*direction, room);
@@ -262,17 +264,18 @@ impl Cell {
 
     /// The window gets another size. Nothing gets smaller than tmux allows, so it may stay larger than asked.
     pub(super) fn resize(&mut self, width: u16, height: u16) {
-        for (direction, size) in [(Direction::Right, width), (Direction::Down, height)] {
+        for (direction, size) in [(LayoutDirection::Right, width), (LayoutDirection::Down, height)]
+        {
             let change = i32::from(size) - i32::from(self.size(direction));
             self.adjust(direction, change.max(-i32::from(self.slack(direction))));
         }
     }
 
     /// By how much it can shrink.
-    fn slack(&self, direction: Direction) -> u16 {
-        match &self.inside {
-            Inside::Pane(_) => self.size(direction).saturating_sub(TMUX_MINIMUM),
-            Inside::Cells(own, cells) => {
+    fn slack(&self, direction: LayoutDirection) -> u16 {
+        match &self.content {
+            CellContent::Pane(_) => self.size(direction).saturating_sub(TMUX_MINIMUM),
+            CellContent::Cells(own, cells) => {
                 let each = cells.iter().map(|cell| cell.slack(direction));
                 if *own == direction { each.sum() } else { each.min().unwrap_or(0) }
             }
@@ -280,10 +283,10 @@ impl Cell {
     }
 
     /// Grows or shrinks it by what is known to be possible, one line at a time to each cell in turn.
-    fn adjust(&mut self, direction: Direction, change: i32) {
+    fn adjust(&mut self, direction: LayoutDirection, change: i32) {
         let size = i32::from(self.size(direction)) + change;
         *self.size_mut(direction) = u16::try_from(size).unwrap_or(TMUX_MINIMUM);
-        let Inside::Cells(own, cells) = &mut self.inside else { return };
+        let CellContent::Cells(own, cells) = &mut self.content else { return };
         if *own != direction {
             cells.iter_mut().for_each(|cell| cell.adjust(direction, change));
             return;
@@ -304,13 +307,13 @@ impl Cell {
     }
 }
 
-impl fmt::Display for TmuxId {
+impl fmt::Display for TmuxPaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "%{}", self.0)
     }
 }
 
-impl FromStr for TmuxId {
+impl FromStr for TmuxPaneId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -320,28 +323,28 @@ impl FromStr for TmuxId {
     }
 }
 
-impl Serialize for TmuxId {
+impl Serialize for TmuxPaneId {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for TmuxId {
+impl<'de> Deserialize<'de> for TmuxPaneId {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(de::Error::custom)
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPane(pane) => write!(f, "the pane {pane} is not in this window"),
             Self::NoSpace(pane) => write!(f, "the pane {pane} is too small to be split"),
             Self::LastPane(pane) => write!(f, "the pane {pane} is the only one of its window"),
-            Self::Count(cells, panes) => {
+            Self::WrongPaneCount(cells, panes) => {
                 write!(f, "the layout has {cells} cells and the window {panes} panes")
             }
-            Self::Unsound => f.write_str("the cells of the window would not fit together"),
+            Self::Inconsistent => f.write_str("the cells of the window would not fit together"),
         }
     }
 }

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::Direction;
+use super::cell::LayoutDirection;
 
 /// How a window is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum LayoutKind {
     /// The main pane on the left, the others stacked on its right; a further column when the height is used up.
     #[default]
     Vertical,
@@ -22,9 +22,9 @@ pub enum Kind {
 /// The sizes that a window is divided by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct LayoutLimits {
     /// How a window is divided.
-    pub layout: Kind,
+    pub layout: LayoutKind,
     /// The main pane's part of the window, in percent of its width (of its height when horizontal). It gives way
     /// to more agent panes, down to its minimum.
     pub main_pane_size: u16,
@@ -38,7 +38,7 @@ pub struct Limits {
 
 /// A limit that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadLimit {
+pub struct LimitError {
     /// Its name.
     pub name: &'static str,
     /// What it was set to.
@@ -58,10 +58,10 @@ pub struct Capacity {
     pub rows: u16,
 }
 
-impl Default for Limits {
+impl Default for LayoutLimits {
     fn default() -> Self {
         Self {
-            layout: Kind::Vertical,
+            layout: LayoutKind::Vertical,
             main_pane_size: 60,
             main_pane_min_width: 100,
             agent_pane_min_width: 52,
@@ -70,12 +70,12 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl LayoutLimits {
     /// Whether every limit is within its range.
     ///
     /// # Errors
     /// With the first that is not.
-    pub fn check(&self) -> Result<(), BadLimit> {
+    pub fn check(&self) -> Result<(), LimitError> {
         let limits = [
             ("main_pane_size", self.main_pane_size, 20, 80),
             ("main_pane_min_width", self.main_pane_min_width, 40, 1000),
@@ -84,22 +84,24 @@ impl Limits {
         ];
         let bad =
             limits.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
-        bad.map_or(Ok(()), |(name, value, least, most)| Err(BadLimit { name, value, least, most }))
+        bad.map_or(Ok(()), |(name, value, least, most)| {
+            Err(LimitError { name, value, least, most })
+        })
     }
 
     /// The least size of the main pane in the direction in which agent panes take from it.
     pub(super) fn main_min(&self) -> u16 {
         match self.layout {
-            Kind::Vertical | Kind::Grid => self.main_pane_min_width,
-            Kind::Horizontal => self.min_height,
+            LayoutKind::Vertical | LayoutKind::Grid => self.main_pane_min_width,
+            LayoutKind::Horizontal => self.min_height,
         }
     }
 
     /// The least size of an agent pane.
-    pub(super) fn agent_min(&self, direction: Direction) -> u16 {
+    pub(super) fn agent_min(&self, direction: LayoutDirection) -> u16 {
         match direction {
-            Direction::Right => self.agent_pane_min_width,
-            Direction::Down => self.min_height,
+            LayoutDirection::Right => self.agent_pane_min_width,
+            LayoutDirection::Down => self.min_height,
         }
     }
 
@@ -110,12 +112,12 @@ impl Limits {
     }
 }
 
-impl Kind {
+impl LayoutKind {
     /// In which direction the agent panes lie from the main pane; their lines follow one another that way too.
-    pub(super) fn beside(self) -> Direction {
+    pub(super) fn beside(self) -> LayoutDirection {
         match self {
-            Self::Vertical | Self::Grid => Direction::Right,
-            Self::Horizontal => Direction::Down,
+            Self::Vertical | Self::Grid => LayoutDirection::Right,
+            Self::Horizontal => LayoutDirection::Down,
         }
     }
 }
@@ -125,7 +127,7 @@ impl Capacity {
     ///
     /// `columns = ⌊(width + 1) / (agent_pane_min_width + 1)⌋`, `rows = ⌊(height + 1) / (min_height + 1)⌋`.
     #[must_use]
-    pub fn of_area(width: u16, height: u16, limits: &Limits) -> Self {
+    pub fn of_area(width: u16, height: u16, limits: &LayoutLimits) -> Self {
         let fit = |size: u16, least: u16| (u32::from(size) + 1) / (u32::from(least) + 1);
         let fit = |size, least| u16::try_from(fit(size, least)).unwrap_or(u16::MAX);
         Self {
@@ -141,10 +143,10 @@ impl Capacity {
     }
 
     /// Panes one after another in a direction.
-    pub(super) fn along(self, direction: Direction) -> usize {
+    pub(super) fn along(self, direction: LayoutDirection) -> usize {
         usize::from(match direction {
-            Direction::Right => self.columns,
-            Direction::Down => self.rows,
+            LayoutDirection::Right => self.columns,
+            LayoutDirection::Down => self.rows,
         })
     }
 }
@@ -157,17 +159,17 @@ impl Capacity {
 /// | `vertical`, `grid` | `⌊(cols − main_pane_min_width) / (agent_pane_min_width + 1)⌋` | `⌊(rows + 1) / (min_height + 1)⌋` |
 /// | `horizontal` | `⌊(cols + 1) / (agent_pane_min_width + 1)⌋` | `⌊(rows − min_height) / (min_height + 1)⌋` |
 #[must_use]
-pub fn capacity(cols: u16, rows: u16, limits: &Limits) -> Capacity {
+pub fn capacity(cols: u16, rows: u16, limits: &LayoutLimits) -> Capacity {
     let left = |size: u16| size.checked_sub(limits.main_min() + 1);
     let area = match limits.layout.beside() {
-        Direction::Right => left(cols).map(|cols| (cols, rows)),
-        Direction::Down => left(rows).map(|rows| (cols, rows)),
+        LayoutDirection::Right => left(cols).map(|cols| (cols, rows)),
+        LayoutDirection::Down => left(rows).map(|rows| (cols, rows)),
     };
     let none = Capacity { columns: 0, rows: 0 };
     area.map_or(none, |(width, height)| Capacity::of_area(width, height, limits))
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for LayoutKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Vertical => "vertical",
@@ -177,7 +179,7 @@ impl fmt::Display for Kind {
     }
 }
 
-impl fmt::Display for BadLimit {
+impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value, least, most } = self;
         write!(f, "`{name}` is {value}; it may be {least} to {most}")

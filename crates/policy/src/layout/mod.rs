@@ -3,9 +3,9 @@
 //! Pure: a window, its owners, a request and the limits in, a decision out. Nothing here asks tmux or acts. What is
 //! decided holds for the window as it was told, so whoever acts asks tmux again before and looks after.
 
+mod balance;
 mod cell;
 mod decide;
-mod even;
 mod limits;
 mod owners;
 mod queue;
@@ -15,15 +15,15 @@ mod saved;
 mod text;
 mod window;
 
-pub use cell::{Cell, Direction, Inside, Misfit, TmuxId};
-pub use decide::{Decision, Request, decide, plan_all, settle};
-pub use limits::{BadLimit, Capacity, Kind, Limits, capacity};
-pub use owners::{Kept, Ours, Owner, Owners, State};
-pub use queue::{Entry, Full, Queue};
-pub use reason::{Oldest, Reason};
-pub use saved::{NoFit, Node, Role, Saved, Shape};
-pub use text::{BadLayout, Layout};
-pub use window::{Step, Tile, Window, reorder};
+pub use cell::{CellContent, LayoutCell, LayoutDirection, LayoutError, TmuxPaneId};
+pub use decide::{Decision, LayoutRequest, decide, plan_all, rebalance};
+pub use limits::{Capacity, LayoutKind, LayoutLimits, LimitError, capacity};
+pub use owners::{Blockers, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners};
+pub use queue::{LayoutQueue, LayoutQueueEntry, QueueFull};
+pub use reason::{NotShownReason, ReplaceReason};
+pub use saved::{SavedLayout, SavedLayoutError, SavedNode, SavedNodeKind, SavedRole};
+pub use text::{LayoutParseError, LayoutTree};
+pub use window::{LayoutStep, LayoutTile, LayoutWindow, reorder};
 
 #[cfg(test)]
 mod tests;

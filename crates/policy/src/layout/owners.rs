@@ -6,31 +6,31 @@ use std::fmt;
 use paned_model::{PaneId, Time};
 use serde::Serialize;
 
-use super::cell::TmuxId;
-use super::window::Window;
+use super::cell::TmuxPaneId;
+use super::window::LayoutWindow;
 
 /// Whose each pane of a window is. One that is not named is somebody else's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Owners(BTreeMap<TmuxId, Owner>);
+pub struct PaneOwners(BTreeMap<TmuxPaneId, PaneOwner>);
 
 /// Whose a pane is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum PaneOwner {
     /// The person's own pane that agent panes are put beside: split, but never below its minimum.
     Main,
     /// A pane that we made.
-    Ours(Ours),
+    Managed(ManagedPane),
     /// Any other pane: never split, moved, resized or closed.
     Foreign,
 }
 
 /// A pane that we made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ours {
+pub struct ManagedPane {
     /// What it shows.
     pub pane: PaneId,
     /// What its program is doing.
-    pub state: State,
+    pub state: ManagedPaneState,
     /// Whether it is to stay, whatever it does.
     pub persistent: bool,
     /// Since when it is in this state.
@@ -40,7 +40,7 @@ pub struct Ours {
 /// What a pane's program is doing, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ManagedPaneState {
     /// It waits for something to do.
     Idle,
     /// It works.
@@ -57,9 +57,9 @@ pub enum State {
 
 /// Why the panes that are there may not make room, counted; each pane for the first reason that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Kept {
+pub struct Blockers {
     /// Replacing was not allowed at all.
-    pub unasked: bool,
+    pub replace_forbidden: bool,
     /// They have the focus.
     pub focused: usize,
     /// They are to stay.
@@ -76,35 +76,35 @@ pub struct Kept {
     pub small: usize,
 }
 
-impl Owners {
+impl PaneOwners {
     /// Whose a pane is.
     #[must_use]
-    pub fn of(&self, pane: TmuxId) -> &Owner {
-        self.0.get(&pane).unwrap_or(&Owner::Foreign)
+    pub fn of(&self, pane: TmuxPaneId) -> &PaneOwner {
+        self.0.get(&pane).unwrap_or(&PaneOwner::Foreign)
     }
 
     /// Says whose a pane is from now on.
-    pub fn set(&mut self, pane: TmuxId, owner: Owner) {
+    pub fn set(&mut self, pane: TmuxPaneId, owner: PaneOwner) {
         self.0.insert(pane, owner);
     }
 
     /// Forgets a pane.
-    pub fn remove(&mut self, pane: TmuxId) {
+    pub fn remove(&mut self, pane: TmuxPaneId) {
         self.0.remove(&pane);
     }
 
     /// The main pane, if it is in the window.
     #[must_use]
-    pub fn main(&self, window: &Window) -> Option<TmuxId> {
-        window.panes().into_iter().find(|pane| matches!(self.of(*pane), Owner::Main))
+    pub fn main(&self, window: &LayoutWindow) -> Option<TmuxPaneId> {
+        window.panes().into_iter().find(|pane| matches!(self.of(*pane), PaneOwner::Main))
     }
 
     /// What we know about a pane of ours.
     #[must_use]
-    pub fn ours(&self, pane: TmuxId) -> Option<&Ours> {
+    pub fn managed(&self, pane: TmuxPaneId) -> Option<&ManagedPane> {
         match self.of(pane) {
-            Owner::Ours(ours) => Some(ours),
-            Owner::Main | Owner::Foreign => None,
+            PaneOwner::Managed(ours) => Some(ours),
+            PaneOwner::Main | PaneOwner::Foreign => None,
         }
     }
 
@@ -112,13 +112,13 @@ impl Owners {
     ///
     /// Never one that works, waits for a person, has the focus, is to stay, starts, or that nobody knows about.
     #[must_use]
-    pub fn victims(&self, window: &Window) -> Vec<TmuxId> {
+    pub fn victims(&self, window: &LayoutWindow) -> Vec<TmuxPaneId> {
         let mut victims: Vec<_> = window
             .panes()
             .into_iter()
-            .filter_map(|id| Some((id, self.ours(id)?)))
-            .filter(|(id, ours)| keeps(window, *id, ours).is_none())
-            .map(|(id, ours)| (ours.state != State::Exited, ours.since, id))
+            .filter_map(|id| Some((id, self.managed(id)?)))
+            .filter(|(id, ours)| blocker(window, *id, ours).is_none())
+            .map(|(id, ours)| (ours.state != ManagedPaneState::Exited, ours.since, id))
             .collect();
         victims.sort_unstable();
         victims.into_iter().map(|(_, _, id)| id).collect()
@@ -126,17 +126,17 @@ impl Owners {
 
     /// Why each of our panes stays.
     #[must_use]
-    pub fn kept(&self, window: &Window) -> Kept {
-        let mut kept = Kept::default();
+    pub fn kept(&self, window: &LayoutWindow) -> Blockers {
+        let mut kept = Blockers::default();
         for id in window.panes() {
-            let Some(ours) = self.ours(id) else { continue };
-            let count = match keeps(window, id, ours) {
-                Some(Keep::Focused) => &mut kept.focused,
-                Some(Keep::Persistent) => &mut kept.persistent,
-                Some(Keep::Busy) => &mut kept.busy,
-                Some(Keep::Blocked) => &mut kept.blocked,
-                Some(Keep::Starting) => &mut kept.starting,
-                Some(Keep::Unknown) => &mut kept.unknown,
+            let Some(ours) = self.managed(id) else { continue };
+            let count = match blocker(window, id, ours) {
+                Some(Blocker::Focused) => &mut kept.focused,
+                Some(Blocker::Persistent) => &mut kept.persistent,
+                Some(Blocker::Busy) => &mut kept.busy,
+                Some(Blocker::Blocked) => &mut kept.blocked,
+                Some(Blocker::Starting) => &mut kept.starting,
+                Some(Blocker::Unknown) => &mut kept.unknown,
                 None => &mut kept.small,
             };
             *count += 1;
@@ -145,14 +145,14 @@ impl Owners {
     }
 }
 
-impl FromIterator<(TmuxId, Owner)> for Owners {
-    fn from_iter<T: IntoIterator<Item = (TmuxId, Owner)>>(owners: T) -> Self {
+impl FromIterator<(TmuxPaneId, PaneOwner)> for PaneOwners {
+    fn from_iter<T: IntoIterator<Item = (TmuxPaneId, PaneOwner)>>(owners: T) -> Self {
         Self(owners.into_iter().collect())
     }
 }
 
 /// Why a pane stays.
-enum Keep {
+enum Blocker {
     Focused,
     Persistent,
     Busy,
@@ -161,25 +161,25 @@ enum Keep {
     Unknown,
 }
 
-fn keeps(window: &Window, id: TmuxId, ours: &Ours) -> Option<Keep> {
+fn blocker(window: &LayoutWindow, id: TmuxPaneId, ours: &ManagedPane) -> Option<Blocker> {
     if window.active == Some(id) {
-        return Some(Keep::Focused);
+        return Some(Blocker::Focused);
     }
     if ours.persistent {
-        return Some(Keep::Persistent);
+        return Some(Blocker::Persistent);
     }
     match ours.state {
-        State::Idle | State::Exited => None,
-        State::Busy => Some(Keep::Busy),
-        State::Blocked => Some(Keep::Blocked),
-        State::Starting => Some(Keep::Starting),
-        State::Unknown => Some(Keep::Unknown),
+        ManagedPaneState::Idle | ManagedPaneState::Exited => None,
+        ManagedPaneState::Busy => Some(Blocker::Busy),
+        ManagedPaneState::Blocked => Some(Blocker::Blocked),
+        ManagedPaneState::Starting => Some(Blocker::Starting),
+        ManagedPaneState::Unknown => Some(Blocker::Unknown),
     }
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for Blockers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.unasked {
+        if self.replace_forbidden {
             return f.write_str("replacing one was not allowed");
         }
         let counts = [

@@ -4,17 +4,17 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::cell::TmuxId;
-use super::limits::{Capacity, Kind, Limits};
-use super::owners::{Kept, State};
+use super::cell::TmuxPaneId;
+use super::limits::{Capacity, LayoutKind, LayoutLimits};
+use super::owners::{Blockers, ManagedPaneState};
 
 /// Why a pane is not shown now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum NotShownReason {
     /// The window has no main pane to put others beside.
     NoMain,
     /// It is shown already, in this pane.
-    Shown(TmuxId),
+    AlreadyShown(TmuxPaneId),
     /// The window is too small for even one agent pane.
     TooSmall {
         /// The window's columns.
@@ -22,7 +22,7 @@ pub enum Reason {
         /// The window's rows.
         rows: u16,
         /// What was needed.
-        limits: Limits,
+        limits: LayoutLimits,
     },
     /// As many panes as fit are there.
     Full {
@@ -35,7 +35,7 @@ pub enum Reason {
         /// How many fit.
         capacity: Capacity,
         /// Why none of them makes room.
-        kept: Kept,
+        kept: Blockers,
     },
     /// Panes that are not ours take the room, and they are not touched.
     Crowded {
@@ -46,26 +46,26 @@ pub enum Reason {
         /// How many of ours there are.
         shown: usize,
         /// What was needed.
-        limits: Limits,
+        limits: LayoutLimits,
         /// Why none of ours makes room.
-        kept: Kept,
+        kept: Blockers,
     },
 }
 
 /// Why this pane makes room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Oldest {
+pub struct ReplaceReason {
     /// The pane.
-    pub victim: TmuxId,
+    pub victim: TmuxPaneId,
     /// What it does: it is idle or has ended.
-    pub state: State,
+    pub state: ManagedPaneState,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for NotShownReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMain => f.write_str("the main pane is not in this window"),
-            Self::Shown(pane) => write!(f, "it is shown already, in {pane}"),
+            Self::AlreadyShown(pane) => write!(f, "it is shown already, in {pane}"),
             Self::TooSmall { cols, rows, limits } => too_small(f, (*cols, *rows), limits),
             Self::Full { cols, rows, shown, capacity, kept } => {
                 let Capacity { columns, rows: high } = capacity;
@@ -81,11 +81,11 @@ impl fmt::Display for Reason {
                 write!(f, "other panes share the window and are not touched; ")?;
                 write!(f, "the main pane is {width}x{height} and ")?;
                 match limits.layout {
-                    Kind::Vertical | Kind::Grid => {
+                    LayoutKind::Vertical | LayoutKind::Grid => {
                         let main = limits.main_pane_min_width;
                         write!(f, "cannot give {agent} columns and keep {main}")?;
                     }
-                    Kind::Horizontal => write!(f, "cannot give {high} rows and keep {high}")?,
+                    LayoutKind::Horizontal => write!(f, "cannot give {high} rows and keep {high}")?,
                 }
                 write!(f, "; {shown} of ours are there, none with room for two, and {kept}")
             }
@@ -93,47 +93,47 @@ impl fmt::Display for Reason {
     }
 }
 
-fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &Limits) -> fmt::Result {
+fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &LayoutLimits) -> fmt::Result {
     let (main, agent, high) =
         (limits.main_pane_min_width, limits.agent_pane_min_width, limits.min_height);
     let (cols, rows) = size;
     write!(f, "the window is {cols}x{rows}; ")?;
     let wide = match limits.layout {
-        Kind::Vertical | Kind::Grid => main + 1 + agent,
-        Kind::Horizontal => agent,
+        LayoutKind::Vertical | LayoutKind::Grid => main + 1 + agent,
+        LayoutKind::Horizontal => agent,
     };
     match limits.layout {
-        Kind::Vertical | Kind::Grid if cols < wide => {
+        LayoutKind::Vertical | LayoutKind::Grid if cols < wide => {
             write!(f, "a main pane of {main} and one agent pane of {agent} need {wide} columns")
         }
-        Kind::Horizontal if cols >= wide => {
+        LayoutKind::Horizontal if cols >= wide => {
             write!(
                 f,
                 "a main pane and one agent pane of {high} rows each need {} rows",
                 2 * high + 1
             )
         }
-        Kind::Horizontal => write!(f, "an agent pane needs {agent} columns"),
-        Kind::Vertical | Kind::Grid => write!(f, "an agent pane needs {high} rows"),
+        LayoutKind::Horizontal => write!(f, "an agent pane needs {agent} columns"),
+        LayoutKind::Vertical | LayoutKind::Grid => write!(f, "an agent pane needs {high} rows"),
     }
 }
 
-impl fmt::Display for Oldest {
+impl fmt::Display for ReplaceReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.state {
-            State::Exited => write!(f, "the program in {} has ended", self.victim),
+            ManagedPaneState::Exited => write!(f, "the program in {} has ended", self.victim),
             _ => write!(f, "{} has been idle for longest", self.victim),
         }
     }
 }
 
-impl Serialize for Reason {
+impl Serialize for NotShownReason {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-impl Serialize for Oldest {
+impl Serialize for ReplaceReason {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }

@@ -1,22 +1,22 @@
 //! The parts of a window that are ours alone, between panes that are not to be touched.
 
-use super::cell::{Cell, Direction, Inside, TmuxId};
-use super::even::spliced;
-use super::owners::Owners;
+use super::balance::spliced;
+use super::cell::{CellContent, LayoutCell, LayoutDirection, TmuxPaneId};
+use super::owners::PaneOwners;
 
 /// Neighbouring panes of ours that fill a rectangle.
-pub(super) struct Region {
+pub(super) struct ManagedRegion {
     pub(super) width: u16,
     pub(super) height: u16,
-    pub(super) panes: Vec<TmuxId>,
+    pub(super) panes: Vec<TmuxPaneId>,
 }
 
 /// The largest rectangles that hold nothing but our panes.
-pub(super) fn regions(cell: &Cell, owners: &Owners) -> Vec<Region> {
+pub(super) fn regions(cell: &LayoutCell, owners: &PaneOwners) -> Vec<ManagedRegion> {
     if is_ours(cell, owners) {
-        return vec![region(Direction::Right, std::slice::from_ref(cell))];
+        return vec![region(LayoutDirection::Right, std::slice::from_ref(cell))];
     }
-    let Inside::Cells(direction, cells) = &cell.inside else { return Vec::new() };
+    let CellContent::Cells(direction, cells) = &cell.content else { return Vec::new() };
     let mut found = Vec::new();
     for run in runs(cells, owners) {
         match run {
@@ -28,11 +28,16 @@ pub(super) fn regions(cell: &Cell, owners: &Owners) -> Vec<Region> {
 }
 
 /// The same cells with other ones, of the same size, in the region that holds this pane.
-pub(super) fn refill(cell: &Cell, owners: &Owners, of: TmuxId, with: &Cell) -> Cell {
+pub(super) fn refill(
+    cell: &LayoutCell,
+    owners: &PaneOwners,
+    of: TmuxPaneId,
+    with: &LayoutCell,
+) -> LayoutCell {
     if is_ours(cell, owners) {
         return if cell.find(of).is_some() { with.clone() } else { cell.clone() };
     }
-    let Inside::Cells(direction, cells) = &cell.inside else { return cell.clone() };
+    let CellContent::Cells(direction, cells) = &cell.content else { return cell.clone() };
     let mut filled = Vec::new();
     for run in runs(cells, owners) {
         match run {
@@ -43,19 +48,22 @@ pub(super) fn refill(cell: &Cell, owners: &Owners, of: TmuxId, with: &Cell) -> C
             ours => filled.extend_from_slice(ours),
         }
     }
-    Cell { inside: Inside::Cells(*direction, filled), ..cell.clone() }
+    LayoutCell { content: CellContent::Cells(*direction, filled), ..cell.clone() }
 }
 
-fn runs<'a>(cells: &'a [Cell], owners: &'a Owners) -> impl Iterator<Item = &'a [Cell]> {
+fn runs<'a>(
+    cells: &'a [LayoutCell],
+    owners: &'a PaneOwners,
+) -> impl Iterator<Item = &'a [LayoutCell]> {
     cells.chunk_by(|a, b| is_ours(a, owners) && is_ours(b, owners))
 }
 
-fn is_ours(cell: &Cell, owners: &Owners) -> bool {
-    cell.panes().into_iter().all(|pane| pane.is_some_and(|pane| owners.ours(pane).is_some()))
+fn is_ours(cell: &LayoutCell, owners: &PaneOwners) -> bool {
+    cell.panes().into_iter().all(|pane| pane.is_some_and(|pane| owners.managed(pane).is_some()))
 }
 
-fn region(direction: Direction, cells: &[Cell]) -> Region {
-    let whole = Cell::chain(direction, cells.to_vec());
+fn region(direction: LayoutDirection, cells: &[LayoutCell]) -> ManagedRegion {
+    let whole = LayoutCell::chain(direction, cells.to_vec());
     let panes = whole.panes().into_iter().flatten().collect();
-    Region { width: whole.width, height: whole.height, panes }
+    ManagedRegion { width: whole.width, height: whole.height, panes }
 }

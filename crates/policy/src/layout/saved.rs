@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Cell, Direction, Inside, TmuxId};
-use super::limits::{Kind, Limits};
-use super::text::Layout;
-use super::window::Window;
+use super::cell::{CellContent, LayoutCell, LayoutDirection, TmuxPaneId};
+use super::limits::{LayoutKind, LayoutLimits};
+use super::text::LayoutTree;
+use super::window::LayoutWindow;
 
 /// How deep a saved layout may go.
 const DEEPEST: usize = 64;
@@ -22,37 +22,37 @@ const DEEPEST: usize = 64;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavedLayout {
     /// How further panes are placed.
-    pub layout: Kind,
+    pub layout: LayoutKind,
     /// The main pane's part of the window then, in percent.
     pub main_pane_size: u16,
     /// What was where.
-    pub tree: Node,
+    pub tree: SavedNode,
 }
 
 /// A part of a saved layout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Raw", into = "Raw")]
-pub struct Node {
+#[serde(try_from = "RawSavedNode", into = "RawSavedNode")]
+pub struct SavedNode {
     /// Its size among its neighbours; only the proportions matter.
     pub size: u16,
     /// What it is.
-    pub shape: Shape,
+    pub kind: SavedNodeKind,
 }
 
 /// What a part of a saved layout is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum SavedNodeKind {
     /// One pane.
-    Pane(Role),
+    Pane(SavedRole),
     /// At least two parts, one after another.
-    Parts(Direction, Vec<Node>),
+    Parts(LayoutDirection, Vec<SavedNode>),
 }
 
 /// Which pane belongs into a place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
+pub enum SavedRole {
     /// The main pane, written `main`.
     Main,
     /// The pane with this title.
@@ -61,7 +61,7 @@ pub enum Role {
 
 /// Why a saved layout cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoFit {
+pub enum SavedLayoutError {
     /// It needs a larger window.
     TooSmall {
         /// What there is.
@@ -70,30 +70,35 @@ pub enum NoFit {
         need: (u32, u32),
     },
     /// Two places ask for the same pane.
-    Twice(Role),
+    DuplicateRole(SavedRole),
 }
 
 /// A node as it is written: one of `pane`, `row` and `column`.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Raw {
+struct RawSavedNode {
     size: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     pane: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    row: Option<Vec<Node>>,
+    row: Option<Vec<SavedNode>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<Vec<Node>>,
+    column: Option<Vec<SavedNode>>,
 }
 
-impl Saved {
+impl SavedLayout {
     /// Describes a window; `role` says what each pane is there.
     #[must_use]
-    pub fn of(window: &Window, limits: &Limits, role: impl Fn(TmuxId) -> Role) -> Self {
+    pub fn of(
+        window: &LayoutWindow,
+        limits: &LayoutLimits,
+        role: impl Fn(TmuxPaneId) -> SavedRole,
+    ) -> Self {
         let root = window.root();
-        let tree = describe(root, Direction::Right, &role);
+        let tree = describe(root, LayoutDirection::Right, &role);
         let beside = limits.layout.beside();
-        let main = root.leaves().into_iter().find(|leaf| leaf.id().map(&role) == Some(Role::Main));
+        let main =
+            root.leaves().into_iter().find(|leaf| leaf.id().map(&role) == Some(SavedRole::Main));
         let part = main.map_or(0, |main| u32::from(main.size(beside)) * 100);
         let percent = part.div_ceil(u32::from(root.size(beside).saturating_sub(1).max(1)));
         let main_pane_size = u16::try_from(percent).unwrap_or(80).clamp(20, 80);
@@ -102,7 +107,7 @@ impl Saved {
 
     /// The roles, in the order in which tmux must list their panes before the layout is selected.
     #[must_use]
-    pub fn roles(&self) -> Vec<&Role> {
+    pub fn roles(&self) -> Vec<&SavedRole> {
         roles(&self.tree)
     }
 
@@ -114,52 +119,64 @@ impl Saved {
     pub fn fit(
         &self,
         (cols, rows): (u16, u16),
-        limits: &Limits,
-        pane: impl Fn(&Role) -> Option<TmuxId>,
-    ) -> Result<Layout, NoFit> {
-        let need = [Direction::Right, Direction::Down].map(|way| least(&self.tree, way, limits));
+        limits: &LayoutLimits,
+        pane: impl Fn(&SavedRole) -> Option<TmuxPaneId>,
+    ) -> Result<LayoutTree, SavedLayoutError> {
+        let need = [LayoutDirection::Right, LayoutDirection::Down]
+            .map(|way| least(&self.tree, way, limits));
         if u32::from(cols) < need[0] || u32::from(rows) < need[1] {
-            return Err(NoFit::TooSmall { window: (cols, rows), need: (need[0], need[1]) });
+            return Err(SavedLayoutError::TooSmall {
+                window: (cols, rows),
+                need: (need[0], need[1]),
+            });
         }
         let root = build(&self.tree, (cols, rows), limits, &pane).at(0, 0);
-        Layout::new(root).map_err(|_| {
+        LayoutTree::new(root).map_err(|_| {
             let all = self.roles();
             let twice = all.iter().enumerate().find(|(at, role)| {
                 let id = pane(role);
                 id.is_some() && all[..*at].iter().any(|other| pane(other) == id)
             });
-            NoFit::Twice(twice.map_or(Role::Main, |(_, role)| (*role).clone()))
+            SavedLayoutError::DuplicateRole(
+                twice.map_or(SavedRole::Main, |(_, role)| (*role).clone()),
+            )
         })
     }
 }
 
-fn describe(cell: &Cell, along: Direction, role: &impl Fn(TmuxId) -> Role) -> Node {
-    let shape = match &cell.inside {
-        Inside::Pane(pane) => Shape::Pane(pane.map_or_else(|| Role::Titled(String::new()), role)),
-        Inside::Cells(direction, cells) => {
+fn describe(
+    cell: &LayoutCell,
+    along: LayoutDirection,
+    role: &impl Fn(TmuxPaneId) -> SavedRole,
+) -> SavedNode {
+    let shape = match &cell.content {
+        CellContent::Pane(pane) => {
+            SavedNodeKind::Pane(pane.map_or_else(|| SavedRole::Titled(String::new()), role))
+        }
+        CellContent::Cells(direction, cells) => {
             let parts = cells.iter().map(|cell| describe(cell, *direction, role)).collect();
-            Shape::Parts(*direction, parts)
+            SavedNodeKind::Parts(*direction, parts)
         }
     };
-    Node { size: cell.size(along), shape }
+    SavedNode { size: cell.size(along), kind: shape }
 }
 
-fn roles(node: &Node) -> Vec<&Role> {
-    match &node.shape {
-        Shape::Pane(role) => vec![role],
-        Shape::Parts(_, parts) => parts.iter().flat_map(roles).collect(),
+fn roles(node: &SavedNode) -> Vec<&SavedRole> {
+    match &node.kind {
+        SavedNodeKind::Pane(role) => vec![role],
+        SavedNodeKind::Parts(_, parts) => parts.iter().flat_map(roles).collect(),
     }
 }
 
 /// The least size of a part in a direction.
-fn least(node: &Node, way: Direction, limits: &Limits) -> u32 {
-    match &node.shape {
-        Shape::Pane(role) => u32::from(match (way, role) {
-            (Direction::Down, _) => limits.min_height,
-            (Direction::Right, Role::Main) => limits.main_pane_min_width,
-            (Direction::Right, Role::Titled(_)) => limits.agent_pane_min_width,
+fn least(node: &SavedNode, way: LayoutDirection, limits: &LayoutLimits) -> u32 {
+    match &node.kind {
+        SavedNodeKind::Pane(role) => u32::from(match (way, role) {
+            (LayoutDirection::Down, _) => limits.min_height,
+            (LayoutDirection::Right, SavedRole::Main) => limits.main_pane_min_width,
+            (LayoutDirection::Right, SavedRole::Titled(_)) => limits.agent_pane_min_width,
         }),
-        Shape::Parts(own, parts) => {
+        SavedNodeKind::Parts(own, parts) => {
             let each = parts.iter().map(|part| least(part, way, limits));
             if *own == way {
                 each.map(|size| size + 1).sum::<u32>().saturating_sub(1)
@@ -171,16 +188,16 @@ fn least(node: &Node, way: Direction, limits: &Limits) -> u32 {
 }
 
 fn build(
-    node: &Node,
+    node: &SavedNode,
     (width, height): (u16, u16),
-    limits: &Limits,
-    pane: &impl Fn(&Role) -> Option<TmuxId>,
-) -> Cell {
-    let (direction, parts) = match &node.shape {
-        Shape::Pane(role) => return Cell::pane(pane(role), width, height),
-        Shape::Parts(direction, parts) => (*direction, parts),
+    limits: &LayoutLimits,
+    pane: &impl Fn(&SavedRole) -> Option<TmuxPaneId>,
+) -> LayoutCell {
+    let (direction, parts) = match &node.kind {
+        SavedNodeKind::Pane(role) => return LayoutCell::pane(pane(role), width, height),
+        SavedNodeKind::Parts(direction, parts) => (*direction, parts),
     };
-    let all = if direction == Direction::Right { width } else { height };
+    let all = if direction == LayoutDirection::Right { width } else { height };
     let wishes: Vec<_> = parts
         .iter()
         .map(|part| (u32::from(part.size.max(1)), least(part, direction, limits)))
@@ -190,11 +207,11 @@ fn build(
     let cells = parts.iter().zip(sizes).map(|(part, size)| {
         let size = u16::try_from(size).unwrap_or(u16::MAX);
         match direction {
-            Direction::Right => build(part, (size, height), limits, pane),
-            Direction::Down => build(part, (width, size), limits, pane),
+            LayoutDirection::Right => build(part, (size, height), limits, pane),
+            LayoutDirection::Down => build(part, (width, size), limits, pane),
         }
     });
-    Cell::chain(direction, cells.collect())
+    LayoutCell::chain(direction, cells.collect())
 }
 
 /// Divides room among parts in proportion to their weights, none below its least; there is room for those.
@@ -230,54 +247,56 @@ fn share(left: u64, weight: u64, wishes: &[(u32, u32)], sizes: &[Option<u32>]) -
     wishes.iter().zip(sizes).map(&mut size).collect()
 }
 
-impl TryFrom<Raw> for Node {
+impl TryFrom<RawSavedNode> for SavedNode {
     type Error = String;
 
-    fn try_from(raw: Raw) -> Result<Self, String> {
+    fn try_from(raw: RawSavedNode) -> Result<Self, String> {
         let shape = match (raw.pane, raw.row, raw.column) {
-            (Some(role), None, None) => Shape::Pane(role.into()),
-            (None, Some(parts), None) => Shape::Parts(Direction::Right, parts),
-            (None, None, Some(parts)) => Shape::Parts(Direction::Down, parts),
+            (Some(role), None, None) => SavedNodeKind::Pane(role.into()),
+            (None, Some(parts), None) => SavedNodeKind::Parts(LayoutDirection::Right, parts),
+            (None, None, Some(parts)) => SavedNodeKind::Parts(LayoutDirection::Down, parts),
             _ => return Err("a part of a layout is one of `pane`, `row` and `column`".into()),
         };
-        let node = Self { size: raw.size, shape };
-        match &node.shape {
-            Shape::Parts(_, parts) if parts.len() < 2 => {
+        let node = Self { size: raw.size, kind: shape };
+        match &node.kind {
+            SavedNodeKind::Parts(_, parts) if parts.len() < 2 => {
                 Err("a row or column has at least two parts".into())
             }
-            Shape::Parts(..) if depth(&node) > DEEPEST => {
+            SavedNodeKind::Parts(..) if depth(&node) > DEEPEST => {
                 Err(format!("a layout goes at most {DEEPEST} deep"))
             }
-            Shape::Parts(..) | Shape::Pane(_) => Ok(node),
+            SavedNodeKind::Parts(..) | SavedNodeKind::Pane(_) => Ok(node),
         }
     }
 }
 
-fn depth(node: &Node) -> usize {
-    match &node.shape {
-        Shape::Pane(_) => 0,
-        Shape::Parts(_, parts) => 1 + parts.iter().map(depth).max().unwrap_or(0),
+fn depth(node: &SavedNode) -> usize {
+    match &node.kind {
+        SavedNodeKind::Pane(_) => 0,
+        SavedNodeKind::Parts(_, parts) => 1 + parts.iter().map(depth).max().unwrap_or(0),
     }
 }
 
-impl From<Node> for Raw {
-    fn from(node: Node) -> Self {
+impl From<SavedNode> for RawSavedNode {
+    fn from(node: SavedNode) -> Self {
         let raw = Self { size: node.size, ..Self::default() };
-        match node.shape {
-            Shape::Pane(role) => Self { pane: Some(role.to_string()), ..raw },
-            Shape::Parts(Direction::Right, parts) => Self { row: Some(parts), ..raw },
-            Shape::Parts(Direction::Down, parts) => Self { column: Some(parts), ..raw },
+        match node.kind {
+            SavedNodeKind::Pane(role) => Self { pane: Some(role.to_string()), ..raw },
+            SavedNodeKind::Parts(LayoutDirection::Right, parts) => Self { row: Some(parts), ..raw },
+            SavedNodeKind::Parts(LayoutDirection::Down, parts) => {
+                Self { column: Some(parts), ..raw }
+            }
         }
     }
 }
 
-impl From<String> for Role {
+impl From<String> for SavedRole {
     fn from(text: String) -> Self {
         if text == "main" { Self::Main } else { Self::Titled(text) }
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for SavedRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Main => f.write_str("main"),
@@ -286,13 +305,13 @@ impl fmt::Display for Role {
     }
 }
 
-impl fmt::Display for NoFit {
+impl fmt::Display for SavedLayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooSmall { window: (cols, rows), need: (wide, high) } => {
                 write!(f, "the layout needs {wide}x{high}; the window is {cols}x{rows}")
             }
-            Self::Twice(role) => write!(f, "the pane `{role}` is in the layout twice"),
+            Self::DuplicateRole(role) => write!(f, "the pane `{role}` is in the layout twice"),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::cell::{Cell, Direction, Inside, TmuxId};
+use super::cell::{CellContent, LayoutCell, LayoutDirection, TmuxPaneId};
 
 /// The largest size of anything in tmux.
 const TMUX_MAXIMUM: u32 = 10_000;
@@ -19,11 +19,11 @@ const DEEPEST: usize = 64;
 
 /// A whole window's cells: sound, at the top left, no pane twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout(Cell);
+pub struct LayoutTree(LayoutCell);
 
 /// Why a text is no layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadLayout {
+pub enum LayoutParseError {
     /// It is not written like one, from this byte on.
     Syntax(usize),
     /// Its sum is another.
@@ -34,30 +34,30 @@ pub enum BadLayout {
         found: u16,
     },
     /// Its cells do not fill it, or overlap.
-    Unsound,
+    Inconsistent,
     /// A pane is in it twice.
-    Twice(TmuxId),
+    DuplicatePane(TmuxPaneId),
 }
 
-impl Layout {
+impl LayoutTree {
     /// Takes a tree that fills a window.
     ///
     /// # Errors
     /// When the cells do not fit together or a pane is there twice.
-    pub fn new(root: Cell) -> Result<Self, BadLayout> {
-        if (root.left, root.top) != (0, 0) || !root.is_sound() {
-            return Err(BadLayout::Unsound);
+    pub fn new(root: LayoutCell) -> Result<Self, LayoutParseError> {
+        if (root.left, root.top) != (0, 0) || !root.is_consistent() {
+            return Err(LayoutParseError::Inconsistent);
         }
         let mut seen = BTreeSet::new();
         match root.panes().into_iter().flatten().find(|pane| !seen.insert(*pane)) {
-            Some(pane) => Err(BadLayout::Twice(pane)),
+            Some(pane) => Err(LayoutParseError::DuplicatePane(pane)),
             None => Ok(Self(root)),
         }
     }
 
     /// Its tree.
     #[must_use]
-    pub fn root(&self) -> &Cell {
+    pub fn root(&self) -> &LayoutCell {
         &self.0
     }
 }
@@ -67,12 +67,12 @@ fn checksum(text: &str) -> u16 {
     text.bytes().fold(0, |sum: u16, byte| sum.rotate_right(1).wrapping_add(u16::from(byte)))
 }
 
-fn write(cell: &Cell, to: &mut String) -> fmt::Result {
+fn write(cell: &LayoutCell, to: &mut String) -> fmt::Result {
     write!(to, "{}x{},{},{}", cell.width, cell.height, cell.left, cell.top)?;
-    let (direction, cells) = match &cell.inside {
-        Inside::Pane(None) => return Ok(()),
-        Inside::Pane(Some(TmuxId(id))) => return write!(to, ",{id}"),
-        Inside::Cells(direction, cells) => (direction, cells),
+    let (direction, cells) = match &cell.content {
+        CellContent::Pane(None) => return Ok(()),
+        CellContent::Pane(Some(TmuxPaneId(id))) => return write!(to, ",{id}"),
+        CellContent::Cells(direction, cells) => (direction, cells),
     };
     let (open, close) = brackets(*direction);
     for (at, cell) in cells.iter().enumerate() {
@@ -83,20 +83,20 @@ fn write(cell: &Cell, to: &mut String) -> fmt::Result {
     Ok(())
 }
 
-fn brackets(direction: Direction) -> (char, char) {
+fn brackets(direction: LayoutDirection) -> (char, char) {
     match direction {
-        Direction::Right => ('{', '}'),
-        Direction::Down => ('[', ']'),
+        LayoutDirection::Right => ('{', '}'),
+        LayoutDirection::Down => ('[', ']'),
     }
 }
 
 /// Reads a layout from left to right; `None` is a mistake where it stands.
-struct Reader<'a> {
+struct LayoutReader<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl LayoutReader<'_> {
     fn eat(&mut self, byte: u8) -> Option<()> {
         let here = self.text.get(self.at) == Some(&byte);
         self.at += usize::from(here);
@@ -116,7 +116,7 @@ impl Reader<'_> {
         u16::try_from(size).ok()
     }
 
-    fn cell(&mut self, depth: usize) -> Option<Cell> {
+    fn cell(&mut self, depth: usize) -> Option<LayoutCell> {
         let width = self.size()?;
         self.eat(b'x')?;
         let height = self.size()?;
@@ -125,25 +125,25 @@ impl Reader<'_> {
         self.eat(b',')?;
         let top = self.size()?;
         let inside = match self.text.get(self.at) {
-            Some(b'{') => self.cells(Direction::Right, depth)?,
-            Some(b'[') => self.cells(Direction::Down, depth)?,
-            _ => Inside::Pane(self.id()),
+            Some(b'{') => self.cells(LayoutDirection::Right, depth)?,
+            Some(b'[') => self.cells(LayoutDirection::Down, depth)?,
+            _ => CellContent::Pane(self.id()),
         };
-        Some(Cell { width, height, left, top, inside })
+        Some(LayoutCell { width, height, left, top, content: inside })
     }
 
     /// The id behind a pane. What follows a comma may be the next cell instead, and then has an `x`.
-    fn id(&mut self) -> Option<TmuxId> {
+    fn id(&mut self) -> Option<TmuxPaneId> {
         let start = self.at;
         let id = self.eat(b',').and_then(|()| self.number());
         if id.is_none() || self.text.get(self.at) == Some(&b'x') {
             self.at = start;
             return None;
         }
-        id.map(TmuxId)
+        id.map(TmuxPaneId)
     }
 
-    fn cells(&mut self, direction: Direction, depth: usize) -> Option<Inside> {
+    fn cells(&mut self, direction: LayoutDirection, depth: usize) -> Option<CellContent> {
         self.at += 1;
         if depth == DEEPEST {
             return None;
@@ -154,28 +154,29 @@ impl Reader<'_> {
         }
         let (_, close) = brackets(direction);
         self.eat(u8::try_from(close).ok()?)?;
-        Some(Inside::Cells(direction, cells))
+        Some(CellContent::Cells(direction, cells))
     }
 }
 
-impl FromStr for Layout {
-    type Err = BadLayout;
+impl FromStr for LayoutTree {
+    type Err = LayoutParseError;
 
-    fn from_str(text: &str) -> Result<Self, BadLayout> {
-        let (sum, body) = text.split_once(',').ok_or(BadLayout::Syntax(0))?;
+    fn from_str(text: &str) -> Result<Self, LayoutParseError> {
+        let (sum, body) = text.split_once(',').ok_or(LayoutParseError::Syntax(0))?;
         let hex = sum.len() == 4 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let said = u16::from_str_radix(sum, 16).ok().filter(|_| hex).ok_or(BadLayout::Syntax(0))?;
+        let said =
+            u16::from_str_radix(sum, 16).ok().filter(|_| hex).ok_or(LayoutParseError::Syntax(0))?;
         let found = checksum(body);
         if said != found {
-            return Err(BadLayout::Checksum { said, found });
+            return Err(LayoutParseError::Checksum { said, found });
         }
-        let mut reader = Reader { text: body.as_bytes(), at: 0 };
+        let mut reader = LayoutReader { text: body.as_bytes(), at: 0 };
         let root = reader.cell(0).filter(|_| reader.at == body.len());
-        Self::new(root.ok_or(BadLayout::Syntax(sum.len() + 1 + reader.at))?)
+        Self::new(root.ok_or(LayoutParseError::Syntax(sum.len() + 1 + reader.at))?)
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for LayoutTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut body = String::new();
         write(&self.0, &mut body)?;
@@ -183,27 +184,27 @@ impl fmt::Display for Layout {
     }
 }
 
-impl Serialize for Layout {
+impl Serialize for LayoutTree {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Layout {
+impl<'de> Deserialize<'de> for LayoutTree {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(de::Error::custom)
     }
 }
 
-impl fmt::Display for BadLayout {
+impl fmt::Display for LayoutParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax(at) => write!(f, "this is no tmux layout, from byte {at} on"),
             Self::Checksum { said, found } => {
                 write!(f, "the layout names the sum {said:04x} and has {found:04x}")
             }
-            Self::Unsound => f.write_str("the cells of the layout do not fill it"),
-            Self::Twice(pane) => write!(f, "the pane {pane} is in the layout twice"),
+            Self::Inconsistent => f.write_str("the cells of the layout do not fill it"),
+            Self::DuplicatePane(pane) => write!(f, "the pane {pane} is in the layout twice"),
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use super::cell::{Cell, Direction, Misfit, TmuxId};
-use super::text::{BadLayout, Layout};
+use super::cell::{LayoutCell, LayoutDirection, LayoutError, TmuxPaneId};
+use super::text::{LayoutParseError, LayoutTree};
 
 /// A window, as `#{window_layout}`, `#{pane_id}` of the active pane and `#{window_zoomed_flag}` tell it.
 ///
 /// tmux tells the layout of a zoomed window as it is without the zoom, which is what plans are made on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
-    layout: Layout,
+pub struct LayoutWindow {
+    layout: LayoutTree,
     /// The pane that has the focus within the window.
-    pub active: Option<TmuxId>,
+    pub active: Option<TmuxPaneId>,
     /// Whether that pane covers the others.
     pub zoomed: bool,
     /// Whether `pane-border-status` is on, which takes a line from the outer panes.
@@ -21,9 +21,9 @@ pub struct Window {
 
 /// One pane of a window: where it is and how large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct LayoutTile {
     /// The pane; none where it is still to be made.
-    pub pane: Option<TmuxId>,
+    pub pane: Option<TmuxPaneId>,
     /// The leftmost column.
     pub left: u16,
     /// The topmost row.
@@ -37,30 +37,30 @@ pub struct Tile {
 /// One thing to ask of tmux. Several belong into one command line: programs then see only the last size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum LayoutStep {
     /// `split-window -d -h|-v -t target [-l size]`; the new pane comes behind its target in tmux's list.
     Split {
         /// The pane to split.
-        target: TmuxId,
+        target: TmuxPaneId,
         /// Where the new one goes.
-        direction: Direction,
+        direction: LayoutDirection,
         /// Its size; half without one.
         size: Option<u16>,
     },
     /// `kill-pane -t pane`.
-    Close(TmuxId),
+    Close(TmuxPaneId),
     /// `swap-pane -d -s a -t b`: both keep their programs and change places, in the list too.
-    Swap(TmuxId, TmuxId),
+    Swap(TmuxPaneId, TmuxPaneId),
     /// `select-layout`, with this text.
-    Arrange(Layout),
+    Arrange(LayoutTree),
     /// `resize-pane -Z -t pane`: tmux ends a zoom with every change, so it is made again.
-    Zoom(TmuxId),
+    Zoom(TmuxPaneId),
 }
 
-impl Window {
+impl LayoutWindow {
     /// A window with this layout, neither zoomed nor titled.
     #[must_use]
-    pub fn new(layout: Layout, active: Option<TmuxId>) -> Self {
+    pub fn new(layout: LayoutTree, active: Option<TmuxPaneId>) -> Self {
         Self { layout, active, zoomed: false, titled: false }
     }
 
@@ -68,19 +68,19 @@ impl Window {
     ///
     /// # Errors
     /// When it is none.
-    pub fn parse(layout: &str, active: Option<TmuxId>) -> Result<Self, BadLayout> {
+    pub fn parse(layout: &str, active: Option<TmuxPaneId>) -> Result<Self, LayoutParseError> {
         Ok(Self::new(layout.parse()?, active))
     }
 
     /// Its layout.
     #[must_use]
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &LayoutTree {
         &self.layout
     }
 
     /// The cell that is the whole window.
     #[must_use]
-    pub fn root(&self) -> &Cell {
+    pub fn root(&self) -> &LayoutCell {
         self.layout.root()
     }
 
@@ -98,14 +98,14 @@ impl Window {
 
     /// The panes, in tmux's order.
     #[must_use]
-    pub fn panes(&self) -> Vec<TmuxId> {
+    pub fn panes(&self) -> Vec<TmuxPaneId> {
         self.root().panes().into_iter().flatten().collect()
     }
 
     /// The panes with their places, in tmux's order.
     #[must_use]
-    pub fn tiles(&self) -> Vec<Tile> {
-        let tile = |leaf: &Cell| Tile {
+    pub fn tiles(&self) -> Vec<LayoutTile> {
+        let tile = |leaf: &LayoutCell| LayoutTile {
             pane: leaf.id(),
             left: leaf.left,
             top: leaf.top,
@@ -121,11 +121,11 @@ impl Window {
     /// When there is no such pane, or no room in it.
     pub fn split(
         &self,
-        target: TmuxId,
-        direction: Direction,
+        target: TmuxPaneId,
+        direction: LayoutDirection,
         size: Option<u16>,
-        new: Option<TmuxId>,
-    ) -> Result<Self, Misfit> {
+        new: Option<TmuxPaneId>,
+    ) -> Result<Self, LayoutError> {
         self.changed(|root| root.split(target, direction, size, new))
     }
 
@@ -133,7 +133,7 @@ impl Window {
     ///
     /// # Errors
     /// When there is no such pane, or no other.
-    pub fn close(&self, pane: TmuxId) -> Result<Self, Misfit> {
+    pub fn close(&self, pane: TmuxPaneId) -> Result<Self, LayoutError> {
         let mut after = self.changed(|root| root.close(pane))?;
         after.active = after.active.filter(|active| *active != pane);
         Ok(after)
@@ -154,14 +154,16 @@ impl Window {
     ///
     /// # Errors
     /// When tmux would refuse the step.
-    pub fn step(&self, step: &Step, new: Option<TmuxId>) -> Result<Self, Misfit> {
+    pub fn step(&self, step: &LayoutStep, new: Option<TmuxPaneId>) -> Result<Self, LayoutError> {
         match step {
-            Step::Split { target, direction, size } => self.split(*target, *direction, *size, new),
-            Step::Close(pane) => self.close(*pane),
-            Step::Swap(a, b) => self.swapped(*a, *b),
-            Step::Arrange(layout) => self.arranged(layout),
-            Step::Zoom(pane) => {
-                self.root().find(*pane).ok_or(Misfit::NoPane(*pane))?;
+            LayoutStep::Split { target, direction, size } => {
+                self.split(*target, *direction, *size, new)
+            }
+            LayoutStep::Close(pane) => self.close(*pane),
+            LayoutStep::Swap(a, b) => self.swapped(*a, *b),
+            LayoutStep::Arrange(layout) => self.arranged(layout),
+            LayoutStep::Zoom(pane) => {
+                self.root().find(*pane).ok_or(LayoutError::NoPane(*pane))?;
                 Ok(Self { active: Some(*pane), zoomed: true, ..self.clone() })
             }
         }
@@ -171,20 +173,20 @@ impl Window {
     ///
     /// # Errors
     /// When tmux would refuse one of them.
-    pub fn apply(&self, steps: &[Step], mut next: TmuxId) -> Result<Self, Misfit> {
+    pub fn apply(&self, steps: &[LayoutStep], mut next: TmuxPaneId) -> Result<Self, LayoutError> {
         let mut window = self.clone();
         for step in steps {
             window = window.step(step, Some(next))?;
-            next.0 += u32::from(matches!(step, Step::Split { .. }));
+            next.0 += u32::from(matches!(step, LayoutStep::Split { .. }));
         }
         Ok(window)
     }
 
-    fn arranged(&self, layout: &Layout) -> Result<Self, Misfit> {
+    fn arranged(&self, layout: &LayoutTree) -> Result<Self, LayoutError> {
         let mut root = layout.root().clone();
         let (cells, panes) = (root.leaves().len(), self.root().panes());
         if cells != panes.len() {
-            return Err(Misfit::Count(cells, panes.len()));
+            return Err(LayoutError::WrongPaneCount(cells, panes.len()));
         }
         self.changed(|own| {
             root.assign(&mut panes.into_iter());
@@ -193,9 +195,9 @@ impl Window {
         })
     }
 
-    fn swapped(&self, a: TmuxId, b: TmuxId) -> Result<Self, Misfit> {
+    fn swapped(&self, a: TmuxPaneId, b: TmuxPaneId) -> Result<Self, LayoutError> {
         for pane in [a, b] {
-            self.root().find(pane).ok_or(Misfit::NoPane(pane))?;
+            self.root().find(pane).ok_or(LayoutError::NoPane(pane))?;
         }
         let swap = |pane| match pane {
             Some(pane) if pane == a => Some(b),
@@ -212,26 +214,27 @@ impl Window {
     /// The window with another tree. Like every change in tmux it ends a zoom.
     fn changed(
         &self,
-        change: impl FnOnce(&mut Cell) -> Result<(), Misfit>,
-    ) -> Result<Self, Misfit> {
+        change: impl FnOnce(&mut LayoutCell) -> Result<(), LayoutError>,
+    ) -> Result<Self, LayoutError> {
         let mut root = self.root().clone();
         change(&mut root)?;
         root.place(0, 0);
-        let layout = Layout::new(root).map_err(|_| Misfit::Unsound)?;
+        let layout = LayoutTree::new(root).map_err(|_| LayoutError::Inconsistent)?;
         Ok(Self { layout, zoomed: false, ..self.clone() })
     }
 }
 
 /// The swaps that bring panes from one order into another; panes that are in only one of the two stay.
 #[must_use]
-pub fn reorder(from: &[TmuxId], to: &[TmuxId]) -> Vec<Step> {
-    let mut order: Vec<TmuxId> = from.iter().copied().filter(|pane| to.contains(pane)).collect();
+pub fn reorder(from: &[TmuxPaneId], to: &[TmuxPaneId]) -> Vec<LayoutStep> {
+    let mut order: Vec<TmuxPaneId> =
+        from.iter().copied().filter(|pane| to.contains(pane)).collect();
     let wanted = to.iter().copied().filter(|pane| from.contains(pane));
     let mut steps = Vec::new();
     for (at, pane) in wanted.enumerate() {
         let Some(now) = order.iter().position(|it| *it == pane) else { continue };
         if now != at {
-            steps.push(Step::Swap(order[at], pane));
+            steps.push(LayoutStep::Swap(order[at], pane));
             order.swap(at, now);
         }
     }

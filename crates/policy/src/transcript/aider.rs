@@ -1,12 +1,12 @@
 //! aider's chat history: Markdown, where what a person said is a heading of the fourth level and what the program
 //! itself said is quoted.
 
-use super::{Answer, Story};
+use super::{TranscriptAnswer, TranscriptSummary};
 
 /// A session's first line.
 const BEGINS: &str = "# aider chat started at ";
 
-pub(super) fn read(text: &str) -> Story {
+pub(super) fn read(text: &str) -> TranscriptSummary {
     let mut answer: Vec<&str> = Vec::new();
     let mut last = None;
     let mut is_code = false;
@@ -31,8 +31,8 @@ pub(super) fn read(text: &str) -> Story {
         last = Some(text);
         is_unanswered = false;
     }
-    let answer = last.map(|text| Answer { text, at: None });
-    Story { answer, is_unanswered, ..Story::default() }
+    let answer = last.map(|text| TranscriptAnswer { text, at: None });
+    TranscriptSummary { answer, is_unanswered, ..TranscriptSummary::default() }
 }
 
 /// The lines as one text, if they say anything.
@@ -44,11 +44,11 @@ fn joined(lines: &[&str]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, read};
+    use super::super::{TranscriptFormat, read};
 
     #[track_caller]
     fn check(text: &str, answer: Option<&str>) {
-        let story = read(Kind::Aider, text);
+        let story = read(TranscriptFormat::Aider, text);
         assert_eq!(story.answer.as_ref().map(|answer| answer.text.as_str()), answer);
     }
 
@@ -63,8 +63,11 @@ mod tests {
 
     #[test]
     fn a_prompt_after_the_last_answer_has_none_yet() {
-        assert!(read(Kind::Aider, &format!("{ONE}\n#### again  \n")).is_unanswered);
-        assert!(!read(Kind::Aider, &format!("{ONE}\n#### again  \n\nSecond.\n")).is_unanswered);
+        assert!(read(TranscriptFormat::Aider, &format!("{ONE}\n#### again  \n")).is_unanswered);
+        assert!(
+            !read(TranscriptFormat::Aider, &format!("{ONE}\n#### again  \n\nSecond.\n"))
+                .is_unanswered
+        );
     }
 
     #[test]

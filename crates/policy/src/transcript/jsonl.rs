@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Answer, Story, moment, words};
+use super::{TranscriptAnswer, TranscriptSummary, message_text, parse_time};
 
 /// Reads line after line; half a line at either end is passed over. A text that is one JSON document is one
 /// line.
-pub(super) fn read(text: &str, take: fn(&mut Story, &Value)) -> Story {
-    let mut story = Story::default();
+pub(super) fn read(text: &str, take: fn(&mut TranscriptSummary, &Value)) -> TranscriptSummary {
+    let mut story = TranscriptSummary::default();
     if let Ok(whole) = serde_json::from_str::<Value>(text) {
         take(&mut story, &whole);
         return story;
@@ -20,77 +20,77 @@ pub(super) fn read(text: &str, take: fn(&mut Story, &Value)) -> Story {
     story
 }
 
-fn note(place: &mut Option<String>, value: &Value) {
+fn set_text(place: &mut Option<String>, value: &Value) {
     if let Some(text) = value.as_str() {
         *place = Some(text.to_owned());
     }
 }
 
-fn say(story: &mut Story, content: &Value, at: &Value) {
-    if let Some(text) = words(content) {
-        story.answer = Some(Answer { text, at: moment(at) });
+fn set_answer(story: &mut TranscriptSummary, content: &Value, at: &Value) {
+    if let Some(text) = message_text(content) {
+        story.answer = Some(TranscriptAnswer { text, at: parse_time(at) });
     }
 }
 
-pub(super) fn codex(story: &mut Story, line: &Value) {
+pub(super) fn codex(story: &mut TranscriptSummary, line: &Value) {
     let payload = &line["payload"];
     match (line["type"].as_str(), payload["type"].as_str()) {
         (Some("session_meta"), _) => {
-            note(&mut story.session, &payload["id"]);
-            note(&mut story.cwd, &payload["cwd"]);
+            set_text(&mut story.session, &payload["id"]);
+            set_text(&mut story.cwd, &payload["cwd"]);
         }
-        (Some("turn_context"), _) => note(&mut story.cwd, &payload["cwd"]),
+        (Some("turn_context"), _) => set_text(&mut story.cwd, &payload["cwd"]),
         (Some("response_item"), Some("message")) if payload["role"] == "assistant" => {
-            say(story, &payload["content"], &line["timestamp"]);
+            set_answer(story, &payload["content"], &line["timestamp"]);
         }
         (Some("event_msg"), Some("task_complete")) => {
-            say(story, &payload["last_agent_message"], &line["timestamp"]);
+            set_answer(story, &payload["last_agent_message"], &line["timestamp"]);
         }
         _ => {}
     }
 }
 
 /// One message may come as several lines of the same id, each with some of its parts.
-pub(super) fn claude(story: &mut Story, line: &Value) {
+pub(super) fn claude(story: &mut TranscriptSummary, line: &Value) {
     if line["isSidechain"] == true {
         return;
     }
-    note(&mut story.session, &line["sessionId"]);
-    note(&mut story.cwd, &line["cwd"]);
+    set_text(&mut story.session, &line["sessionId"]);
+    set_text(&mut story.cwd, &line["cwd"]);
     if line["type"] != "assistant" {
         return;
     }
-    say(story, &line["message"]["content"], &line["timestamp"]);
+    set_answer(story, &line["message"]["content"], &line["timestamp"]);
 }
 
 /// A message may be written again with the same id; the last one counts. `$set` lines change the whole.
-pub(super) fn gemini(story: &mut Story, line: &Value) {
-    note(&mut story.session, &line["sessionId"]);
+pub(super) fn gemini(story: &mut TranscriptSummary, line: &Value) {
+    set_text(&mut story.session, &line["sessionId"]);
     let lists = [&line["messages"], &line["$set"]["messages"]];
     for message in lists.into_iter().filter_map(Value::as_array).flatten() {
         gemini(story, message);
     }
     if line["type"] == "gemini" {
-        say(story, &line["content"], &line["timestamp"]);
+        set_answer(story, &line["content"], &line["timestamp"]);
     }
 }
 
-pub(super) fn qwen(story: &mut Story, line: &Value) {
-    note(&mut story.session, &line["sessionId"]);
-    note(&mut story.cwd, &line["cwd"]);
+pub(super) fn qwen(story: &mut TranscriptSummary, line: &Value) {
+    set_text(&mut story.session, &line["sessionId"]);
+    set_text(&mut story.cwd, &line["cwd"]);
     if line["type"] == "assistant" {
-        say(story, &line["message"]["parts"], &line["timestamp"]);
+        set_answer(story, &line["message"]["parts"], &line["timestamp"]);
     }
 }
 
-pub(super) fn pi(story: &mut Story, line: &Value) {
+pub(super) fn pi(story: &mut TranscriptSummary, line: &Value) {
     match line["type"].as_str() {
         Some("session") => {
-            note(&mut story.session, &line["id"]);
-            note(&mut story.cwd, &line["cwd"]);
+            set_text(&mut story.session, &line["id"]);
+            set_text(&mut story.cwd, &line["cwd"]);
         }
         Some("message") if line["message"]["role"] == "assistant" => {
-            say(story, &line["message"]["content"], &line["timestamp"]);
+            set_answer(story, &line["message"]["content"], &line["timestamp"]);
         }
         _ => {}
     }
@@ -98,12 +98,12 @@ pub(super) fn pi(story: &mut Story, line: &Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, read};
+    use super::super::{TranscriptFormat, read};
     use paned_model::Time;
     use proptest::prelude::*;
 
     #[track_caller]
-    fn check(kind: Kind, text: &str, answer: &str, cwd: Option<&str>) {
+    fn check(kind: TranscriptFormat, text: &str, answer: &str, cwd: Option<&str>) {
         let story = read(kind, text);
         assert_eq!(story.answer.as_ref().map(|answer| answer.text.as_str()), Some(answer));
         assert_eq!(story.cwd.as_deref(), cwd);
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn codex_says_its_last_message() {
-        check(Kind::Codex, CODEX, "Done,\nthe fox", Some("/w/demo"));
-        let story = read(Kind::Codex, CODEX);
+        check(TranscriptFormat::Codex, CODEX, "Done,\nthe fox", Some("/w/demo"));
+        let story = read(TranscriptFormat::Codex, CODEX);
         assert_eq!(story.session.as_deref(), Some("01a1"));
         assert_eq!(story.answer.unwrap().at, Some(Time(1_794_802_412_369).into()));
     }
@@ -141,7 +141,7 @@ mod tests {
             "\n",
             r#"{"type":"assistant","isSidechain":true,"sessionId":"s","cwd":"/w","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"a sub-agent"}]}}"#,
         );
-        check(Kind::Claude, text, "Hello.", Some("/w"));
+        check(TranscriptFormat::Claude, text, "Hello.", Some("/w"));
     }
 
     #[test]
@@ -157,9 +157,9 @@ mod tests {
             "\n",
             r#"{"$set":{"lastUpdated":"2026-11-16T04:15:11.713Z"}}"#,
         );
-        check(Kind::Gemini, lines, "Done, the fox", None);
+        check(TranscriptFormat::Gemini, lines, "Done, the fox", None);
         let whole = r#"{"sessionId":"x","messages":[{"type":"user","content":"q"},{"type":"gemini","content":"an answer"}]}"#;
-        check(Kind::Gemini, whole, "an answer", None);
+        check(TranscriptFormat::Gemini, whole, "an answer", None);
     }
 
     #[test]
@@ -169,13 +169,13 @@ mod tests {
             "\n",
             r#"{"type":"assistant","cwd":"/w","sessionId":"q","message":{"role":"model","parts":[{"text":"hm","thought":true},{"text":"Hello."}]}}"#,
         );
-        check(Kind::Qwen, qwen, "Hello.", Some("/w"));
+        check(TranscriptFormat::Qwen, qwen, "Hello.", Some("/w"));
         let pi = concat!(
             r#"{"type":"session","id":"p","cwd":"/w"}"#,
             "\n",
             r#"{"type":"message","timestamp":"2026-11-16T04:15:11.713Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Hello."}]}}"#,
         );
-        check(Kind::Pi, pi, "Hello.", Some("/w"));
+        check(TranscriptFormat::Pi, pi, "Hello.", Some("/w"));
     }
 
     proptest! {
@@ -184,9 +184,9 @@ mod tests {
         fn a_cut_transcript_gives_an_answer_of_its_own_or_none(from in 0..CODEX.len(), to in 0..CODEX.len(), noise in ".{0,40}") {
             let (from, to) = (from.min(to), from.max(to));
             let cut = format!("{}{noise}", &CODEX[from..to]);
-            let answer = read(Kind::Codex, &cut).answer.map(|answer| answer.text);
+            let answer = read(TranscriptFormat::Codex, &cut).answer.map(|answer| answer.text);
             prop_assert!([None, Some("I begin."), Some("Done,\nthe fox")].contains(&answer.as_deref()));
-            for kind in [Kind::Claude, Kind::Gemini, Kind::Qwen, Kind::Pi, Kind::Aider] {
+            for kind in [TranscriptFormat::Claude, TranscriptFormat::Gemini, TranscriptFormat::Qwen, TranscriptFormat::Pi, TranscriptFormat::Aider] {
                 let _ = read(kind, &cut);
             }
         }

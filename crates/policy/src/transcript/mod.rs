@@ -5,17 +5,17 @@
 //! written. Lines that make no sense are passed over.
 
 mod aider;
-mod cut;
 mod jsonl;
+mod screen_answer;
 
 use paned_model::Time;
 use serde_json::Value;
 
-pub use cut::cut;
+pub use screen_answer::answer_from_screen;
 
 /// How a program writes down what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TranscriptFormat {
     /// A line of JSON for each item, as codex does it.
     Codex,
     /// A line of JSON for each part of a message, as claude does it.
@@ -36,23 +36,23 @@ pub enum Kind {
 
 /// An agent's last answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct TranscriptAnswer {
     /// What it said.
     pub text: String,
     /// When, where that is written down.
-    pub at: Option<Moment>,
+    pub at: Option<TranscriptTime>,
 }
 
 /// When something was said, as a transcript has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct TranscriptTime {
     /// The time that is written.
     pub time: Time,
     /// Whether it is in whole seconds, and so may have been up to a second later.
     pub in_seconds: bool,
 }
 
-impl Moment {
+impl TranscriptTime {
     /// The latest time that it can have been.
     #[must_use]
     pub fn latest(self) -> Time {
@@ -60,7 +60,7 @@ impl Moment {
     }
 }
 
-impl From<Time> for Moment {
+impl From<Time> for TranscriptTime {
     fn from(time: Time) -> Self {
         Self { time, in_seconds: false }
     }
@@ -68,21 +68,21 @@ impl From<Time> for Moment {
 
 /// What a transcript tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Story {
+pub struct TranscriptSummary {
     /// What the program calls the session.
     pub session: Option<String>,
     /// Where it works.
     pub cwd: Option<String>,
     /// The last thing the agent said.
-    pub answer: Option<Answer>,
+    pub answer: Option<TranscriptAnswer>,
     /// Whether a prompt follows that, as far as this is known; where answers have a time it is not needed.
     pub is_unanswered: bool,
 }
 
-impl Kind {
+impl TranscriptFormat {
     /// The kind that a profile names: `jsonl-codex`, `markdown-aider`…
     #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         let all = [
             ("codex", Self::Codex),
             ("claude", Self::Claude),
@@ -106,21 +106,21 @@ impl Kind {
 
 /// Reads a transcript, or what there is of it.
 #[must_use]
-pub fn read(kind: Kind, text: &str) -> Story {
+pub fn read(kind: TranscriptFormat, text: &str) -> TranscriptSummary {
     match kind {
-        Kind::Codex => jsonl::read(text, jsonl::codex),
-        Kind::Claude => jsonl::read(text, jsonl::claude),
-        Kind::Gemini => jsonl::read(text, jsonl::gemini),
-        Kind::Qwen => jsonl::read(text, jsonl::qwen),
-        Kind::Pi => jsonl::read(text, jsonl::pi),
-        Kind::Aider => aider::read(text),
-        Kind::Opencode | Kind::Goose => Story::default(),
+        TranscriptFormat::Codex => jsonl::read(text, jsonl::codex),
+        TranscriptFormat::Claude => jsonl::read(text, jsonl::claude),
+        TranscriptFormat::Gemini => jsonl::read(text, jsonl::gemini),
+        TranscriptFormat::Qwen => jsonl::read(text, jsonl::qwen),
+        TranscriptFormat::Pi => jsonl::read(text, jsonl::pi),
+        TranscriptFormat::Aider => aider::read(text),
+        TranscriptFormat::Opencode | TranscriptFormat::Goose => TranscriptSummary::default(),
     }
 }
 
 /// The text of a message whose content is a text, or a list of parts of which some have a text.
 #[must_use]
-pub fn words(content: &Value) -> Option<String> {
+pub fn message_text(content: &Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
@@ -140,17 +140,17 @@ pub fn words(content: &Value) -> Option<String> {
 
 /// A moment, as text of RFC 3339 or as milliseconds or seconds since 1970.
 #[must_use]
-pub fn moment(value: &Value) -> Option<Moment> {
+pub fn parse_time(value: &Value) -> Option<TranscriptTime> {
     /// The first moment that is milliseconds rather than seconds.
     const MILLIS: u64 = 100_000_000_000;
     match value.as_u64() {
         Some(number) if number < MILLIS => {
-            Some(Moment { time: Time(number * 1000), in_seconds: true })
+            Some(TranscriptTime { time: Time(number * 1000), in_seconds: true })
         }
         Some(number) => Some(Time(number).into()),
         None => {
             let time = serde_json::from_value(value.clone()).ok()?;
-            Some(Moment { time, in_seconds: !value.as_str()?.contains('.') })
+            Some(TranscriptTime { time, in_seconds: !value.as_str()?.contains('.') })
         }
     }
 }
@@ -161,23 +161,26 @@ mod tests {
 
     #[test]
     fn kinds_are_known_by_the_program_in_their_name() {
-        assert_eq!(Kind::named("jsonl-codex"), Some(Kind::Codex));
-        assert_eq!(Kind::named("markdown-aider"), Some(Kind::Aider));
-        assert_eq!(Kind::named("opencode-storage"), Some(Kind::Opencode));
-        assert_eq!(Kind::named("pi"), Some(Kind::Pi));
-        assert_eq!(Kind::named("jsonl-copilot"), None);
+        assert_eq!(TranscriptFormat::from_name("jsonl-codex"), Some(TranscriptFormat::Codex));
+        assert_eq!(TranscriptFormat::from_name("markdown-aider"), Some(TranscriptFormat::Aider));
+        assert_eq!(
+            TranscriptFormat::from_name("opencode-storage"),
+            Some(TranscriptFormat::Opencode)
+        );
+        assert_eq!(TranscriptFormat::from_name("pi"), Some(TranscriptFormat::Pi));
+        assert_eq!(TranscriptFormat::from_name("jsonl-copilot"), None);
     }
 
     #[test]
     fn moments_are_read_however_they_are_written() {
         let time = Time(1_794_802_412_000);
-        let exact = Some(Moment { time, in_seconds: false });
-        assert_eq!(moment(&serde_json::json!("2026-11-16T04:13:32.000Z")), exact);
-        assert_eq!(moment(&serde_json::json!(1_794_802_412_000_u64)), exact);
-        let in_seconds = Some(Moment { time, in_seconds: true });
-        assert_eq!(moment(&serde_json::json!("2026-11-16T04:13:32Z")), in_seconds);
-        assert_eq!(moment(&serde_json::json!(1_794_802_412)), in_seconds);
-        assert_eq!(in_seconds.map(Moment::latest), Some(Time(1_794_802_412_999)));
-        assert_eq!(moment(&serde_json::json!("yesterday")), None);
+        let exact = Some(TranscriptTime { time, in_seconds: false });
+        assert_eq!(parse_time(&serde_json::json!("2026-11-16T04:13:32.000Z")), exact);
+        assert_eq!(parse_time(&serde_json::json!(1_794_802_412_000_u64)), exact);
+        let in_seconds = Some(TranscriptTime { time, in_seconds: true });
+        assert_eq!(parse_time(&serde_json::json!("2026-11-16T04:13:32Z")), in_seconds);
+        assert_eq!(parse_time(&serde_json::json!(1_794_802_412)), in_seconds);
+        assert_eq!(in_seconds.map(TranscriptTime::latest), Some(Time(1_794_802_412_999)));
+        assert_eq!(parse_time(&serde_json::json!("yesterday")), None);
     }
 }

@@ -6,80 +6,83 @@
 //! <state>/panes/<id>/keeper.sock  where the keeper listens, as long as it lives
 //! ```
 
-mod adopt;
 #[cfg(target_os = "linux")]
-mod end;
-mod link;
-mod nursery;
-mod places;
-pub(crate) mod scribe;
+mod force_kill;
+mod fork_server;
+mod keeper_conn;
+mod keeper_link;
+pub(crate) mod pipe_recorder;
+mod recover;
 mod socket_folder;
-mod wire;
+mod state_dir;
 
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use paned_keeper::tape::Reader;
+use paned_keeper::tape::TapeReader;
 use paned_model::PaneId;
-use paned_model::frame::{Birth, FromKeeper, Kill, Survivor, ToKeeper, Welcome};
+use paned_model::frame::{FromKeeper, Kill, SpawnRequest, Survivor, ToKeeper, Welcome};
 use tokio::time::timeout;
 
-use crate::{Boxed, Error, Found, Ground, Link, Order, State, Traces};
-pub use nursery::Nursery;
-pub use places::Places;
+use crate::{
+    Backend, BoxedFuture, Error, PaneHandle, ProcessFingerprint, RecoveredPane, RecoveredState,
+    SpawnSpec,
+};
+pub use fork_server::ForkServer;
+pub use keeper_conn::Wire;
 pub use socket_folder::SocketFolder;
-pub use wire::Wire;
+pub use state_dir::StateDir;
 
 /// How long a keeper may take to come to life.
-const BIRTH: Duration = Duration::from_secs(10);
+const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Native panes in one state folder.
 #[derive(Debug)]
-pub struct Native {
-    places: Places,
-    nursery: Nursery,
+pub struct NativeBackend {
+    state_dir: StateDir,
+    fork_server: ForkServer,
     /// A keeper that waits for its pane: forking the next one while the last pane starts takes the fork
     /// off the way. It ends by itself when we do.
     spare: Mutex<Option<Wire>>,
 }
 
-impl Native {
+impl NativeBackend {
     /// Panes in this state folder, with keepers from this nursery.
     #[must_use]
-    pub fn new(state: PathBuf, nursery: Nursery) -> Self {
-        Self { places: Places::new(&state), nursery, spare: Mutex::default() }
+    pub fn new(state: PathBuf, fork_server: ForkServer) -> Self {
+        Self { state_dir: StateDir::new(&state), fork_server, spare: Mutex::default() }
     }
 
-    async fn start(&self, order: Order) -> Result<Link, Error> {
+    async fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
         let id = order.id.clone();
-        let born = match self.places.make(&id, &order.record) {
+        let born = match self.state_dir.make(&id, &order.record) {
             // Its folder is another pane's.
-            Err(error @ Error::Taken(_)) => return Err(error),
+            Err(error @ Error::NameTaken(_)) => return Err(error),
             Err(error) => Err(error),
             Ok(()) => self.try_start(order).await,
         };
         if born.is_err()
-            && let Err(error) = self.places.remove(&id).await
+            && let Err(error) = self.state_dir.remove(&id).await
         {
             tracing::warn!(pane = %id, %error, "what is left of a pane that was refused stays");
         }
-        *self.spare() = self.wire().ok();
+        *self.spare() = self.new_keeper().ok();
         born
     }
 
-    async fn try_start(&self, order: Order) -> Result<Link, Error> {
-        let tape = self.places.tape(&order.id);
+    async fn try_start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
+        let tape = self.state_dir.tape(&order.id);
         let spare = self.spare().take();
         let wire = match spare {
             Some(wire) => wire,
-            None => self.wire()?,
+            None => self.new_keeper()?,
         };
-        let born = self.bear(order.clone(), wire).await;
+        let born = self.spawn_on(order.clone(), wire).await;
         // A keeper that died before it made the tape has started nothing; the next one will.
         if matches!(born, Err(Error::Machine(_))) && !tape.exists() {
-            return self.bear(order, self.wire()?).await;
+            return self.spawn_on(order, self.new_keeper()?).await;
         }
         born
     }
@@ -88,18 +91,18 @@ impl Native {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn bear(&self, order: Order, mut wire: Wire) -> Result<Link, Error> {
-        let tape = self.places.tape(&order.id);
-        let birth = self.birth(order);
-        wire.say(&ToKeeper::Birth(Box::new(birth)));
-        let Ok(welcome) = timeout(BIRTH, welcome(&mut wire)).await else {
+    async fn spawn_on(&self, order: SpawnSpec, mut wire: Wire) -> Result<PaneHandle, Error> {
+        let tape = self.state_dir.tape(&order.id);
+        let birth = self.spawn_request(order);
+        wire.queue(&ToKeeper::Spawn(Box::new(birth)));
+        let Ok(welcome) = timeout(SPAWN_TIMEOUT, await_welcome(&mut wire)).await else {
             // Should it come to life after all, this is the first thing it hears.
             abandon(&mut wire);
-            return Err(Error::Timeout { what: "starting the pane", limit: BIRTH });
+            return Err(Error::Timeout { what: "starting the pane", limit: SPAWN_TIMEOUT });
         };
         let welcome = welcome?;
-        match Reader::open(&tape) {
-            Ok(reader) => Ok(link::start(wire, welcome, Arc::new(reader))),
+        match TapeReader::open(&tape) {
+            Ok(reader) => Ok(keeper_link::start(wire, welcome, Arc::new(reader))),
             Err(error) => {
                 // Its program runs already, and nobody would ever find it.
                 abandon(&mut wire);
@@ -109,19 +112,19 @@ impl Native {
         }
     }
 
-    fn wire(&self) -> Result<Wire, Error> {
+    fn new_keeper(&self) -> Result<Wire, Error> {
         let failed = |source| Error::Io { what: "reach a keeper".into(), source };
         let (ours, theirs) = StdStream::pair().map_err(failed)?;
-        self.nursery.send(&theirs).map_err(failed)?;
+        self.fork_server.send(&theirs).map_err(failed)?;
         Wire::new(ours).map_err(failed)
     }
 
-    fn birth(&self, order: Order) -> Birth {
+    fn spawn_request(&self, order: SpawnSpec) -> SpawnRequest {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Birth {
-            tape: path(self.places.tape(&order.id)),
-            socket: path(self.places.socket(&order.id)),
+        SpawnRequest {
+            tape: path(self.state_dir.tape(&order.id)),
+            socket: path(self.state_dir.socket(&order.id)),
             id: order.id,
             program: order.program,
             argv: order.argv,
@@ -136,61 +139,66 @@ impl Native {
     }
 }
 
-impl Ground for Native {
-    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
+impl Backend for NativeBackend {
+    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
         Box::pin(self.start(order))
     }
 
-    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
-        Box::pin(adopt::all(&self.places))
+    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
+        Box::pin(recover::recover_all(&self.state_dir))
     }
 
-    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
-        Box::pin(async move { adopt::again(&self.places, &id).await })
+    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState> {
+        Box::pin(async move { recover::reconnect(&self.state_dir, &id).await })
     }
 
     #[cfg(target_os = "linux")]
     fn end(
         &self,
         id: PaneId,
-        traces: Traces,
+        traces: ProcessFingerprint,
         grace: Duration,
-    ) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
-        let places = self.places.clone();
-        let ending = move || end::end(&places, &id, &traces, grace);
+    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
+        let places = self.state_dir.clone();
+        let ending = move || force_kill::force_kill(&places, &id, &traces, grace);
         let ended = tokio::task::spawn_blocking(ending);
         Box::pin(async { ended.await.map_err(|panic| Error::Machine(panic.to_string())) })
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn end(&self, _: PaneId, _: Traces, _: Duration) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+    fn end(
+        &self,
+        _: PaneId,
+        _: ProcessFingerprint,
+        _: Duration,
+    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
         let sentence = "what a keeper has left behind cannot be found on this system";
         Box::pin(async move { Err(Error::Machine(sentence.to_owned())) })
     }
 
-    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
-        Box::pin(async move { self.places.remove(&id).await })
+    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.state_dir.remove(&id).await })
     }
 }
 
 /// Has a keeper end what it has started.
 fn abandon(wire: &mut Wire) {
-    wire.say(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
+    wire.queue(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
     let _ = wire.flush_now();
 }
 
 /// Waits for the keeper's first word.
-pub(crate) async fn welcome(wire: &mut Wire) -> Result<Welcome, Error> {
+pub(crate) async fn await_welcome(wire: &mut Wire) -> Result<Welcome, Error> {
     loop {
-        match wire.hear().await {
+        match wire.recv().await {
             Ok(FromKeeper::Welcome(welcome)) => return Ok(welcome),
-            Ok(FromKeeper::Stillborn(stillborn)) if stillborn.invalid => {
+            Ok(FromKeeper::SpawnFailed(stillborn)) if stillborn.invalid => {
                 return Err(Error::Refused(stillborn.reason));
             }
-            Ok(FromKeeper::Stillborn(stillborn)) if stillborn.limit => {
+            Ok(FromKeeper::SpawnFailed(stillborn)) if stillborn.limit => {
                 return Err(Error::Limit(stillborn.reason));
             }
-            Ok(FromKeeper::Stillborn(stillborn)) => return Err(Error::Machine(stillborn.reason)),
+            Ok(FromKeeper::SpawnFailed(stillborn)) => return Err(Error::Machine(stillborn.reason)),
             Ok(_) => {}
             Err(error) => {
                 return Err(Error::Machine(format!(

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::trusted_path::{Error, Folder};
+use crate::trusted_path::{Error, TrustedDir};
 
 /// A socket's path fits in 104 bytes on every system.
 pub(super) const LONGEST_SOCKET: usize = 100;
@@ -56,7 +56,7 @@ impl SocketFolder {
                 self.path.display()
             )));
         }
-        Folder::make_private(&self.path)?;
+        TrustedDir::make_private(&self.path)?;
         self.write_down();
         Ok(())
     }
@@ -84,8 +84,9 @@ fn choose(state: &Path, env: impl Fn(&str) -> Option<std::ffi::OsString>) -> Pat
     }
     let home = folder("HOME", ".paned");
     let fits = |path: &PathBuf| path.as_os_str().len() + LONGEST_NAME.len() <= LONGEST_SOCKET;
-    let own =
-        |path: &PathBuf| path.ancestors().nth(2).is_some_and(|it| Folder::open_private(it).is_ok());
+    let own = |path: &PathBuf| {
+        path.ancestors().nth(2).is_some_and(|it| TrustedDir::open_private(it).is_ok())
+    };
     let fitting = home.clone().filter(fits);
     let other = || folder("XDG_RUNTIME_DIR", "paned").filter(fits).filter(own);
     // One that is too long is refused when it is needed, with a sentence.

@@ -73,7 +73,7 @@ impl From<tmux::Error> for Error {
             tmux::Error::NoServer(text) => Self::NoServer(text),
             tmux::Error::InvalidCommand(text) => Self::InvalidCommand(text),
             tmux::Error::Timeout(limit) => Self::Timeout { what: "an answer of tmux", limit },
-            tmux::Error::Gone(_) | tmux::Error::Refused(_) | tmux::Error::Nonsense(_) => {
+            tmux::Error::Gone(_) | tmux::Error::Refused(_) | tmux::Error::Protocol(_) => {
                 Self::Failed(says)
             }
         }
@@ -84,7 +84,7 @@ impl From<crate::Error> for Error {
     fn from(error: crate::Error) -> Self {
         let says = error.to_string();
         match error {
-            crate::Error::Taken(_) => Self::SessionExists(says),
+            crate::Error::NameTaken(_) => Self::SessionExists(says),
             crate::Error::Refused(_) => Self::InvalidCommand(says),
             crate::Error::Timeout { what, limit } => Self::Timeout { what, limit },
             crate::Error::Limit(_) => Self::MachineLimit(says),

@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::Size;
-use paned_term::{Screen, Signals};
+use paned_term::{OutputScanner, Screen};
 
-use super::layout::{self, Number, Split};
-use super::text::{self, Extent};
+use super::layout::{self, PaneNumber, SplitRecord};
+use super::text::{self, OutputExtent};
 use super::{
-    Boxed, Direction, Error, Name, Pane, PaneRef, Program, Session, Style, Substrate, Target, rules,
+    BoxedFuture, CaptureStyle, Error, Name, Program, SplitOrientation, Substrate, SubstratePane,
+    SubstratePaneId, SubstrateSession, Target, rules,
 };
 
 const ENTER: &[u8] = b"\r";
@@ -21,12 +22,12 @@ pub trait Script: Send {
     fn start(&mut self, size: Size) -> Vec<u8>;
 
     /// Somebody typed this by one write; its terminal has this size now.
-    fn typed(&mut self, bytes: &[u8], size: Size) -> Turn;
+    fn typed(&mut self, bytes: &[u8], size: Size) -> ScriptStep;
 }
 
 /// What a program does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ScriptStep {
     /// It prints this, or nothing, and goes on.
     Print(Vec<u8>),
     /// It ends.
@@ -34,30 +35,30 @@ pub enum Turn {
 }
 
 /// Chooses who plays a program; nobody, if there is no such program.
-type Cast = dyn Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync;
+type ScriptPicker = dyn Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync;
 
 /// A substrate in memory. Clones are the same one.
 #[derive(Clone)]
 pub struct Fake {
-    cast: Arc<Cast>,
-    inner: Arc<Mutex<Inner>>,
+    pick_script: Arc<ScriptPicker>,
+    inner: Arc<Mutex<FakeSubstrateState>>,
 }
 
 #[derive(Default)]
-struct Inner {
-    sessions: BTreeMap<Name, Group>,
-    born: u64,
+struct FakeSubstrateState {
+    sessions: BTreeMap<Name, FakeSession>,
+    next_id: u64,
 }
 
-struct Group {
+struct FakeSession {
     window: Size,
-    members: BTreeMap<Number, Member>,
+    members: BTreeMap<PaneNumber, FakeSessionPane>,
     /// All there were, those that have ended too.
-    splits: BTreeMap<Number, Split>,
+    splits: BTreeMap<PaneNumber, SplitRecord>,
 }
 
-struct Member {
-    id: PaneRef,
+struct FakeSessionPane {
+    id: SubstratePaneId,
     script: Box<dyn Script>,
     printed: Vec<u8>,
     writes: Vec<Vec<u8>>,
@@ -79,7 +80,7 @@ impl Default for Fake {
 impl Fake {
     /// A substrate whose programs are played by whomever this chooses.
     pub fn new(cast: impl Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync + 'static) -> Self {
-        Self { cast: Arc::new(cast), inner: Arc::default() }
+        Self { pick_script: Arc::new(cast), inner: Arc::default() }
     }
 
     /// Everything that was written to a pane, write by write.
@@ -101,14 +102,14 @@ impl Fake {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, FakeSubstrateState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with<T>(
         &self,
         target: &Target,
-        act: impl FnOnce(Size, &mut Member) -> Result<T, Error>,
+        act: impl FnOnce(Size, &mut FakeSessionPane) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut inner = self.lock();
         let (name, number) = inner.pick(target)?;
@@ -119,42 +120,42 @@ impl Fake {
 
     fn script(&self, program: &Program) -> Result<Box<dyn Script>, Error> {
         let says = || format!("there is no program `{}`", program.argv.join(" "));
-        (self.cast)(program).ok_or_else(|| Error::InvalidCommand(says()))
+        (self.pick_script)(program).ok_or_else(|| Error::InvalidCommand(says()))
     }
 
-    fn open(&self, name: &Name, program: &Program, size: Size) -> Result<Session, Error> {
+    fn open(&self, name: &Name, program: &Program, size: Size) -> Result<SubstrateSession, Error> {
         rules::size(size)?;
         let script = self.script(program)?;
         let mut inner = self.lock();
         if inner.sessions.contains_key(name) {
             return Err(Error::taken(name));
         }
-        let member = inner.bear(script, size);
+        let member = inner.start(script, size);
         let members = [(0, member)].into();
-        let group = Group { window: size, members, splits: BTreeMap::new() };
+        let group = FakeSession { window: size, members, splits: BTreeMap::new() };
         inner.sessions.insert(name.clone(), group);
-        Ok(Session { name: name.clone(), size, panes: 1, attached: false })
+        Ok(SubstrateSession { name: name.clone(), size, panes: 1, attached: false })
     }
 
-    fn halve(
+    fn split_pane(
         &self,
         target: &Target,
-        direction: Direction,
+        direction: SplitOrientation,
         program: &Program,
-    ) -> Result<Pane, Error> {
+    ) -> Result<SubstratePane, Error> {
         let script = self.script(program)?;
         let mut inner = self.lock();
         let (name, of) = inner.pick(target)?;
         let group = inner.sessions.get(&name).ok_or_else(|| target.missing())?;
         let (_, size) = layout::halve(group.size(of), direction)?;
-        let member = inner.bear(script, size);
+        let member = inner.start(script, size);
         let id = member.id.clone();
         if let Some(group) = inner.sessions.get_mut(&name) {
             let number = group.splits.keys().last().map_or(1, |last| last + 1);
-            group.splits.insert(number, Split { of, direction });
+            group.splits.insert(number, SplitRecord { of, direction });
             group.members.insert(number, member);
         }
-        Ok(Pane { id, session: name, size, active: true })
+        Ok(SubstratePane { id, session: name, size, active: true })
     }
 
     /// Writes go one by one; a program that ends takes its pane, and the last its session, with it.
@@ -163,8 +164,8 @@ impl Fake {
             for bytes in writes.iter().filter(|bytes| !bytes.is_empty()) {
                 member.writes.push(bytes.to_vec());
                 match member.script.typed(bytes, size) {
-                    Turn::Print(bytes) => member.printed.extend(bytes),
-                    Turn::End => return Ok(true),
+                    ScriptStep::Print(bytes) => member.printed.extend(bytes),
+                    ScriptStep::End => return Ok(true),
                 }
             }
             Ok(false)
@@ -175,23 +176,28 @@ impl Fake {
         Ok(())
     }
 
-    fn modes(&self, target: &Target) -> Result<paned_term::screen::view::Modes, Error> {
+    fn modes(&self, target: &Target) -> Result<paned_term::screen::view::ScreenModes, Error> {
         self.with(target, |_, member| {
-            let mut signals = Signals::new();
+            let mut signals = OutputScanner::new();
             signals.feed(&member.printed, |_| {});
             Ok(text::modes(&signals))
         })
     }
 }
 
-impl Inner {
-    fn bear(&mut self, mut script: Box<dyn Script>, size: Size) -> Member {
-        self.born += 1;
+impl FakeSubstrateState {
+    fn start(&mut self, mut script: Box<dyn Script>, size: Size) -> FakeSessionPane {
+        self.next_id += 1;
         let printed = script.start(size);
-        Member { id: PaneRef(format!("fake-{}", self.born)), script, printed, writes: Vec::new() }
+        FakeSessionPane {
+            id: SubstratePaneId(format!("fake-{}", self.next_id)),
+            script,
+            printed,
+            writes: Vec::new(),
+        }
     }
 
-    fn pick(&self, target: &Target) -> Result<(Name, Number), Error> {
+    fn pick(&self, target: &Target) -> Result<(Name, PaneNumber), Error> {
         let found = match target {
             Target::Session(name) => {
                 let group = self.sessions.get(name);
@@ -216,13 +222,13 @@ impl Inner {
     }
 }
 
-impl Group {
-    fn sizes(&self) -> BTreeMap<Number, Size> {
-        let living: BTreeSet<Number> = self.members.keys().copied().collect();
+impl FakeSession {
+    fn sizes(&self) -> BTreeMap<PaneNumber, Size> {
+        let living: BTreeSet<PaneNumber> = self.members.keys().copied().collect();
         layout::sizes(self.window, &self.splits, &living)
     }
 
-    fn size(&self, number: Number) -> Size {
+    fn size(&self, number: PaneNumber) -> Size {
         self.sizes().get(&number).copied().unwrap_or(self.window)
     }
 }
@@ -233,23 +239,23 @@ impl Substrate for Fake {
         name: &'a Name,
         program: &'a Program,
         size: Size,
-    ) -> Boxed<'a, Result<Session, Error>> {
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>> {
         Box::pin(async move { self.open(name, program, size) })
     }
 
-    fn destroy<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<(), Error>> {
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>> {
         let removed = self.lock().sessions.remove(name);
         Box::pin(async move { removed.map(drop).ok_or_else(|| Error::no_session(name)) })
     }
 
-    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> Boxed<'a, Result<(), Error>> {
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             rules::text(text)?;
             self.write(target, &[text.as_bytes(), ENTER])
         })
     }
 
-    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> Boxed<'a, Result<(), Error>> {
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let key = rules::key(key)?;
             self.write(target, &[&rules::bytes(key, &self.modes(target)?)?])
@@ -260,11 +266,12 @@ impl Substrate for Fake {
         &'a self,
         target: &'a Target,
         lines: usize,
-    ) -> Boxed<'a, Result<Vec<String>, Error>> {
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
         Box::pin(async move {
             rules::lines(lines)?;
             self.with(target, |_, member| {
-                Ok(text::last_lines(&member.printed, Extent::Whole, lines).unwrap_or_default())
+                Ok(text::last_lines(&member.printed, OutputExtent::Whole, lines)
+                    .unwrap_or_default())
             })
         })
     }
@@ -272,8 +279,8 @@ impl Substrate for Fake {
     fn screen<'a>(
         &'a self,
         target: &'a Target,
-        style: Style,
-    ) -> Boxed<'a, Result<Vec<String>, Error>> {
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
         Box::pin(async move {
             self.with(target, |size, member| {
                 let mut screen = Screen::new(size);
@@ -283,9 +290,9 @@ impl Substrate for Fake {
         })
     }
 
-    fn list(&self) -> Boxed<'_, Result<Vec<Session>, Error>> {
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>> {
         Box::pin(async {
-            let session = |(name, group): (&Name, &Group)| Session {
+            let session = |(name, group): (&Name, &FakeSession)| SubstrateSession {
                 name: name.clone(),
                 size: group.window,
                 panes: group.members.len(),
@@ -295,12 +302,12 @@ impl Substrate for Fake {
         })
     }
 
-    fn panes<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<Vec<Pane>, Error>> {
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>> {
         Box::pin(async move {
             let inner = self.lock();
             let group = inner.sessions.get(name).ok_or_else(|| Error::no_session(name))?;
             let last = group.members.keys().last();
-            let pane = |(number, member): (&Number, &Member)| Pane {
+            let pane = |(number, member): (&PaneNumber, &FakeSessionPane)| SubstratePane {
                 id: member.id.clone(),
                 session: name.clone(),
                 size: group.size(*number),
@@ -313,13 +320,13 @@ impl Substrate for Fake {
     fn split<'a>(
         &'a self,
         target: &'a Target,
-        direction: Direction,
+        direction: SplitOrientation,
         program: &'a Program,
-    ) -> Boxed<'a, Result<Pane, Error>> {
-        Box::pin(async move { self.halve(target, direction, program) })
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>> {
+        Box::pin(async move { self.split_pane(target, direction, program) })
     }
 
-    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> Boxed<'a, Result<(), Error>> {
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             rules::size(size)?;
             let mut inner = self.lock();
@@ -341,11 +348,11 @@ impl Script for Cat {
         Vec::new()
     }
 
-    fn typed(&mut self, bytes: &[u8], _: Size) -> Turn {
+    fn typed(&mut self, bytes: &[u8], _: Size) -> ScriptStep {
         let mut printed = Vec::new();
         for byte in bytes {
             match byte {
-                0x03 | 0x04 => return Turn::End,
+                0x03 | 0x04 => return ScriptStep::End,
                 b'\r' | b'\n' => {
                     let line = std::mem::take(&mut self.line);
                     printed.extend([b"\r\n", &line[..], b"\r\n"].concat());
@@ -356,6 +363,6 @@ impl Script for Cat {
                 }
             }
         }
-        Turn::Print(printed)
+        ScriptStep::Print(printed)
     }
 }

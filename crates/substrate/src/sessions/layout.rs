@@ -7,52 +7,52 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paned_model::Size;
 
-use super::{Direction, Error};
+use super::{Error, SplitOrientation};
 
 /// A pane's number within its session; the first is 0.
-pub(super) type Number = u32;
+pub(super) type PaneNumber = u32;
 
 /// Where a pane came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Split {
+pub(super) struct SplitRecord {
     /// Who was halved.
-    pub(super) of: Number,
-    pub(super) direction: Direction,
+    pub(super) of: PaneNumber,
+    pub(super) direction: SplitOrientation,
 }
 
 #[derive(Clone, Debug)]
-enum Node {
-    Pane(Number),
-    Halves(Direction, Box<(Node, Node)>),
+enum SplitNode {
+    Pane(PaneNumber),
+    Halves(SplitOrientation, Box<(SplitNode, SplitNode)>),
 }
 
 /// The older and the newer half of a pane, if each can be a terminal.
-pub(super) fn halve(size: Size, direction: Direction) -> Result<(Size, Size), Error> {
+pub(super) fn halve(size: Size, direction: SplitOrientation) -> Result<(Size, Size), Error> {
     let (older, newer) = halves(size, direction);
     match (older.check(), newer.check()) {
         (Ok(older), Ok(newer)) => Ok((older, newer)),
         (Err(_), _) | (_, Err(_)) => {
             let side = match direction {
-                Direction::Horizontal => "columns",
-                Direction::Vertical => "rows",
+                SplitOrientation::Horizontal => "columns",
+                SplitOrientation::Vertical => "rows",
             };
             Err(Error::PaneLimit(format!("a pane of {size} has too few {side} to be halved")))
         }
     }
 }
 
-fn halves(size: Size, direction: Direction) -> (Size, Size) {
+fn halves(size: Size, direction: SplitOrientation) -> (Size, Size) {
     let cut = |side: u16| {
         let newer = side.saturating_add(1) / 2;
         let newer = newer.saturating_sub(1);
         (side.saturating_sub(newer + 1), newer)
     };
     match direction {
-        Direction::Horizontal => {
+        SplitOrientation::Horizontal => {
             let (older, newer) = cut(size.cols);
             (Size { cols: older, ..size }, Size { cols: newer, ..size })
         }
-        Direction::Vertical => {
+        SplitOrientation::Vertical => {
             let (older, newer) = cut(size.rows);
             (Size { rows: older, ..size }, Size { rows: newer, ..size })
         }
@@ -62,10 +62,10 @@ fn halves(size: Size, direction: Direction) -> (Size, Size) {
 /// How large each living pane is. A window too small for its panes gives each the least that a terminal has.
 pub(super) fn sizes(
     window: Size,
-    splits: &BTreeMap<Number, Split>,
-    living: &BTreeSet<Number>,
-) -> BTreeMap<Number, Size> {
-    let mut tree = Node::Pane(0);
+    splits: &BTreeMap<PaneNumber, SplitRecord>,
+    living: &BTreeSet<PaneNumber>,
+) -> BTreeMap<PaneNumber, Size> {
+    let mut tree = SplitNode::Pane(0);
     for (number, split) in splits {
         tree.split(*number, *split);
     }
@@ -76,8 +76,8 @@ pub(super) fn sizes(
     sizes
 }
 
-impl Node {
-    fn split(&mut self, number: Number, split: Split) {
+impl SplitNode {
+    fn split(&mut self, number: PaneNumber, split: SplitRecord) {
         match self {
             Self::Pane(pane) if *pane == split.of => {
                 let halves = (Self::Pane(split.of), Self::Pane(number));
@@ -91,7 +91,7 @@ impl Node {
         }
     }
 
-    fn prune(self, living: &BTreeSet<Number>) -> Option<Self> {
+    fn prune(self, living: &BTreeSet<PaneNumber>) -> Option<Self> {
         match self {
             Self::Pane(pane) => living.contains(&pane).then_some(self),
             Self::Halves(direction, halves) => {
@@ -105,7 +105,7 @@ impl Node {
         }
     }
 
-    fn share(&self, room: Size, sizes: &mut BTreeMap<Number, Size>) {
+    fn share(&self, room: Size, sizes: &mut BTreeMap<PaneNumber, Size>) {
         match self {
             Self::Pane(pane) => {
                 let size = Size { cols: room.cols.max(2), rows: room.rows.max(1) };
@@ -126,14 +126,14 @@ mod tests {
 
     /// `1h0` is pane 1, split off pane 0 to the right; `v` is below.
     #[track_caller]
-    fn check(window: &str, splits: &str, living: &[Number], expect: &str) {
+    fn check(window: &str, splits: &str, living: &[PaneNumber], expect: &str) {
         let read = |split: &str| {
             let (number, of) = split.split_once(['h', 'v']).unwrap();
             let direction = match split.contains('h') {
-                true => Direction::Horizontal,
-                false => Direction::Vertical,
+                true => SplitOrientation::Horizontal,
+                false => SplitOrientation::Vertical,
             };
-            (number.parse().unwrap(), Split { of: of.parse().unwrap(), direction })
+            (number.parse().unwrap(), SplitRecord { of: of.parse().unwrap(), direction })
         };
         let splits = splits.split_whitespace().map(read).collect();
         let living = living.iter().copied().collect();
@@ -169,13 +169,14 @@ mod tests {
     #[test]
     fn too_small_a_half_is_refused() {
         let size = |cols, rows| Size { cols, rows };
-        let horizontal =
-            |cols| halve(size(cols, 9), Direction::Horizontal).map(|(a, b)| (a.cols, b.cols));
+        let horizontal = |cols| {
+            halve(size(cols, 9), SplitOrientation::Horizontal).map(|(a, b)| (a.cols, b.cols))
+        };
         assert_eq!(horizontal(5), Ok((2, 2)));
         let says = "a pane of 4x9 has too few columns to be halved".to_owned();
         assert_eq!(horizontal(4), Err(Error::PaneLimit(says)));
         let vertical =
-            |rows| halve(size(9, rows), Direction::Vertical).map(|(a, b)| (a.rows, b.rows));
+            |rows| halve(size(9, rows), SplitOrientation::Vertical).map(|(a, b)| (a.rows, b.rows));
         assert_eq!(vertical(3), Ok((1, 1)));
         assert!(matches!(vertical(2), Err(Error::PaneLimit(_))));
     }

@@ -1,6 +1,6 @@
 //! Sessions of panes that any program can drive: spawn, type, capture, split, destroy.
 //!
-//! [`Substrate`] is one contract over three grounds: [`Native`] keeps each pane in a keeper, [`Tmux`] drives a tmux
+//! [`Substrate`] is one contract over three grounds: [`NativeSubstrate`] keeps each pane in a keeper, [`TmuxSubstrate`] drives a tmux
 //! server, [`Fake`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
 //! `examples/agents.rs` shows how to use them. Nothing here knows the kernel: a session is found by asking the ground,
 //! so it outlives whoever made it.
@@ -29,15 +29,15 @@ use std::fmt;
 use paned_model::Size;
 use serde::{Deserialize, Serialize};
 
-use crate::Boxed;
-pub use crate::tmux::read::Style;
+use crate::BoxedFuture;
+pub use crate::tmux::read::CaptureStyle;
 pub use error::Error;
-pub use fake::{Cat, Fake, Script, Turn};
+pub use fake::{Cat, Fake, Script, ScriptStep};
 pub use name::Name;
-pub use native::Native;
+pub use native::NativeSubstrate;
 pub use program::Program;
 pub use rules::{LONGEST_TEXT, MOST_LINES};
-pub use tmux::Tmux;
+pub use tmux::TmuxSubstrate;
 
 /// What sessions of panes live on.
 pub trait Substrate: Send + Sync + 'static {
@@ -50,13 +50,13 @@ pub trait Substrate: Send + Sync + 'static {
         name: &'a Name,
         program: &'a Program,
         size: Size,
-    ) -> Boxed<'a, Result<Session, Error>>;
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>>;
 
     /// Ends a session and every program in it.
     ///
     /// # Errors
     /// [`Error::SessionNotFound`] when there is none.
-    fn destroy<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<(), Error>>;
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>>;
 
     /// Types a text by one write, and then Enter by another, so that no program takes the two for a paste.
     ///
@@ -68,7 +68,7 @@ pub trait Substrate: Send + Sync + 'static {
     /// # Errors
     /// [`Error::InvalidCommand`] when it is too long or holds a control character other than tab and line ends: those
     /// are keys, for [`Substrate::key`].
-    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> Boxed<'a, Result<(), Error>>;
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>>;
 
     /// Presses one key: `Up Down Left Right Enter Escape Tab BTab Space PPage NPage Home End BSpace DC IC F1`–`F12`, one
     /// printable character, or `C-` or `M-` and one; `ctrl+c` and its like are understood too. It becomes what the
@@ -76,7 +76,7 @@ pub trait Substrate: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`Error::InvalidCommand`] when no key is called that.
-    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> Boxed<'a, Result<(), Error>>;
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>>;
 
     /// The last lines that were printed, oldest first, without blanks at their ends.
     ///
@@ -90,7 +90,7 @@ pub trait Substrate: Send + Sync + 'static {
         &'a self,
         target: &'a Target,
         lines: usize,
-    ) -> Boxed<'a, Result<Vec<String>, Error>>;
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>>;
 
     /// What a person would see now: every row of the terminal, from the top, without blanks at their ends.
     ///
@@ -99,20 +99,20 @@ pub trait Substrate: Send + Sync + 'static {
     fn screen<'a>(
         &'a self,
         target: &'a Target,
-        style: Style,
-    ) -> Boxed<'a, Result<Vec<String>, Error>>;
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>>;
 
     /// Every session, by name. Where no server runs there are none.
     ///
     /// # Errors
     /// When the ground cannot be asked.
-    fn list(&self) -> Boxed<'_, Result<Vec<Session>, Error>>;
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>>;
 
     /// The panes of a session, in the order they were made.
     ///
     /// # Errors
     /// [`Error::SessionNotFound`] when there is no such session.
-    fn panes<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<Vec<Pane>, Error>>;
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>>;
 
     /// Halves a pane and runs a program in the new half, which becomes the active pane.
     ///
@@ -121,20 +121,20 @@ pub trait Substrate: Send + Sync + 'static {
     fn split<'a>(
         &'a self,
         target: &'a Target,
-        direction: Direction,
+        direction: SplitOrientation,
         program: &'a Program,
-    ) -> Boxed<'a, Result<Pane, Error>>;
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>>;
 
     /// Gives a session another size, which its panes share.
     ///
     /// # Errors
     /// [`Error::InvalidCommand`] when no terminal has that size.
-    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> Boxed<'a, Result<(), Error>>;
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>>;
 }
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Session {
+pub struct SubstrateSession {
     /// Its name, as it was asked for.
     pub name: Name,
     /// How large it is, with all its panes.
@@ -147,9 +147,9 @@ pub struct Session {
 
 /// A pane of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Pane {
+pub struct SubstratePane {
     /// What to call it as a target.
-    pub id: PaneRef,
+    pub id: SubstratePaneId,
     /// Its session.
     pub session: Name,
     /// How large its terminal is.
@@ -161,9 +161,9 @@ pub struct Pane {
 /// Names a pane among those of one ground: `%3` on tmux. Never given twice while its session lives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct PaneRef(pub String);
+pub struct SubstratePaneId(pub String);
 
-impl fmt::Display for PaneRef {
+impl fmt::Display for SubstratePaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -175,7 +175,7 @@ pub enum Target {
     /// A session's active pane.
     Session(Name),
     /// This pane.
-    Pane(PaneRef),
+    Pane(SubstratePaneId),
 }
 
 impl Target {
@@ -194,8 +194,8 @@ impl From<&Name> for Target {
     }
 }
 
-impl From<&PaneRef> for Target {
-    fn from(pane: &PaneRef) -> Self {
+impl From<&SubstratePaneId> for Target {
+    fn from(pane: &SubstratePaneId) -> Self {
         Self::Pane(pane.clone())
     }
 }
@@ -203,7 +203,7 @@ impl From<&PaneRef> for Target {
 /// How a pane is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Direction {
+pub enum SplitOrientation {
     /// Into a left and a right half; the new one is on the right.
     Horizontal,
     /// Into an upper and a lower half; the new one is below.

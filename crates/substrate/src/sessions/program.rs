@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Error;
 
 /// What is about the terminal of whoever calls us, and not about the one we make.
-const TERMINAL: [&str; 8] = [
+const TERMINAL_VARIABLES: [&str; 8] = [
     "TERM",
     "COLORTERM",
     "TERM_PROGRAM",
@@ -30,7 +30,7 @@ pub struct Program {
 
 /// A program that was found, ready to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ready {
+pub(super) struct ResolvedProgram {
     pub(super) file: PathBuf,
     pub(super) argv: Vec<String>,
     pub(super) env: Vec<(String, String)>,
@@ -44,7 +44,7 @@ impl Program {
     }
 
     /// Looks everything up, as a shell would.
-    pub(super) fn find(&self) -> Result<Ready, Error> {
+    pub(super) fn find(&self) -> Result<ResolvedProgram, Error> {
         self.check()?;
         let env = environment(&self.env);
         let cwd = folder(self.cwd.as_deref(), &env)?;
@@ -53,7 +53,7 @@ impl Program {
             false => self.argv.clone(),
         };
         let file = find(&argv[0], env.get("PATH").map(String::as_str), &cwd)?;
-        Ok(Ready { file, argv, env: env.into_iter().collect(), cwd })
+        Ok(ResolvedProgram { file, argv, env: env.into_iter().collect(), cwd })
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -75,7 +75,7 @@ fn environment(asked: &[(String, String)]) -> BTreeMap<String, String> {
     let own = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut env: BTreeMap<String, String> =
-        own.filter(|(name, _)| !TERMINAL.contains(&name.as_str())).collect();
+        own.filter(|(name, _)| !TERMINAL_VARIABLES.contains(&name.as_str())).collect();
     env.insert("TERM".into(), "xterm-256color".into());
     env.insert("COLORTERM".into(), "truecolor".into());
     env.extend(asked.iter().cloned());

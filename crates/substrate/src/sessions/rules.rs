@@ -2,7 +2,7 @@
 
 use paned_model::Size;
 use paned_term::keys::Key;
-use paned_term::screen::view::Modes;
+use paned_term::screen::view::ScreenModes;
 
 use super::Error;
 
@@ -36,7 +36,7 @@ pub(super) fn key(name: &str) -> Result<Key, Error> {
 }
 
 /// The bytes of a key in these modes.
-pub(super) fn bytes(key: Key, modes: &Modes) -> Result<Vec<u8>, Error> {
+pub(super) fn bytes(key: Key, modes: &ScreenModes) -> Result<Vec<u8>, Error> {
     key.encode(modes).map_err(|refused| Error::InvalidCommand(refused.to_string()))
 }
 

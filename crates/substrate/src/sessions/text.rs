@@ -1,17 +1,17 @@
 //! What printed bytes mean: the last lines, a screen, the modes for keys. Pure.
 
 use paned_model::Size;
-use paned_term::screen::view::Modes;
-use paned_term::{Screen, Signals, lines, render};
+use paned_term::screen::view::ScreenModes;
+use paned_term::{OutputScanner, Screen, lines, render};
 
-use super::Style;
+use super::CaptureStyle;
 
 /// Characters of a line that are shown.
 const LONGEST_LINE: usize = 1 << 16;
 
 /// Whether some bytes are all that was printed, or only the last of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum OutputExtent {
     /// All, or all that is kept and begins a line.
     Whole,
     /// The first line may have begun before.
@@ -19,29 +19,29 @@ pub(super) enum Extent {
 }
 
 /// The last lines of what was printed, the blank ones at the end left out; none if it takes more bytes to know.
-pub(super) fn last_lines(bytes: &[u8], extent: Extent, count: usize) -> Option<Vec<String>> {
-    let skipped = usize::from(extent == Extent::Tail);
+pub(super) fn last_lines(bytes: &[u8], extent: OutputExtent, count: usize) -> Option<Vec<String>> {
+    let skipped = usize::from(extent == OutputExtent::Tail);
     let mut raw: Vec<&[u8]> = lines::split(bytes).skip(skipped).collect();
     let clean = |raw| lines::clean(raw, LONGEST_LINE).text.trim_end_matches(' ').to_owned();
     while raw.last().is_some_and(|raw| clean(raw).is_empty()) {
         raw.pop();
     }
-    if raw.len() < count && extent == Extent::Tail {
+    if raw.len() < count && extent == OutputExtent::Tail {
         return None;
     }
     Some(raw[raw.len().saturating_sub(count)..].iter().map(|raw| clean(raw)).collect())
 }
 
 /// The rows of a screen.
-pub(super) fn rows(screen: &Screen, style: Style) -> Vec<String> {
+pub(super) fn rows(screen: &Screen, style: CaptureStyle) -> Vec<String> {
     match style {
-        Style::Plain => screen.view().rows,
-        Style::Coloured => render::ansi(screen).split('\n').map(str::to_owned).collect(),
+        CaptureStyle::Plain => screen.view().rows,
+        CaptureStyle::Coloured => render::ansi(screen).split('\n').map(str::to_owned).collect(),
     }
 }
 
 /// The modes a terminal is in after all that these signals have heard.
-pub(super) fn modes(signals: &Signals) -> Modes {
+pub(super) fn modes(signals: &OutputScanner) -> ScreenModes {
     let mut screen = Screen::new(Size::default());
     screen.feed(&signals.preamble());
     screen.view().modes
@@ -53,7 +53,7 @@ mod tests {
 
     #[track_caller]
     fn check(printed: &str, count: usize, expect: Option<&[&str]>) {
-        let got = last_lines(printed.as_bytes(), Extent::Tail, count);
+        let got = last_lines(printed.as_bytes(), OutputExtent::Tail, count);
         let expect = expect.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
         assert_eq!(got, expect);
     }
@@ -69,15 +69,15 @@ mod tests {
     fn too_few_bytes_are_no_answer() {
         check("a\nb\n", 2, None);
         check("a\nb\n\n", 2, None);
-        let whole = last_lines(b"a\nb\n\n", Extent::Whole, 5).unwrap();
+        let whole = last_lines(b"a\nb\n\n", OutputExtent::Whole, 5).unwrap();
         assert_eq!(whole, ["a", "b"]);
     }
 
     #[test]
     fn a_mode_outlives_what_was_printed_after_it() {
-        let mut signals = Signals::new();
+        let mut signals = OutputScanner::new();
         signals.feed(b"\x1b[?1hhello", |_| {});
         assert!(modes(&signals).application_cursor);
-        assert!(!modes(&Signals::new()).application_cursor);
+        assert!(!modes(&OutputScanner::new()).application_cursor);
     }
 }

@@ -10,39 +10,41 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use paned_model::Size;
-use paned_term::Signals;
+use paned_term::OutputScanner;
 use rustix::fs::{FlockOperation, flock};
 use tokio::net::UnixStream;
 use tokio::sync::OnceCell;
 
 use super::{
-    Boxed, Direction, Error, Name, Pane, PaneRef, Program, Session, Style, Substrate, Target,
-    layout, rules, text,
+    BoxedFuture, CaptureStyle, Error, Name, Program, SplitOrientation, Substrate, SubstratePane,
+    SubstratePaneId, SubstrateSession, Target, layout, rules, text,
 };
-use crate::tmux::act::{self, Side, Split};
+use crate::tmux::act::{self, SplitSide, TmuxSplit};
 use crate::tmux::{self, query};
-use crate::tmux::{Client, Command, Place, SessionName, TmuxPane, View, connect};
+use crate::tmux::{
+    ControlClient, Place, SessionName, TmuxCommand, TmuxPane, TmuxPaneView, connect,
+};
 
 const ENTER: &[u8] = b"\r";
 
 /// Sessions on one tmux server. What it has is there for everybody who looks at that server.
 #[derive(Debug)]
-pub struct Tmux {
-    place: Place,
-    client: OnceCell<Client>,
+pub struct TmuxSubstrate {
+    addr: Place,
+    client: OnceCell<ControlClient>,
 }
 
 /// A server's sessions and panes at one moment.
-struct Stage {
-    sessions: Vec<(Name, query::Session)>,
-    views: Vec<View>,
+struct TmuxServerSnapshot {
+    sessions: Vec<(Name, query::TmuxSession)>,
+    views: Vec<TmuxPaneView>,
 }
 
-impl Tmux {
+impl TmuxSubstrate {
     /// Sessions on the server of this place.
     #[must_use]
-    pub fn new(place: Place) -> Self {
-        Self { place, client: OnceCell::new() }
+    pub fn new(addr: Place) -> Self {
+        Self { addr, client: OnceCell::new() }
     }
 
     /// Ends a server of our own, with every session on it. Somebody else's is left alone.
@@ -50,65 +52,70 @@ impl Tmux {
     /// # Errors
     /// When it is there and cannot be reached.
     pub async fn end_server(&self) -> Result<(), Error> {
-        if self.place.is_own() && self.is_there().await {
+        if self.addr.is_own() && self.is_there().await {
             // Whoever would answer is gone by then.
-            let _ = self.connected().await?.run(&Command::new("kill-server")).await;
+            let _ = self.connected().await?.run(&TmuxCommand::new("kill-server")).await;
         }
         Ok(())
     }
 
     async fn is_there(&self) -> bool {
-        UnixStream::connect(self.place.socket()).await.is_ok()
+        UnixStream::connect(self.addr.socket()).await.is_ok()
     }
 
     /// The connection to a server that runs.
-    async fn client(&self) -> Result<&Client, Error> {
+    async fn client(&self) -> Result<&ControlClient, Error> {
         if self.is_there().await {
             return self.connected().await;
         }
-        let socket = self.place.socket().display();
+        let socket = self.addr.socket().display();
         Err(Error::NoServer(format!(
             "nobody listens at {socket}; it starts with the first session"
         )))
     }
 
     /// The connection, to a server that is started if it is our own.
-    async fn connected(&self) -> Result<&Client, Error> {
+    async fn connected(&self) -> Result<&ControlClient, Error> {
         let connect = || async {
-            let _turn = self.turn().await?;
-            Ok(connect(self.place.clone()).await?.0)
+            let _turn = self.lock_start().await?;
+            Ok(connect(self.addr.clone()).await?.0)
         };
         self.client.get_or_try_init(connect).await
     }
 
     /// Two clients that start a tmux 3.3a at the same moment crash it, so they take turns.
-    async fn turn(&self) -> Result<Option<File>, Error> {
-        if !self.place.is_own() {
+    async fn lock_start(&self) -> Result<Option<File>, Error> {
+        if !self.addr.is_own() {
             return Ok(None);
         }
-        let file = self.place.socket().with_file_name("start.lock");
+        let file = self.addr.socket().with_file_name("start.lock");
         let turn = tokio::task::spawn_blocking(move || lock(&file)).await;
         let turn = turn.map_err(|panic| Error::Failed(panic.to_string()))?;
         let says = |error| Error::Failed(format!("cannot wait for a turn to start tmux: {error}"));
         turn.map(Some).map_err(says)
     }
 
-    async fn stage(&self, client: &Client) -> Result<Stage, Error> {
-        match Stage::look(client).await {
+    async fn snapshot(&self, client: &ControlClient) -> Result<TmuxServerSnapshot, Error> {
+        match TmuxServerSnapshot::query(client).await {
             Err(tmux::Error::Gone(why)) if !self.is_there().await => Err(Error::NoServer(why)),
             other => Ok(other?),
         }
     }
 
-    async fn pick(&self, target: &Target) -> Result<(&Client, TmuxPane), Error> {
+    async fn pick(&self, target: &Target) -> Result<(&ControlClient, TmuxPane), Error> {
         let client = self.client().await?;
-        let stage = self.stage(client).await?;
+        let stage = self.snapshot(client).await?;
         Ok((client, stage.pick(target)?.id))
     }
 
-    async fn open(&self, name: &Name, program: &Program, size: Size) -> Result<Session, Error> {
+    async fn open(
+        &self,
+        name: &Name,
+        program: &Program,
+        size: Size,
+    ) -> Result<SubstrateSession, Error> {
         rules::size(size)?;
-        let program = ready(program)?;
+        let program = tmux_program(program)?;
         let client = self.connected().await?;
         let tmux_name = SessionName::new(name.as_str())?;
         let mut made = client.new_session(&tmux_name, size, &program).await;
@@ -117,7 +124,7 @@ impl Tmux {
             made = client.new_session(&tmux_name, size, &program).await;
         }
         match made {
-            Ok(_) => Ok(Session { name: name.clone(), size, panes: 1, attached: false }),
+            Ok(_) => Ok(SubstrateSession { name: name.clone(), size, panes: 1, attached: false }),
             Err(tmux::Error::SessionExists(_)) => Err(Error::taken(name)),
             Err(error) => Err(error.into()),
         }
@@ -127,45 +134,47 @@ impl Tmux {
         let key = rules::key(key)?;
         let (client, pane) = self.pick(target).await?;
         // Asked and encoded here: while a person scrolls, a key that tmux encodes would steer the scrolling.
-        let ask = Command::new("display-message").word("-p").target(pane);
+        let ask = TmuxCommand::new("display-message").word("-p").target(pane);
         let ask = ask.argument("#{keypad_cursor_flag}#{keypad_flag}");
         let replies = client.run(&ask).await?;
         let flags = replies.iter().flat_map(|reply| &reply.lines).find(|line| !line.is_empty());
         let is_set = |at: usize| flags.and_then(|flags| flags.get(at)) == Some(&b'1');
-        let mut modes = text::modes(&Signals::new());
+        let mut modes = text::modes(&OutputScanner::new());
         (modes.application_cursor, modes.application_keypad) = (is_set(0), is_set(1));
         Ok(client.send(pane, &rules::bytes(key, &modes)?).await?)
     }
 
-    async fn halve(
+    async fn split_pane(
         &self,
         target: &Target,
-        direction: Direction,
+        direction: SplitOrientation,
         program: &Program,
-    ) -> Result<Pane, Error> {
-        let program = ready(program)?;
+    ) -> Result<SubstratePane, Error> {
+        let program = tmux_program(program)?;
         let client = self.client().await?;
-        let stage = self.stage(client).await?;
+        let stage = self.snapshot(client).await?;
         let pane = stage.pick(target)?;
         layout::halve(pane.size, direction)?;
         let side = match direction {
-            Direction::Horizontal => Side::Right,
-            Direction::Vertical => Side::Below,
+            SplitOrientation::Horizontal => SplitSide::Right,
+            SplitOrientation::Vertical => SplitSide::Below,
         };
-        let split = Split { side, size: None, focus: true };
+        let split = TmuxSplit { side, size: None, focus: true };
         let made = client.split(pane.id, split, &program).await?;
         let session = stage.name_of(pane).ok_or_else(|| target.missing())?.clone();
         let views = client.views().await?;
         let view = views.iter().find(|view| view.id == made.pane);
         let says = || Error::SessionNotFound("the new pane's program has ended already".to_owned());
-        Ok(shown(view.ok_or_else(says)?, session))
+        Ok(to_pane(view.ok_or_else(says)?, session))
     }
 
-    async fn lines(&self, target: &Target, wanted: Wanted) -> Result<Vec<String>, Error> {
+    async fn lines(&self, target: &Target, wanted: LineSelection) -> Result<Vec<String>, Error> {
         let (client, pane) = self.pick(target).await?;
         let lines = match wanted {
-            Wanted::Last(lines) => client.last_lines(pane, lines, Style::Plain).await?,
-            Wanted::Screen(style) => client.screen(pane, style).await?,
+            LineSelection::Last(lines) => {
+                client.last_lines(pane, lines, CaptureStyle::Plain).await?
+            }
+            LineSelection::Screen(style) => client.screen(pane, style).await?,
         };
         let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim_end_matches(' ').to_owned();
         Ok(lines.into_iter().map(text).collect())
@@ -182,26 +191,26 @@ fn lock(file: &Path) -> io::Result<File> {
 }
 
 /// Which lines of a pane.
-enum Wanted {
+enum LineSelection {
     Last(usize),
-    Screen(Style),
+    Screen(CaptureStyle),
 }
 
-impl Stage {
-    async fn look(client: &Client) -> Result<Self, tmux::Error> {
+impl TmuxServerSnapshot {
+    async fn query(client: &ControlClient) -> Result<Self, tmux::Error> {
         let sessions = client.sessions().await?;
         // A person may have given one a name that nobody can call here.
-        let named = |session: query::Session| Some((Name::new(&session.name).ok()?, session));
+        let named = |session: query::TmuxSession| Some((Name::new(&session.name).ok()?, session));
         let sessions = sessions.into_iter().filter_map(named).collect();
         Ok(Self { sessions, views: client.views().await? })
     }
 
-    fn session(&self, name: &Name) -> Result<&query::Session, Error> {
+    fn session(&self, name: &Name) -> Result<&query::TmuxSession, Error> {
         let found = self.sessions.iter().find(|(other, _)| other == name);
         found.map(|(_, session)| session).ok_or_else(|| Error::no_session(name))
     }
 
-    fn pick(&self, target: &Target) -> Result<&View, Error> {
+    fn pick(&self, target: &Target) -> Result<&TmuxPaneView, Error> {
         let found = match target {
             Target::Session(name) => {
                 let session = self.session(name)?.id;
@@ -216,51 +225,59 @@ impl Stage {
         found.ok_or_else(|| target.missing())
     }
 
-    fn name_of(&self, view: &View) -> Option<&Name> {
+    fn name_of(&self, view: &TmuxPaneView) -> Option<&Name> {
         let mut sessions = self.sessions.iter();
         sessions.find(|(_, session)| session.id == view.session).map(|(name, _)| name)
     }
 
-    fn panes_of<'a>(&'a self, session: &query::Session) -> impl Iterator<Item = &'a View> {
+    fn panes_of<'a>(
+        &'a self,
+        session: &query::TmuxSession,
+    ) -> impl Iterator<Item = &'a TmuxPaneView> {
         let id = session.id;
         self.views.iter().filter(move |view| view.session == id)
     }
 }
 
-fn shown(view: &View, session: Name) -> Pane {
-    Pane { id: PaneRef(view.id.to_string()), session, size: view.size, active: view.focused }
+fn to_pane(view: &TmuxPaneView, session: Name) -> SubstratePane {
+    SubstratePane {
+        id: SubstratePaneId(view.id.to_string()),
+        session,
+        size: view.size,
+        active: view.focused,
+    }
 }
 
 /// The program for tmux: looked for first, because tmux would start a session that ends at once.
-fn ready(program: &Program) -> Result<act::Program, Error> {
+fn tmux_program(program: &Program) -> Result<act::TmuxProgram, Error> {
     let found = program.find()?;
     let bytes = |text: &String| text.as_bytes().to_vec();
-    Ok(act::Program {
+    Ok(act::TmuxProgram {
         argv: found.argv.iter().map(bytes).collect(),
         env: program.env.iter().map(|(name, value)| (name.clone(), bytes(value))).collect(),
         cwd: Some(found.cwd),
     })
 }
 
-impl Substrate for Tmux {
+impl Substrate for TmuxSubstrate {
     fn spawn<'a>(
         &'a self,
         name: &'a Name,
         program: &'a Program,
         size: Size,
-    ) -> Boxed<'a, Result<Session, Error>> {
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>> {
         Box::pin(self.open(name, program, size))
     }
 
-    fn destroy<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<(), Error>> {
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let client = self.client().await?;
-            let session = self.stage(client).await?.session(name)?.id;
+            let session = self.snapshot(client).await?.session(name)?.id;
             Ok(client.kill_session(session).await?)
         })
     }
 
-    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> Boxed<'a, Result<(), Error>> {
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             rules::text(text)?;
             let (client, pane) = self.pick(target).await?;
@@ -269,7 +286,7 @@ impl Substrate for Tmux {
         })
     }
 
-    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> Boxed<'a, Result<(), Error>> {
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(self.press(target, key))
     }
 
@@ -277,66 +294,66 @@ impl Substrate for Tmux {
         &'a self,
         target: &'a Target,
         lines: usize,
-    ) -> Boxed<'a, Result<Vec<String>, Error>> {
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
         Box::pin(async move {
             rules::lines(lines)?;
-            self.lines(target, Wanted::Last(lines)).await
+            self.lines(target, LineSelection::Last(lines)).await
         })
     }
 
     fn screen<'a>(
         &'a self,
         target: &'a Target,
-        style: Style,
-    ) -> Boxed<'a, Result<Vec<String>, Error>> {
-        Box::pin(self.lines(target, Wanted::Screen(style)))
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(self.lines(target, LineSelection::Screen(style)))
     }
 
-    fn list(&self) -> Boxed<'_, Result<Vec<Session>, Error>> {
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>> {
         Box::pin(async {
             let stage = match self.client().await {
-                Ok(client) => self.stage(client).await,
+                Ok(client) => self.snapshot(client).await,
                 Err(error) => Err(error),
             };
             let stage = match stage {
                 Err(Error::NoServer(_)) => return Ok(Vec::new()),
                 other => other?,
             };
-            let session = |(name, session): &(Name, query::Session)| Session {
+            let session = |(name, session): &(Name, query::TmuxSession)| SubstrateSession {
                 name: name.clone(),
                 size: session.size,
                 panes: stage.panes_of(session).count(),
-                attached: 0 < session.people,
+                attached: 0 < session.attached_clients,
             };
-            let mut sessions: Vec<Session> = stage.sessions.iter().map(session).collect();
+            let mut sessions: Vec<SubstrateSession> = stage.sessions.iter().map(session).collect();
             sessions.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(sessions)
         })
     }
 
-    fn panes<'a>(&'a self, name: &'a Name) -> Boxed<'a, Result<Vec<Pane>, Error>> {
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>> {
         Box::pin(async move {
-            let stage = self.stage(self.client().await?).await?;
-            let mut views: Vec<&View> = stage.panes_of(stage.session(name)?).collect();
+            let stage = self.snapshot(self.client().await?).await?;
+            let mut views: Vec<&TmuxPaneView> = stage.panes_of(stage.session(name)?).collect();
             views.sort_by_key(|view| view.id);
-            Ok(views.into_iter().map(|view| shown(view, name.clone())).collect())
+            Ok(views.into_iter().map(|view| to_pane(view, name.clone())).collect())
         })
     }
 
     fn split<'a>(
         &'a self,
         target: &'a Target,
-        direction: Direction,
+        direction: SplitOrientation,
         program: &'a Program,
-    ) -> Boxed<'a, Result<Pane, Error>> {
-        Box::pin(self.halve(target, direction, program))
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>> {
+        Box::pin(self.split_pane(target, direction, program))
     }
 
-    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> Boxed<'a, Result<(), Error>> {
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             rules::size(size)?;
             let client = self.client().await?;
-            let stage = self.stage(client).await?;
+            let stage = self.snapshot(client).await?;
             let window = stage.pick(&name.into())?.window;
             Ok(client.resize_window(window, size).await?)
         })

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use paned_model::Size;
 
-use super::client::Client;
-use super::command::{self, Command, Target};
+use super::client::ControlClient;
+use super::command::{self, TmuxCommand, TmuxTarget};
 use super::error::Error;
 use super::ids::{SessionId, TmuxPane, WindowId};
 use super::name::SessionName;
 
 /// A program for a new pane. Without arguments it is the shell that tmux starts.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct TmuxProgram {
     /// The program and its arguments.
     pub argv: Vec<Vec<u8>>,
     /// Variables on top of tmux's own.
@@ -25,7 +25,7 @@ pub struct Program {
 
 /// A session with its first window and pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct TmuxCreateResult {
     /// The session.
     pub session: SessionId,
     /// Its window.
@@ -36,18 +36,18 @@ pub struct Made {
 
 /// How to split a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Split {
+pub struct TmuxSplit {
     /// Where the new pane goes.
-    pub side: Side,
+    pub side: SplitSide,
     /// How large it becomes; half of it otherwise.
-    pub size: Option<Portion>,
+    pub size: Option<SplitSize>,
     /// Whether it becomes the active pane.
     pub focus: bool,
 }
 
 /// A side of a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum SplitSide {
     /// Left of it.
     Left,
     /// Right of it.
@@ -60,7 +60,7 @@ pub enum Side {
 
 /// A part of a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Portion {
+pub enum SplitSize {
     /// Columns or rows.
     Cells(u16),
     /// A part of a hundred.
@@ -69,7 +69,7 @@ pub enum Portion {
 
 /// How tmux arranges the panes of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum LayoutPreset {
     /// In one row.
     EvenHorizontal,
     /// In one column.
@@ -82,9 +82,9 @@ pub enum Layout {
     Tiled,
 }
 
-const MADE: &[&str] = &["session_id", "window_id", "pane_id"];
+const CREATE_FORMAT: &[&str] = &["session_id", "window_id", "pane_id"];
 
-impl Client {
+impl ControlClient {
     /// Makes a session of this name and size that nobody is attached to.
     ///
     /// # Errors
@@ -93,12 +93,12 @@ impl Client {
         &self,
         name: &SessionName,
         size: Size,
-        program: &Program,
-    ) -> Result<Made, Error> {
-        let command = Command::new("new-session").word("-d").text("-s", name.in_tmux());
+        program: &TmuxProgram,
+    ) -> Result<TmuxCreateResult, Error> {
+        let command = TmuxCommand::new("new-session").word("-d").text("-s", name.in_tmux());
         let command = command.number("-x", size.cols).number("-y", size.rows);
         let made = self.make(command, program).await?;
-        let keep = Command::new("set-option").target(made.session).argument("@paned_name");
+        let keep = TmuxCommand::new("set-option").target(made.session).argument("@paned_name");
         self.run(&keep.argument(name.as_str())).await?;
         Ok(made)
     }
@@ -111,9 +111,9 @@ impl Client {
         &self,
         session: SessionId,
         name: &str,
-        program: &Program,
-    ) -> Result<Made, Error> {
-        let command = Command::new("new-window").word("-d").target(session);
+        program: &TmuxProgram,
+    ) -> Result<TmuxCreateResult, Error> {
+        let command = TmuxCommand::new("new-window").word("-d").target(session);
         self.make(command.name("-n", command::clean(name.as_bytes())), program).await
     }
 
@@ -124,19 +124,19 @@ impl Client {
     pub async fn split(
         &self,
         pane: TmuxPane,
-        split: Split,
-        program: &Program,
-    ) -> Result<Made, Error> {
-        let mut command = Command::new("split-window").target(pane);
+        split: TmuxSplit,
+        program: &TmuxProgram,
+    ) -> Result<TmuxCreateResult, Error> {
+        let mut command = TmuxCommand::new("split-window").target(pane);
         command = match split.side {
-            Side::Left => command.word("-h").word("-b"),
-            Side::Right => command.word("-h"),
-            Side::Above => command.word("-v").word("-b"),
-            Side::Below => command.word("-v"),
+            SplitSide::Left => command.word("-h").word("-b"),
+            SplitSide::Right => command.word("-h"),
+            SplitSide::Above => command.word("-v").word("-b"),
+            SplitSide::Below => command.word("-v"),
         };
         command = match split.size {
-            Some(Portion::Cells(cells)) => command.number("-l", cells),
-            Some(Portion::Percent(percent)) => command.text("-l", format!("{percent}%")),
+            Some(SplitSize::Cells(cells)) => command.number("-l", cells),
+            Some(SplitSize::Percent(percent)) => command.text("-l", format!("{percent}%")),
             None => command,
         };
         if !split.focus {
@@ -145,7 +145,11 @@ impl Client {
         self.make(command, program).await
     }
 
-    async fn make(&self, mut command: Command, program: &Program) -> Result<Made, Error> {
+    async fn make(
+        &self,
+        mut command: TmuxCommand,
+        program: &TmuxProgram,
+    ) -> Result<TmuxCreateResult, Error> {
         for (name, value) in &program.env {
             if name.is_empty() || name.contains('=') {
                 return Err(Error::InvalidCommand(format!("no variable is called {name:?}")));
@@ -155,11 +159,11 @@ impl Client {
         if let Some(cwd) = &program.cwd {
             command = command.name("-c", cwd.as_os_str().as_bytes());
         }
-        command = command.word("-P").word("-F").format(&self.mark.format(MADE));
+        command = command.word("-P").word("-F").format(&self.separator.format(CREATE_FORMAT));
         let replies = self.run(&command.program(&program.argv)).await?;
-        let mut rows = self.mark.read(&replies[0], MADE.len())?;
-        let row = rows.first_mut().ok_or_else(|| Error::Nonsense("nothing was made".to_owned()))?;
-        Ok(Made {
+        let mut rows = self.separator.read(&replies[0], CREATE_FORMAT.len())?;
+        let row = rows.first_mut().ok_or_else(|| Error::Protocol("nothing was made".to_owned()))?;
+        Ok(TmuxCreateResult {
             session: row.need(SessionId::parse)?,
             window: row.need(WindowId::parse)?,
             pane: row.need(TmuxPane::parse)?,
@@ -182,8 +186,8 @@ impl Client {
     /// # Errors
     /// When there is no such pane.
     pub async fn select_pane(&self, pane: TmuxPane) -> Result<(), Error> {
-        let window = Command::new("select-window").target(pane);
-        self.done(&window.then(Command::new("select-pane").target(pane))).await
+        let window = TmuxCommand::new("select-window").target(pane);
+        self.run_unit(&window.then(TmuxCommand::new("select-pane").target(pane))).await
     }
 
     /// Ends a pane and its program; with the last, its window and session.
@@ -191,7 +195,7 @@ impl Client {
     /// # Errors
     /// When there is no such pane.
     pub async fn kill_pane(&self, pane: TmuxPane) -> Result<(), Error> {
-        self.done(&Command::new("kill-pane").target(pane)).await
+        self.run_unit(&TmuxCommand::new("kill-pane").target(pane)).await
     }
 
     /// Ends a window and every program in it.
@@ -199,7 +203,7 @@ impl Client {
     /// # Errors
     /// When there is no such window.
     pub async fn kill_window(&self, window: WindowId) -> Result<(), Error> {
-        self.done(&Command::new("kill-window").target(window)).await
+        self.run_unit(&TmuxCommand::new("kill-window").target(window)).await
     }
 
     /// Ends a session and every program in it.
@@ -207,7 +211,7 @@ impl Client {
     /// # Errors
     /// When there is no such session.
     pub async fn kill_session(&self, session: SessionId) -> Result<(), Error> {
-        self.done(&Command::new("kill-session").target(session)).await
+        self.run_unit(&TmuxCommand::new("kill-session").target(session)).await
     }
 
     /// Gives a pane so many columns, or rows, or both, as far as its neighbours allow.
@@ -220,14 +224,14 @@ impl Client {
         cols: Option<u16>,
         rows: Option<u16>,
     ) -> Result<(), Error> {
-        let mut command = Command::new("resize-pane").target(pane);
+        let mut command = TmuxCommand::new("resize-pane").target(pane);
         if let Some(cols) = cols {
             command = command.number("-x", cols);
         }
         if let Some(rows) = rows {
             command = command.number("-y", rows);
         }
-        self.done(&command).await
+        self.run_unit(&command).await
     }
 
     /// Gives a window a size, whoever looks at it.
@@ -235,22 +239,22 @@ impl Client {
     /// # Errors
     /// When there is no such window.
     pub async fn resize_window(&self, window: WindowId, size: Size) -> Result<(), Error> {
-        let command = Command::new("resize-window").target(window);
-        self.done(&command.number("-x", size.cols).number("-y", size.rows)).await
+        let command = TmuxCommand::new("resize-window").target(window);
+        self.run_unit(&command.number("-x", size.cols).number("-y", size.rows)).await
     }
 
     /// Arranges the panes of a window.
     ///
     /// # Errors
     /// When there is no such window.
-    pub async fn arrange(&self, window: WindowId, layout: Layout) -> Result<(), Error> {
-        let command = Command::new("select-layout").target(window);
-        self.done(&match layout {
-            Layout::EvenHorizontal => command.word("even-horizontal"),
-            Layout::EvenVertical => command.word("even-vertical"),
-            Layout::MainHorizontal => command.word("main-horizontal"),
-            Layout::MainVertical => command.word("main-vertical"),
-            Layout::Tiled => command.word("tiled"),
+    pub async fn arrange(&self, window: WindowId, layout: LayoutPreset) -> Result<(), Error> {
+        let command = TmuxCommand::new("select-layout").target(window);
+        self.run_unit(&match layout {
+            LayoutPreset::EvenHorizontal => command.word("even-horizontal"),
+            LayoutPreset::EvenVertical => command.word("even-vertical"),
+            LayoutPreset::MainHorizontal => command.word("main-horizontal"),
+            LayoutPreset::MainVertical => command.word("main-vertical"),
+            LayoutPreset::Tiled => command.word("tiled"),
         })
         .await
     }
@@ -264,9 +268,9 @@ impl Client {
         session: SessionId,
         name: &SessionName,
     ) -> Result<(), Error> {
-        let rename = Command::new("rename-session").target(session).argument(name.in_tmux());
-        let keep = Command::new("set-option").target(session).argument("@paned_name");
-        self.done(&rename.then(keep.argument(name.as_str()))).await
+        let rename = TmuxCommand::new("rename-session").target(session).argument(name.in_tmux());
+        let keep = TmuxCommand::new("set-option").target(session).argument("@paned_name");
+        self.run_unit(&rename.then(keep.argument(name.as_str()))).await
     }
 
     /// Gives a window another name, cleaned as [`command::clean`] says.
@@ -274,8 +278,8 @@ impl Client {
     /// # Errors
     /// When there is no such window.
     pub async fn rename_window(&self, window: WindowId, name: &str) -> Result<(), Error> {
-        let command = Command::new("rename-window").target(window);
-        self.done(&command.named(command::clean(name.as_bytes()))).await
+        let command = TmuxCommand::new("rename-window").target(window);
+        self.run_unit(&command.named(command::clean(name.as_bytes()))).await
     }
 
     /// Gives a pane a title, cleaned as [`command::clean`] says. Its program can change it again.
@@ -283,31 +287,31 @@ impl Client {
     /// # Errors
     /// When there is no such pane.
     pub async fn set_title(&self, pane: TmuxPane, title: &str) -> Result<(), Error> {
-        let command = Command::new("select-pane").target(pane);
-        self.done(&command.name("-T", command::clean(title.as_bytes()))).await
+        let command = TmuxCommand::new("select-pane").target(pane);
+        self.run_unit(&command.name("-T", command::clean(title.as_bytes()))).await
     }
 
     /// Notes something on a session, a window or a pane: a user option, whose name begins with `@`.
     ///
     /// # Errors
     /// When there is no such thing.
-    pub async fn note(
+    pub async fn set_option(
         &self,
-        on: impl Into<Target>,
+        on: impl Into<TmuxTarget>,
         key: &'static str,
         value: &str,
     ) -> Result<(), Error> {
         let on = on.into();
-        let command = Command::new("set-option").target(on);
+        let command = TmuxCommand::new("set-option").target(on);
         let command = match on {
-            Target::Session(_) => command,
-            Target::Window(_) => command.word("-w"),
-            Target::Pane(_) => command.word("-p"),
+            TmuxTarget::Session(_) => command,
+            TmuxTarget::Window(_) => command.word("-w"),
+            TmuxTarget::Pane(_) => command.word("-p"),
         };
-        self.done(&command.argument(key).argument(value)).await
+        self.run_unit(&command.argument(key).argument(value)).await
     }
 
-    async fn done(&self, command: &Command) -> Result<(), Error> {
+    async fn run_unit(&self, command: &TmuxCommand) -> Result<(), Error> {
         self.run(command).await.map(drop)
     }
 }

@@ -1,7 +1,7 @@
 //! Commands for tmux, built so that text cannot be misread.
 //!
 //! Words of the language (names of commands, flags, formats) are `&'static str`, written by us. Text from outside
-//! goes in by [`Command::text`] and [`Command::name`] only: in double quotes, with every byte that is not a plain
+//! goes in by [`TmuxCommand::text`] and [`TmuxCommand::name`] only: in double quotes, with every byte that is not a plain
 //! letter or digit as an octal escape. So no `;`, newline, quote, `$`, `~`, `#` or 0xFF ever meets tmux's parser; NUL,
 //! which tmux cannot hold, is refused. Targets are ids.
 
@@ -19,7 +19,7 @@ pub(super) const BUFFER: &str = "paned-paste";
 
 /// What a command is done to. An id, never a name: tmux matches names by prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TmuxTarget {
     /// A session.
     Session(SessionId),
     /// A window.
@@ -28,19 +28,19 @@ pub enum Target {
     Pane(TmuxPane),
 }
 
-impl From<SessionId> for Target {
+impl From<SessionId> for TmuxTarget {
     fn from(id: SessionId) -> Self {
         Self::Session(id)
     }
 }
 
-impl From<WindowId> for Target {
+impl From<WindowId> for TmuxTarget {
     fn from(id: WindowId) -> Self {
         Self::Window(id)
     }
 }
 
-impl From<TmuxPane> for Target {
+impl From<TmuxPane> for TmuxTarget {
     fn from(id: TmuxPane) -> Self {
         Self::Pane(id)
     }
@@ -48,19 +48,19 @@ impl From<TmuxPane> for Target {
 
 /// One line for tmux: a command, or several that are done without anything in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct TmuxCommand {
     line: String,
     parts: usize,
     rest: bool,
-    wrong: Option<&'static str>,
+    error: Option<&'static str>,
     counts: bool,
 }
 
-impl Command {
+impl TmuxCommand {
     /// A command of this name.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { line: name.to_owned(), parts: 1, rest: false, wrong: None, counts: false }
+        Self { line: name.to_owned(), parts: 1, rest: false, error: None, counts: false }
     }
 
     /// A word of the language: a flag, or an argument that we wrote.
@@ -80,12 +80,12 @@ impl Command {
 
     /// What to do it to: `-t` and an id.
     #[must_use]
-    pub fn target(mut self, target: impl Into<Target>) -> Self {
+    pub fn target(mut self, target: impl Into<TmuxTarget>) -> Self {
         match target.into() {
             // Quoted, because a `$` would be read as a variable.
-            Target::Session(id) => _ = write!(self.line, " -t \"\\044{}:\"", id.0),
-            Target::Window(id) => _ = write!(self.line, " -t {id}"),
-            Target::Pane(id) => _ = write!(self.line, " -t {id}"),
+            TmuxTarget::Session(id) => _ = write!(self.line, " -t \"\\044{}:\"", id.0),
+            TmuxTarget::Window(id) => _ = write!(self.line, " -t {id}"),
+            TmuxTarget::Pane(id) => _ = write!(self.line, " -t {id}"),
         }
         self
     }
@@ -144,7 +144,7 @@ impl Command {
         self.line.push_str(" ; ");
         self.line.push_str(&next.line);
         self.parts += next.parts;
-        self.wrong = self.wrong.or(next.wrong);
+        self.error = self.error.or(next.error);
         self.rest = next.rest;
         self
     }
@@ -171,7 +171,7 @@ impl Command {
     /// # Errors
     /// [`Error::InvalidCommand`] when a text has a NUL.
     pub fn encode(&self) -> Result<String, Error> {
-        match self.wrong {
+        match self.error {
             Some(wrong) => Err(Error::InvalidCommand(wrong.to_owned())),
             None => Ok(format!("{}\n", self.line)),
         }
@@ -191,7 +191,7 @@ impl Command {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'/' | b'-' | b'_' | b'.' => {
                     self.line.push(char::from(*byte));
                 }
-                0 => self.wrong = Some("a text for tmux cannot hold a NUL"),
+                0 => self.error = Some("a text for tmux cannot hold a NUL"),
                 _ => _ = write!(self.line, "\\{byte:03o}"),
             }
         }
@@ -204,7 +204,7 @@ impl Command {
 /// By way of a paste, which goes to the program even while a person scrolls; keys would go to the scrolling. NUL does
 /// not fit into a paste and goes as a key.
 #[must_use]
-pub fn input(pane: TmuxPane, bytes: &[u8]) -> Vec<Command> {
+pub fn input(pane: TmuxPane, bytes: &[u8]) -> Vec<TmuxCommand> {
     let mut commands = Vec::new();
     for run in bytes.chunk_by(|a, b| (*a == 0) == (*b == 0)) {
         if run[0] == 0 {
@@ -217,9 +217,9 @@ pub fn input(pane: TmuxPane, bytes: &[u8]) -> Vec<Command> {
 }
 
 /// Types bytes into a pane as keys, in pieces. While a person scrolls there, they steer the scrolling.
-pub fn keys(pane: TmuxPane, bytes: &[u8]) -> impl Iterator<Item = Command> {
+pub fn keys(pane: TmuxPane, bytes: &[u8]) -> impl Iterator<Item = TmuxCommand> {
     bytes.chunks(PIECE).map(move |piece| {
-        let mut command = Command::new("send-keys").word("-H").target(pane);
+        let mut command = TmuxCommand::new("send-keys").word("-H").target(pane);
         for byte in piece {
             _ = write!(command.line, " {byte:02x}");
         }
@@ -227,9 +227,9 @@ pub fn keys(pane: TmuxPane, bytes: &[u8]) -> impl Iterator<Item = Command> {
     })
 }
 
-fn paste(pane: TmuxPane, piece: &[u8]) -> Command {
-    let set = Command::new("set-buffer").text("-b", BUFFER).argument(piece);
-    let paste = Command::new("paste-buffer").word("-d").word("-r").text("-b", BUFFER);
+fn paste(pane: TmuxPane, piece: &[u8]) -> TmuxCommand {
+    let set = TmuxCommand::new("set-buffer").text("-b", BUFFER).argument(piece);
+    let paste = TmuxCommand::new("paste-buffer").word("-d").word("-r").text("-b", BUFFER);
     set.then(paste.target(pane))
 }
 
@@ -276,16 +276,17 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(command: Command, expect: &str) {
+    fn check(command: TmuxCommand, expect: &str) {
         assert_eq!(command.encode().as_deref(), Ok(format!("{expect}\n").as_str()));
     }
 
     #[test]
     fn a_command_is_one_line() {
-        let split = Command::new("split-window").word("-d").target(TmuxPane(3)).number("-l", 20);
+        let split =
+            TmuxCommand::new("split-window").word("-d").target(TmuxPane(3)).number("-l", 20);
         check(split.program(&["echo", "a;b"]), r#"split-window -d -t %3 -l 20 -- "echo" "a\073b""#);
-        let two = Command::new("kill-pane").target(TmuxPane(1));
-        let two = two.then(Command::new("kill-session").target(SessionId(2)));
+        let two = TmuxCommand::new("kill-pane").target(TmuxPane(1));
+        let two = two.then(TmuxCommand::new("kill-session").target(SessionId(2)));
         assert_eq!(two.parts(), 2);
         check(two, r#"kill-pane -t %1 ; kill-session -t "\0442:""#);
     }
@@ -293,14 +294,14 @@ mod tests {
     #[test]
     fn a_program_alone_is_not_given_to_a_shell() {
         let expect = r#"new-window -- "/bin/sh" "-c" "exec \042\0440\042" "a b""#;
-        check(Command::new("new-window").program(&["a b"]), expect);
+        check(TmuxCommand::new("new-window").program(&["a b"]), expect);
     }
 
     #[test]
     fn nul_is_refused() {
-        let command = Command::new("rename-window").named("a\0b");
+        let command = TmuxCommand::new("rename-window").named("a\0b");
         assert!(matches!(command.clone().encode(), Err(Error::InvalidCommand(_))));
-        let command = Command::new("list-panes").then(command);
+        let command = TmuxCommand::new("list-panes").then(command);
         assert!(matches!(command.encode(), Err(Error::InvalidCommand(_))));
     }
 
@@ -334,7 +335,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_leaves_its_quotes(text in vec(1..=255u8, 0..60)) {
-            let line = Command::new("x").argument(&text).encode().unwrap();
+            let line = TmuxCommand::new("x").argument(&text).encode().unwrap();
             let inner = line.strip_prefix("x -- \"").unwrap().strip_suffix("\"\n").unwrap();
             let plain = |c: char| c.is_ascii_alphanumeric() || " /-_.\\".contains(c);
             prop_assert!(inner.chars().all(plain), "{}", inner);

@@ -2,27 +2,27 @@
 //!
 //! The stream carries the text of panes and the names people give, so nothing in it is trusted. A reply ends only at
 //! a line that repeats the time, the number and the flags it began with. A program that guesses all three could still
-//! forge an ending, so a reader that knows how many lines a reply has can say so with [`Decoder::expect_lines`], and
+//! forge an ending, so a reader that knows how many lines a reply has can say so with [`TmuxDecoder::expect_lines`], and
 //! then no line of it means anything.
 
 use super::ids::number;
 use super::notice::{Notice, word};
 
 /// A line is cut here: no line that tmux writes is near this long.
-const LINE: usize = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
 /// A reply keeps this many bytes.
-const REPLY: usize = 64 << 20;
+const MAX_REPLY: usize = 64 << 20;
 
 /// Puts items together from pieces of any size.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct TmuxDecoder {
     /// What has not been read yet; a line that is too long keeps one byte more than it may have.
     bytes: Vec<u8>,
     /// How much of it has been read.
     start: usize,
     /// Up to where it has been searched for the end of a line.
     searched: usize,
-    block: Option<Block>,
+    block: Option<ReplyBlock>,
     expected: Option<usize>,
     longest: usize,
 }
@@ -31,7 +31,7 @@ pub struct Decoder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// The answer to a command.
-    Reply(Reply),
+    Reply(TmuxReply),
     /// Something that happened.
     Notice(Notice),
     /// A line that has no place in the protocol: a sign of a forged ending, or of a broken pipe.
@@ -40,9 +40,9 @@ pub enum Item {
 
 /// The answer to one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct TmuxReply {
     /// How it was framed.
-    pub header: Header,
+    pub header: ReplyHeader,
     /// Its lines, as they came.
     pub lines: Vec<Vec<u8>>,
     /// Whether the command was done.
@@ -53,7 +53,7 @@ pub struct Reply {
 
 /// What stands behind `%begin`, and again behind `%end` or `%error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct ReplyHeader {
     /// Seconds since 1970.
     pub time: u64,
     /// The number of the command, counted by the server.
@@ -62,7 +62,7 @@ pub struct Header {
     pub flags: u64,
 }
 
-impl Header {
+impl ReplyHeader {
     /// Whether the client asked for it. Hooks answer in the same stream, and are nobody's answer.
     #[must_use]
     pub fn is_ours(&self) -> bool {
@@ -77,22 +77,22 @@ impl Header {
 }
 
 #[derive(Debug)]
-struct Block {
-    header: Header,
+struct ReplyBlock {
+    header: ReplyHeader,
     lines: Vec<Vec<u8>>,
     size: usize,
     cut: bool,
     /// How many lines must come before one can end it, where that is known.
-    sure: Option<usize>,
+    known_lines: Option<usize>,
 }
 
-impl Default for Decoder {
+impl Default for TmuxDecoder {
     fn default() -> Self {
-        Self::with_longest(LINE)
+        Self::with_longest(MAX_LINE)
     }
 }
 
-impl Decoder {
+impl TmuxDecoder {
     /// A decoder that cuts lines at so many bytes.
     #[must_use]
     pub fn with_longest(longest: usize) -> Self {
@@ -146,7 +146,7 @@ impl Decoder {
 
     fn read(&mut self, line: Vec<u8>, cut: bool) -> Option<Item> {
         let (name, rest) = word(&line);
-        let header = if cut { None } else { Header::parse(rest) };
+        let header = if cut { None } else { ReplyHeader::parse(rest) };
         let Some(mut block) = self.block.take() else {
             return match (name, header) {
                 (b"%begin", Some(header)) => self.begin(header),
@@ -157,31 +157,32 @@ impl Decoder {
         };
         let ok = name == b"%end";
         if (ok || name == b"%error") && block.may_end(header, ok) {
-            let Block { header, lines, cut, .. } = block;
-            return Some(Item::Reply(Reply { header, lines, ok, cut }));
+            let ReplyBlock { header, lines, cut, .. } = block;
+            return Some(Item::Reply(TmuxReply { header, lines, ok, cut }));
         }
         block.add(line, cut);
         self.block = Some(block);
         None
     }
 
-    fn begin(&mut self, header: Header) -> Option<Item> {
+    fn begin(&mut self, header: ReplyHeader) -> Option<Item> {
         let sure = if header.is_ours() { self.expected.take() } else { None };
-        self.block = Some(Block { header, lines: Vec::new(), size: 0, cut: false, sure });
+        self.block =
+            Some(ReplyBlock { header, lines: Vec::new(), size: 0, cut: false, known_lines: sure });
         None
     }
 }
 
-impl Block {
-    fn may_end(&self, header: Option<Header>, ok: bool) -> bool {
+impl ReplyBlock {
+    fn may_end(&self, header: Option<ReplyHeader>, ok: bool) -> bool {
         // An error is shorter than what was expected; one that is forged is an error still.
-        let whole = !ok || self.sure.is_none_or(|sure| sure <= self.lines.len());
+        let whole = !ok || self.known_lines.is_none_or(|sure| sure <= self.lines.len());
         header == Some(self.header) && whole
     }
 
     fn add(&mut self, line: Vec<u8>, cut: bool) {
-        self.cut |= cut || REPLY < self.size + line.len();
-        if self.size + line.len() <= REPLY {
+        self.cut |= cut || MAX_REPLY < self.size + line.len();
+        if self.size + line.len() <= MAX_REPLY {
             // An empty line costs memory too.
             self.size += line.len() + size_of::<Vec<u8>>();
             self.lines.push(line);
@@ -195,9 +196,9 @@ impl Block {
 /// When they do not.
 pub fn fuzz(bytes: &[u8]) {
     let longest = 64;
-    let whole = Decoder::with_longest(longest).feed(bytes);
+    let whole = TmuxDecoder::with_longest(longest).feed(bytes);
     let cut = bytes.first().map_or(0, |first| usize::from(*first) % (bytes.len() + 1));
-    let mut decoder = Decoder::with_longest(longest);
+    let mut decoder = TmuxDecoder::with_longest(longest);
     let mut items = decoder.feed(&bytes[..cut]);
     items.extend(decoder.feed(&bytes[cut..]));
     assert_eq!(items, whole, "cut at {cut}");
@@ -209,31 +210,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::ids::{TmuxPane, WindowId};
-    use super::super::notice::Where;
+    use super::super::notice::WindowScope;
     use super::*;
 
     fn reply(number: u64, lines: &[&str]) -> Item {
         let lines = lines.iter().map(|line| line.as_bytes().to_vec()).collect();
-        let header = Header { time: 7, number, flags: 1 };
-        Item::Reply(Reply { header, lines, ok: true, cut: false })
+        let header = ReplyHeader { time: 7, number, flags: 1 };
+        Item::Reply(TmuxReply { header, lines, ok: true, cut: false })
     }
 
     #[track_caller]
     fn check(stream: &str, expect: &[Item]) {
-        assert_eq!(Decoder::default().feed(stream.as_bytes()), expect, "{stream}");
+        assert_eq!(TmuxDecoder::default().feed(stream.as_bytes()), expect, "{stream}");
     }
 
     #[test]
     fn replies_and_notices_take_turns() {
         let stream = "%begin 7 1 1\na\n\nb\n%end 7 1 1\n%window-add @1\n%begin 7 2 1\n%end 7 2 1\n";
-        let notice = Item::Notice(Notice::WindowAdded(WindowId(1), Where::Here));
+        let notice = Item::Notice(Notice::WindowAdded(WindowId(1), WindowScope::Attached));
         check(stream, &[reply(1, &["a", "", "b"]), notice, reply(2, &[])]);
     }
 
     #[test]
     fn an_error_says_so() {
-        let items = Decoder::default().feed(b"%begin 7 1 1\nno such thing\n%error 7 1 1\n");
-        assert!(matches!(&items[..], [Item::Reply(Reply { ok: false, .. })]), "{items:?}");
+        let items = TmuxDecoder::default().feed(b"%begin 7 1 1\nno such thing\n%error 7 1 1\n");
+        assert!(matches!(&items[..], [Item::Reply(TmuxReply { ok: false, .. })]), "{items:?}");
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_reply_of_known_length_cannot_be_forged() {
-        let mut decoder = Decoder::default();
+        let mut decoder = TmuxDecoder::default();
         decoder.expect_lines(2);
         // Of a hook, not of ours: it has a length of its own.
         let hook = decoder.feed(b"%begin 7 1 0\n%end 7 1 0\n");
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(items, [reply(1, &["%end 7 1 1", "b"])]);
         decoder.expect_lines(2);
         let items = decoder.feed(b"%begin 7 1 1\nno such pane\n%error 7 1 1\n");
-        assert!(matches!(&items[..], [Item::Reply(Reply { ok: false, .. })]), "{items:?}");
+        assert!(matches!(&items[..], [Item::Reply(TmuxReply { ok: false, .. })]), "{items:?}");
         // And the one after it is read as ever.
         assert_eq!(decoder.feed(b"%begin 7 2 1\n%end 7 2 1\n"), [reply(2, &[])]);
     }
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_bounded() {
-        let mut decoder = Decoder::with_longest(12);
+        let mut decoder = TmuxDecoder::with_longest(12);
         assert_eq!(decoder.feed(b"%begin 7 1 1\n"), []);
         for _ in 0..1000 {
             assert_eq!(decoder.feed(&[b'x'; 100]), []);
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_line_that_was_cut_ends_nothing() {
-        let mut decoder = Decoder::with_longest(12);
+        let mut decoder = TmuxDecoder::with_longest(12);
         assert_eq!(decoder.feed(b"%begin 7 1 1\n%error 7 1 1 and more\n"), []);
         assert_eq!(decoder.feed(b"%end 7 1 1\n").len(), 1);
     }
@@ -293,7 +294,12 @@ mod tests {
     /// Writes an item as tmux would.
     fn encode(item: &Item, out: &mut Vec<u8>) {
         match item {
-            Item::Reply(Reply { header: Header { time, number, flags }, lines, ok, .. }) => {
+            Item::Reply(TmuxReply {
+                header: ReplyHeader { time, number, flags },
+                lines,
+                ok,
+                ..
+            }) => {
                 out.extend(format!("%begin {time} {number} {flags}\n").bytes());
                 for line in lines {
                     out.extend_from_slice(line);
@@ -328,8 +334,8 @@ mod tests {
     fn item() -> impl Strategy<Value = Item> {
         let reply = (10..99u64, 10..99u64, 0..2u64, vec(line(), 0..8), any::<bool>());
         let reply = reply.prop_map(|(time, number, flags, lines, ok)| {
-            let header = Header { time, number, flags };
-            Item::Reply(Reply { header, lines, ok, cut: false })
+            let header = ReplyHeader { time, number, flags };
+            Item::Reply(TmuxReply { header, lines, ok, cut: false })
         });
         let output = (any::<u32>(), vec(any::<u8>(), 0..40), any::<Option<u64>>());
         let output = output.prop_map(|(pane, data, age)| {
@@ -357,17 +363,17 @@ mod tests {
         fn what_is_written_is_read(items in vec(item(), 0..10)) {
             let mut bytes = Vec::new();
             items.iter().for_each(|item| encode(item, &mut bytes));
-            prop_assert_eq!(Decoder::default().feed(&bytes), items);
+            prop_assert_eq!(TmuxDecoder::default().feed(&bytes), items);
         }
 
         #[test]
         fn cutting_it_differently_changes_nothing(
             bytes in stream(), cuts in vec(any::<prop::sample::Index>(), 0..12), longest in 0..80usize,
         ) {
-            let whole = Decoder::with_longest(longest).feed(&bytes);
+            let whole = TmuxDecoder::with_longest(longest).feed(&bytes);
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
             cuts.sort_unstable();
-            let (mut decoder, mut items, mut from) = (Decoder::with_longest(longest), Vec::new(), 0);
+            let (mut decoder, mut items, mut from) = (TmuxDecoder::with_longest(longest), Vec::new(), 0);
             for to in cuts.into_iter().chain([bytes.len()]) {
                 items.extend(decoder.feed(&bytes[from..to]));
                 from = to;

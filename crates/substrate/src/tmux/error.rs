@@ -47,7 +47,7 @@ pub enum Error {
     Refused(String),
     /// tmux said something that it never says.
     #[error("tmux gave an answer that makes no sense: {0}")]
-    Nonsense(String),
+    Protocol(String),
 }
 
 /// An error that is made of tmux's own words.
@@ -90,7 +90,7 @@ impl Error {
 
 impl Error {
     /// Why tmux could not be started: a limit of the machine by its name, else there is no such program.
-    pub(super) fn not_started(program: &Path, error: &io::Error) -> Self {
+    pub(super) fn spawn_failed(program: &Path, error: &io::Error) -> Self {
         match machine_limit(error) {
             Some((_, hint)) => Self::MachineLimit(format!("{error}; {hint}")),
             None => Self::TmuxNotFound(program.display().to_string()),
@@ -109,7 +109,7 @@ impl From<Error> for Refusal {
             Error::TmuxNotFound(_) | Error::TooOld(_) | Error::NoServer(_) | Error::Gone(_) => {
                 Code::Unavailable
             }
-            Error::Nonsense(_) => Code::Internal,
+            Error::Protocol(_) => Code::Internal,
         };
         Self::new(code, error.to_string())
     }
@@ -142,11 +142,11 @@ mod tests {
     fn a_limit_of_the_machine_is_named_with_what_to_change() {
         for (errno, knob) in [(24, "ulimit -n"), (11, "ulimit -u")] {
             let error = io::Error::from_raw_os_error(errno);
-            let refusal = Refusal::from(Error::not_started(Path::new("tmux"), &error));
+            let refusal = Refusal::from(Error::spawn_failed(Path::new("tmux"), &error));
             assert_eq!(refusal.code, Code::Limit, "{refusal}");
             assert!(refusal.sentence.contains(knob), "{refusal}");
         }
-        let missing = Error::not_started(Path::new("tmux"), &io::ErrorKind::NotFound.into());
+        let missing = Error::spawn_failed(Path::new("tmux"), &io::ErrorKind::NotFound.into());
         assert_eq!(missing, Error::TmuxNotFound("tmux".to_owned()));
     }
 

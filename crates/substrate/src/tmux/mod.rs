@@ -2,33 +2,33 @@
 //!
 //! This module acts on tmux and reports what happens there; it keeps no record of its own. It starts no process
 //! per operation, polls nothing, targets by id only, never says `respawn-pane` (a control client crashes tmux with
-//! it), and text from outside reaches tmux only through [`Command`], which quotes every byte.
+//! it), and text from outside reaches tmux only through [`TmuxCommand`], which quotes every byte.
 
 pub mod act;
+pub mod adopted;
 mod client;
 pub mod command;
+mod control_process;
 pub mod decode;
 mod error;
-mod facts;
-pub mod foreign;
+mod events;
 mod ids;
 mod name;
 pub mod notice;
-mod picture;
-mod place;
 pub mod query;
 pub mod read;
+mod redraw;
 mod rows;
+mod server_addr;
 mod views;
 mod watchdog;
-mod wire;
 
-pub use client::{Client, DEADLINE, connect};
-pub use command::Command;
+pub use client::{ControlClient, DEADLINE, connect};
+pub use command::TmuxCommand;
 pub use error::Error;
-pub use facts::{Fact, Facts, Server};
+pub use events::{TmuxEvent, TmuxEvents, TmuxServerInfo};
 pub use ids::{SessionId, TmuxPane, WindowId};
 pub use name::SessionName;
 pub use notice::Notice;
-pub use place::Place;
-pub use views::View;
+pub use server_addr::Place;
+pub use views::TmuxPaneView;

@@ -43,13 +43,13 @@ impl fmt::Display for SessionName {
 }
 
 /// The name to show: what was asked for, unless somebody has renamed the session since.
-pub(super) fn shown(tmux_name: &str, asked: String) -> String {
+pub(super) fn display_name(tmux_name: &str, asked: String) -> String {
     if in_tmux(&asked) == tmux_name { asked } else { tmux_name.to_owned() }
 }
 
 /// A name as it was meant: tmux writes `\\` for a backslash in names, `\$` for a `$` that could begin a variable, and
 /// octal for bytes that it does not print.
-pub(super) fn seen(name: &[u8]) -> String {
+pub(super) fn unescape_name(name: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((first, after)) = rest.split_first() {
@@ -87,15 +87,15 @@ mod tests {
         for (name, expect) in
             [(r"a\\b", r"a\b"), (r"\$HOME", "$HOME"), (r"\303\251", "é"), (r"\n\", r"\n\")]
         {
-            assert_eq!(seen(name.as_bytes()), expect);
+            assert_eq!(unescape_name(name.as_bytes()), expect);
         }
     }
 
     #[test]
     fn a_dot_comes_back_until_somebody_renames() {
         assert_eq!(SessionName::new("a.b").unwrap().in_tmux(), "a_b");
-        assert_eq!(shown("a_b", "a.b".to_owned()), "a.b");
-        assert_eq!(shown("other", "a.b".to_owned()), "other");
-        assert_eq!(shown("a", String::new()), "a");
+        assert_eq!(display_name("a_b", "a.b".to_owned()), "a.b");
+        assert_eq!(display_name("other", "a.b".to_owned()), "other");
+        assert_eq!(display_name("a", String::new()), "a");
     }
 }

@@ -27,11 +27,11 @@ pub enum Notice {
         flags: String,
     },
     /// A window was made or linked.
-    WindowAdded(WindowId, Where),
+    WindowAdded(WindowId, WindowScope),
     /// A window is gone.
-    WindowClosed(WindowId, Where),
+    WindowClosed(WindowId, WindowScope),
     /// A window has another name.
-    WindowRenamed(WindowId, Where, String),
+    WindowRenamed(WindowId, WindowScope, String),
     /// Another pane of a window is the active one.
     PaneChanged(WindowId, TmuxPane),
     /// A pane went into or out of a mode, as people do to scroll.
@@ -71,11 +71,11 @@ pub enum Notice {
 
 /// Whether a window belongs to the session that we are attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub enum WindowScope {
     /// It does.
-    Here,
+    Attached,
     /// It does not.
-    Elsewhere,
+    Other,
 }
 
 impl Notice {
@@ -92,12 +92,14 @@ fn read(name: &[u8], rest: &[u8]) -> Option<Notice> {
         b"%output" => output(rest)?,
         b"%extended-output" => extended_output(rest)?,
         b"%layout-change" => layout_change(rest)?,
-        b"%window-add" => Notice::WindowAdded(WindowId::parse(rest)?, Where::Here),
-        b"%unlinked-window-add" => Notice::WindowAdded(WindowId::parse(rest)?, Where::Elsewhere),
-        b"%window-close" => Notice::WindowClosed(WindowId::parse(rest)?, Where::Here),
-        b"%unlinked-window-close" => Notice::WindowClosed(WindowId::parse(rest)?, Where::Elsewhere),
-        b"%window-renamed" => window_renamed(rest, Where::Here)?,
-        b"%unlinked-window-renamed" => window_renamed(rest, Where::Elsewhere)?,
+        b"%window-add" => Notice::WindowAdded(WindowId::parse(rest)?, WindowScope::Attached),
+        b"%unlinked-window-add" => Notice::WindowAdded(WindowId::parse(rest)?, WindowScope::Other),
+        b"%window-close" => Notice::WindowClosed(WindowId::parse(rest)?, WindowScope::Attached),
+        b"%unlinked-window-close" => {
+            Notice::WindowClosed(WindowId::parse(rest)?, WindowScope::Other)
+        }
+        b"%window-renamed" => window_renamed(rest, WindowScope::Attached)?,
+        b"%unlinked-window-renamed" => window_renamed(rest, WindowScope::Other)?,
         b"%window-pane-changed" => {
             let (window, pane) = word(rest);
             Notice::PaneChanged(WindowId::parse(window)?, TmuxPane::parse(pane)?)
@@ -144,7 +146,7 @@ fn layout_change(rest: &[u8]) -> Option<Notice> {
     Some(Notice::LayoutChanged { window: WindowId::parse(window)?, layout, visible, flags })
 }
 
-fn window_renamed(rest: &[u8], place: Where) -> Option<Notice> {
+fn window_renamed(rest: &[u8], place: WindowScope) -> Option<Notice> {
     let (window, name) = word(rest);
     Some(Notice::WindowRenamed(WindowId::parse(window)?, place, text(name)))
 }
@@ -232,12 +234,12 @@ mod tests {
 
     #[test]
     fn windows_are_told_apart_by_where_they_are() {
-        check("%window-add @1", Notice::WindowAdded(WindowId(1), Where::Here));
-        check("%unlinked-window-add @1", Notice::WindowAdded(WindowId(1), Where::Elsewhere));
-        check("%window-close @7", Notice::WindowClosed(WindowId(7), Where::Here));
-        check("%unlinked-window-close @7", Notice::WindowClosed(WindowId(7), Where::Elsewhere));
+        check("%window-add @1", Notice::WindowAdded(WindowId(1), WindowScope::Attached));
+        check("%unlinked-window-add @1", Notice::WindowAdded(WindowId(1), WindowScope::Other));
+        check("%window-close @7", Notice::WindowClosed(WindowId(7), WindowScope::Attached));
+        check("%unlinked-window-close @7", Notice::WindowClosed(WindowId(7), WindowScope::Other));
         let name = "a b  c ".to_owned();
-        let renamed = Notice::WindowRenamed(WindowId(2), Where::Elsewhere, name);
+        let renamed = Notice::WindowRenamed(WindowId(2), WindowScope::Other, name);
         check("%unlinked-window-renamed @2 a b  c ", renamed);
     }
 

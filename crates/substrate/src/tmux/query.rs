@@ -9,20 +9,20 @@ use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::sleep;
 
-use super::client::Client;
-use super::command::{Command, Target};
+use super::client::ControlClient;
+use super::command::{TmuxCommand, TmuxTarget};
 use super::error::Error;
 use super::ids::{SessionId, TmuxPane, WindowId};
 use super::name::{self, SessionName};
-use super::rows::Row;
+use super::rows::FormatRow;
 
 /// How often a pane that has ended without a status is looked at again, and how long between.
-const LOOKS: usize = 20;
-const BETWEEN: Duration = Duration::from_millis(5);
+const MAX_POLLS: usize = 20;
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct TmuxSession {
     /// Its id.
     pub id: SessionId,
     /// Its name, as it was asked for.
@@ -32,14 +32,14 @@ pub struct Session {
     /// How many windows it has.
     pub windows: u32,
     /// How many people are attached; our own client is not counted.
-    pub people: usize,
+    pub attached_clients: usize,
     /// The size of its active window.
     pub size: Size,
 }
 
 /// A window, in one of the sessions it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct TmuxWindow {
     /// Its id.
     pub id: WindowId,
     /// The session.
@@ -62,7 +62,7 @@ pub struct Window {
 
 /// A pane, in one of the sessions its window belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pane {
+pub struct TmuxPaneInfo {
     /// Its id.
     pub id: TmuxPane,
     /// Its window.
@@ -88,7 +88,7 @@ pub struct Pane {
     /// The process that it was started with; none for a pane without a program.
     pub pid: Option<u32>,
     /// Whether that runs.
-    pub life: Life,
+    pub life: TmuxProgramState,
     /// Its title.
     pub title: String,
     /// The program in front.
@@ -99,16 +99,16 @@ pub struct Pane {
 
 /// Whether a pane's program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
+pub enum TmuxProgramState {
     /// It does.
     Alive,
     /// It ended; tmux does not always know how.
-    Ended(Option<Ended>),
+    Ended(Option<TmuxExit>),
 }
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum TmuxExit {
     /// With this code.
     Code(i32),
     /// By this signal.
@@ -117,7 +117,7 @@ pub enum Ended {
 
 /// Somebody who is attached: with a terminal, or with a program that speaks control mode for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub struct AttachedClient {
     /// What tmux calls the client.
     pub client: String,
     /// Its process.
@@ -176,7 +176,7 @@ const PANE: &[&str] = &[
     "pane_current_command",
     "pane_current_path",
 ];
-const PERSON: &[&str] = &[
+const CLIENT: &[&str] = &[
     "client_name",
     "@paned_anchor",
     "client_pid",
@@ -187,17 +187,18 @@ const PERSON: &[&str] = &[
     "client_readonly",
 ];
 
-impl Client {
+impl ControlClient {
     /// Every session, without the one that holds our client.
     ///
     /// # Errors
     /// When tmux cannot be asked.
-    pub async fn sessions(&self) -> Result<Vec<Session>, Error> {
-        let people = self.people().await?;
-        let list = Command::new("list-sessions");
-        let mut sessions: Vec<Session> = self.list(list, SESSION, session).await?;
+    pub async fn sessions(&self) -> Result<Vec<TmuxSession>, Error> {
+        let people = self.attached_clients().await?;
+        let list = TmuxCommand::new("list-sessions");
+        let mut sessions: Vec<TmuxSession> = self.list(list, SESSION, session).await?;
         for session in &mut sessions {
-            session.people = people.iter().filter(|person| person.session == session.id).count();
+            session.attached_clients =
+                people.iter().filter(|person| person.session == session.id).count();
         }
         Ok(sessions)
     }
@@ -206,7 +207,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::SessionNotFound`] when there is none.
-    pub async fn session(&self, name: &SessionName) -> Result<Session, Error> {
+    pub async fn session(&self, name: &SessionName) -> Result<TmuxSession, Error> {
         let found =
             self.sessions().await?.into_iter().find(|session| session.name == name.as_str());
         found.ok_or_else(|| Error::SessionNotFound(name.as_str().to_owned()))
@@ -216,8 +217,8 @@ impl Client {
     ///
     /// # Errors
     /// When there is no such session.
-    pub async fn windows(&self, session: Option<SessionId>) -> Result<Vec<Window>, Error> {
-        let list = Command::new("list-windows");
+    pub async fn windows(&self, session: Option<SessionId>) -> Result<Vec<TmuxWindow>, Error> {
+        let list = TmuxCommand::new("list-windows");
         let list = match session {
             Some(session) => list.target(session),
             None => list.word("-a"),
@@ -231,24 +232,26 @@ impl Client {
     ///
     /// # Errors
     /// When there is no such session or window.
-    pub async fn panes(&self, of: Option<Target>) -> Result<Vec<Pane>, Error> {
+    pub async fn panes(&self, of: Option<TmuxTarget>) -> Result<Vec<TmuxPaneInfo>, Error> {
         let mut panes = self.list_panes(of).await?;
-        for _ in 0..LOOKS {
-            let unsure = |pane: &Pane| pane.life == Life::Ended(None) && pane.pid.is_some();
+        for _ in 0..MAX_POLLS {
+            let unsure = |pane: &TmuxPaneInfo| {
+                pane.life == TmuxProgramState::Ended(None) && pane.pid.is_some()
+            };
             if !panes.iter().any(unsure) {
                 break;
             }
-            self.nudge();
-            sleep(BETWEEN).await;
+            self.send_sigchld();
+            sleep(POLL_INTERVAL).await;
             panes = self.list_panes(of).await?;
         }
         Ok(panes)
     }
 
-    async fn list_panes(&self, of: Option<Target>) -> Result<Vec<Pane>, Error> {
-        let list = Command::new("list-panes");
+    async fn list_panes(&self, of: Option<TmuxTarget>) -> Result<Vec<TmuxPaneInfo>, Error> {
+        let list = TmuxCommand::new("list-panes");
         let list = match of {
-            Some(session @ Target::Session(_)) => list.word("-s").target(session),
+            Some(session @ TmuxTarget::Session(_)) => list.word("-s").target(session),
             Some(target) => list.target(target),
             None => list.word("-a"),
         };
@@ -259,14 +262,14 @@ impl Client {
     ///
     /// # Errors
     /// When tmux cannot be asked.
-    pub async fn people(&self) -> Result<Vec<Person>, Error> {
-        let all = self.list(Command::new("list-clients"), PERSON, person).await?;
+    pub async fn attached_clients(&self) -> Result<Vec<AttachedClient>, Error> {
+        let all = self.list(TmuxCommand::new("list-clients"), CLIENT, attached_client).await?;
         let own = self.server().map(|server| server.client_pid);
         Ok(all.into_iter().filter(|person| Some(person.pid) != own).collect())
     }
 
     /// Tells the server that a child of it may have ended, which it then looks at. Harmless.
-    pub fn nudge(&self) {
+    pub fn send_sigchld(&self) {
         let pid = self.server().and_then(|server| Pid::from_raw(server.pid.try_into().ok()?));
         if let Some(pid) = pid {
             let _ = kill_process(pid, Signal::CHILD);
@@ -275,34 +278,34 @@ impl Client {
 
     async fn list<T>(
         &self,
-        command: Command,
+        command: TmuxCommand,
         columns: &[&str],
-        read: fn(&mut Row) -> Result<Option<T>, Error>,
+        read: fn(&mut FormatRow) -> Result<Option<T>, Error>,
     ) -> Result<Vec<T>, Error> {
-        let command = command.word("-F").format(&self.mark.format(columns));
+        let command = command.word("-F").format(&self.separator.format(columns));
         let replies = self.run(&command).await?;
-        let mut rows = self.mark.read(&replies[0], columns.len())?;
+        let mut rows = self.separator.read(&replies[0], columns.len())?;
         rows.iter_mut().filter_map(|row| read(row).transpose()).collect()
     }
 }
 
-fn session(row: &mut Row) -> Result<Option<Session>, Error> {
+fn session(row: &mut FormatRow) -> Result<Option<TmuxSession>, Error> {
     let (id, anchor) = (row.need(SessionId::parse)?, row.is_set());
-    let (tmux_name, asked) = (name::seen(&row.bytes()), row.text());
+    let (tmux_name, asked) = (name::unescape_name(&row.bytes()), row.text());
     let windows = row.number().unwrap_or(0);
     let size = size(row);
-    let name = name::shown(&tmux_name, asked);
-    let session = Session { id, name, tmux_name, windows, people: 0, size };
+    let name = name::display_name(&tmux_name, asked);
+    let session = TmuxSession { id, name, tmux_name, windows, attached_clients: 0, size };
     Ok(Some(session).filter(|_| !anchor))
 }
 
-fn window(row: &mut Row) -> Result<Option<Window>, Error> {
+fn window(row: &mut FormatRow) -> Result<Option<TmuxWindow>, Error> {
     let (id, anchor) = (row.need(WindowId::parse)?, row.is_set());
-    let window = Window {
+    let window = TmuxWindow {
         id,
         session: row.need(SessionId::parse)?,
         index: row.number().unwrap_or(0),
-        name: name::seen(&row.bytes()),
+        name: name::unescape_name(&row.bytes()),
         size: size(row),
         active: row.is_set(),
         zoomed: row.is_set(),
@@ -312,9 +315,9 @@ fn window(row: &mut Row) -> Result<Option<Window>, Error> {
     Ok(Some(window).filter(|_| !anchor))
 }
 
-fn pane(row: &mut Row) -> Result<Option<Pane>, Error> {
+fn pane(row: &mut FormatRow) -> Result<Option<TmuxPaneInfo>, Error> {
     let (id, anchor) = (row.need(TmuxPane::parse)?, row.is_set());
-    let pane = Pane {
+    let pane = TmuxPaneInfo {
         id,
         window: row.need(WindowId::parse)?,
         session: row.need(SessionId::parse)?,
@@ -327,7 +330,7 @@ fn pane(row: &mut Row) -> Result<Option<Pane>, Error> {
         in_mode: row.bytes() != b"0",
         history: row.number().unwrap_or(0),
         pid: row.number().filter(|pid| *pid != 0),
-        life: life(row),
+        life: program_state(row),
         title: row.text(),
         command: row.text(),
         cwd: OsString::from_vec(row.bytes()).into(),
@@ -335,19 +338,19 @@ fn pane(row: &mut Row) -> Result<Option<Pane>, Error> {
     Ok(Some(pane).filter(|_| !anchor))
 }
 
-fn life(row: &mut Row) -> Life {
+fn program_state(row: &mut FormatRow) -> TmuxProgramState {
     let (dead, code, signal) = (row.is_set(), row.number(), row.number());
     match (code, signal) {
-        _ if !dead => Life::Alive,
-        (_, Some(signal)) => Life::Ended(Some(Ended::Signal(signal))),
-        (Some(code), None) => Life::Ended(Some(Ended::Code(code))),
-        (None, None) => Life::Ended(None),
+        _ if !dead => TmuxProgramState::Alive,
+        (_, Some(signal)) => TmuxProgramState::Ended(Some(TmuxExit::Signal(signal))),
+        (Some(code), None) => TmuxProgramState::Ended(Some(TmuxExit::Code(code))),
+        (None, None) => TmuxProgramState::Ended(None),
     }
 }
 
-fn person(row: &mut Row) -> Result<Option<Person>, Error> {
+fn attached_client(row: &mut FormatRow) -> Result<Option<AttachedClient>, Error> {
     let (client, anchor) = (row.text(), row.is_set());
-    let person = Person {
+    let person = AttachedClient {
         client,
         pid: row.number().unwrap_or(0),
         session: row.need(SessionId::parse)?,
@@ -359,6 +362,6 @@ fn person(row: &mut Row) -> Result<Option<Person>, Error> {
     Ok(Some(person).filter(|person| !(anchor && person.control)))
 }
 
-fn size(row: &mut Row) -> Size {
+fn size(row: &mut FormatRow) -> Size {
     Size { cols: row.number().unwrap_or(0), rows: row.number().unwrap_or(0) }
 }

@@ -1,23 +1,23 @@
 //! What a pane shows: lines, as tmux has them.
 
-use super::client::Client;
-use super::command::Command;
+use super::client::ControlClient;
+use super::command::TmuxCommand;
 use super::error::Error;
 use super::ids::TmuxPane;
 
 /// More lines than this nobody asks for at once.
-const MOST: usize = 1_000_000;
+const MAX_LINES: usize = 1_000_000;
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum CaptureStyle {
     /// Text alone.
     Plain,
     /// With the escape sequences that give it its colours.
     Coloured,
 }
 
-impl Client {
+impl ControlClient {
     /// The last lines of a pane, with what has scrolled off. Empty lines below the last text do not count; then there
     /// are exactly as many as asked for, or all there are.
     ///
@@ -27,10 +27,10 @@ impl Client {
         &self,
         pane: TmuxPane,
         lines: usize,
-        style: Style,
+        style: CaptureStyle,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        if !(1..=MOST).contains(&lines) {
-            return Err(Error::InvalidLines(format!("{lines} is not between 1 and {MOST}")));
+        if !(1..=MAX_LINES).contains(&lines) {
+            return Err(Error::InvalidLines(format!("{lines} is not between 1 and {MAX_LINES}")));
         }
         let mut captured = self.capture(pane, lines, style).await?;
         let text = captured.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
@@ -43,7 +43,7 @@ impl Client {
     ///
     /// # Errors
     /// When there is no such pane.
-    pub async fn screen(&self, pane: TmuxPane, style: Style) -> Result<Vec<Vec<u8>>, Error> {
+    pub async fn screen(&self, pane: TmuxPane, style: CaptureStyle) -> Result<Vec<Vec<u8>>, Error> {
         self.capture(pane, 0, style).await
     }
 
@@ -51,7 +51,7 @@ impl Client {
         &self,
         pane: TmuxPane,
         history: usize,
-        style: Style,
+        style: CaptureStyle,
     ) -> Result<Vec<Vec<u8>>, Error> {
         let mut replies = self.run(&capture(pane, history, style)).await?;
         match replies.pop() {
@@ -63,14 +63,14 @@ impl Client {
 
 /// Some lines of history and the whole screen: two parts. How many lines that will be is asked first and in the same
 /// breath, so that no text of the pane is taken for the end of the answer.
-pub(super) fn capture(pane: TmuxPane, history: usize, style: Style) -> Command {
+pub(super) fn capture(pane: TmuxPane, history: usize, style: CaptureStyle) -> TmuxCommand {
     let least = format!("#{{?#{{e|<|:{history},#{{history_size}}}},{history},#{{history_size}}}}");
     // Not `display-message`, which does not mind a pane that is not there.
-    let count = Command::new("list-panes").target(pane);
+    let count = TmuxCommand::new("list-panes").target(pane);
     let count = count.word("-f").format(&format!("#{{==:#{{pane_id}},{pane}}}"));
     let count = count.word("-F").format(&format!("{least} #{{pane_height}}"));
-    let mut capture = Command::new("capture-pane").word("-p").target(pane);
-    if style == Style::Coloured {
+    let mut capture = TmuxCommand::new("capture-pane").word("-p").target(pane);
+    if style == CaptureStyle::Coloured {
         capture = capture.word("-e");
     }
     if 0 < history {

@@ -5,16 +5,16 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::decode::Reply;
+use super::decode::TmuxReply;
 use super::error::Error;
 use super::ids::number;
 
 /// Separates fields.
 #[derive(Clone, Debug)]
-pub(super) struct Mark(String);
+pub(super) struct FieldSeparator(String);
 
-impl Mark {
-    pub(super) fn draw() -> Self {
+impl FieldSeparator {
+    pub(super) fn random() -> Self {
         let random = || RandomState::new().hash_one(0);
         Self(format!("{:016x}{:016x}", random(), random()))
     }
@@ -25,17 +25,18 @@ impl Mark {
     }
 
     /// Reads the rows that such a format gave.
-    pub(super) fn read(&self, reply: &Reply, columns: usize) -> Result<Vec<Row>, Error> {
+    pub(super) fn read(&self, reply: &TmuxReply, columns: usize) -> Result<Vec<FormatRow>, Error> {
         let text = reply.lines.join(&b'\n');
         let mut fields = split(&text, self.0.as_bytes());
         let before = fields.next().unwrap_or_default();
         let fields: Vec<Vec<u8>> = fields.map(<[u8]>::to_vec).collect();
         if reply.cut || !before.is_empty() || !fields.len().is_multiple_of(columns) {
-            return Err(Error::Nonsense(
+            return Err(Error::Protocol(
                 String::from_utf8_lossy(&text).chars().take(200).collect(),
             ));
         }
-        let mut rows: Vec<Row> = fields.chunks(columns).map(|row| Row(row.to_vec(), 0)).collect();
+        let mut rows: Vec<FormatRow> =
+            fields.chunks(columns).map(|row| FormatRow(row.to_vec(), 0)).collect();
         let last = rows.len().saturating_sub(1);
         for row in &mut rows[..last] {
             // The end of the line, which is no part of the last field.
@@ -62,9 +63,9 @@ fn split<'t>(text: &'t [u8], mark: &[u8]) -> impl Iterator<Item = &'t [u8]> {
 
 /// One row, taken from the left.
 #[derive(Debug)]
-pub(super) struct Row(Vec<Vec<u8>>, usize);
+pub(super) struct FormatRow(Vec<Vec<u8>>, usize);
 
-impl Row {
+impl FormatRow {
     pub(super) fn bytes(&mut self) -> Vec<u8> {
         let field = self.0.get_mut(self.1).map(std::mem::take).unwrap_or_default();
         self.1 += 1;
@@ -88,23 +89,28 @@ impl Row {
     /// What must be there.
     pub(super) fn need<T>(&mut self, read: fn(&[u8]) -> Option<T>) -> Result<T, Error> {
         let field = self.bytes();
-        read(&field).ok_or_else(|| Error::Nonsense(field.escape_ascii().to_string()))
+        read(&field).ok_or_else(|| Error::Protocol(field.escape_ascii().to_string()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::decode::Header;
+    use super::super::decode::ReplyHeader;
     use super::*;
 
-    fn reply(text: &[u8]) -> Reply {
+    fn reply(text: &[u8]) -> TmuxReply {
         let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-        Reply { header: Header { time: 1, number: 1, flags: 1 }, lines, ok: true, cut: false }
+        TmuxReply {
+            header: ReplyHeader { time: 1, number: 1, flags: 1 },
+            lines,
+            ok: true,
+            cut: false,
+        }
     }
 
     #[test]
     fn any_field_comes_back() {
-        let mark = Mark::draw();
+        let mark = FieldSeparator::random();
         let fields = [&b"%1"[..], b"a\nb\t\xff\n", b"", b"\n"];
         let mut text = Vec::new();
         for (at, field) in fields.iter().chain(&fields).enumerate() {
@@ -121,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_not_whole_is_nonsense() {
-        let mark = Mark::draw();
+        let mark = FieldSeparator::random();
         let row = mark.format(&["a", "b"]);
         assert!(mark.read(&reply(row.as_bytes()), 2).is_ok());
         assert!(mark.read(&reply(row.as_bytes()), 3).is_err());

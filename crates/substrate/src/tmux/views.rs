@@ -3,21 +3,21 @@
 
 use paned_model::{PaneId, Size};
 
-use super::client::Client;
-use super::command::Command;
+use super::client::ControlClient;
+use super::command::TmuxCommand;
 use super::error::Error;
 use super::ids::{SessionId, TmuxPane, WindowId};
 
 /// The user option that names the pane of ours that a tmux pane shows.
-const NOTE: &str = "@paned_pane";
+const PANE_OPTION: &str = "@paned_pane";
 /// The user option of the tmux pane that others are put beside.
-const MAIN: &str = "@paned_main";
+const MAIN_OPTION: &str = "@paned_main";
 const COLUMNS: &[&str] = &[
     "pane_id",
     "window_id",
     "session_id",
-    NOTE,
-    MAIN,
+    PANE_OPTION,
+    MAIN_OPTION,
     "pane_active",
     "window_active",
     "pane_width",
@@ -26,7 +26,7 @@ const COLUMNS: &[&str] = &[
 
 /// A tmux pane and whom it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
+pub struct TmuxPaneView {
     /// The tmux pane.
     pub id: TmuxPane,
     /// Its window.
@@ -45,16 +45,16 @@ pub struct View {
     pub size: Size,
 }
 
-impl Client {
+impl ControlClient {
     /// Every tmux pane, with whom it shows.
     ///
     /// # Errors
     /// When tmux cannot be asked.
-    pub async fn views(&self) -> Result<Vec<View>, Error> {
-        let list = Command::new("list-panes").word("-a").word("-F");
-        let replies = self.run(&list.format(&self.mark.format(COLUMNS))).await?;
-        let mut rows = self.mark.read(&replies[0], COLUMNS.len())?;
-        let read = |row: &mut super::rows::Row| {
+    pub async fn views(&self) -> Result<Vec<TmuxPaneView>, Error> {
+        let list = TmuxCommand::new("list-panes").word("-a").word("-F");
+        let replies = self.run(&list.format(&self.separator.format(COLUMNS))).await?;
+        let mut rows = self.separator.read(&replies[0], COLUMNS.len())?;
+        let read = |row: &mut super::rows::FormatRow| {
             let (id, window) = (row.need(TmuxPane::parse)?, row.need(WindowId::parse)?);
             let session = row.need(SessionId::parse)?;
             // A note that is no name is none of ours.
@@ -62,7 +62,7 @@ impl Client {
             let (main, active, window_active) = (row.is_set(), row.is_set(), row.is_set());
             let (cols, rows) = (row.number().unwrap_or(0), row.number().unwrap_or(0));
             let (focused, size) = (active && window_active, Size { cols, rows });
-            Ok(View { id, window, session, shows, main, active, focused, size })
+            Ok(TmuxPaneView { id, window, session, shows, main, active, focused, size })
         };
         rows.iter_mut().map(read).collect()
     }
@@ -71,16 +71,16 @@ impl Client {
     ///
     /// # Errors
     /// When there is no such pane.
-    pub async fn note_view(&self, view: TmuxPane, shows: &PaneId) -> Result<(), Error> {
-        self.note(view, NOTE, shows.as_str()).await
+    pub async fn mark_view(&self, view: TmuxPane, shows: &PaneId) -> Result<(), Error> {
+        self.set_option(view, PANE_OPTION, shows.as_str()).await
     }
 
     /// Notes that others are put beside this tmux pane.
     ///
     /// # Errors
     /// When there is no such pane.
-    pub async fn note_main(&self, view: TmuxPane) -> Result<(), Error> {
-        self.note(view, MAIN, "1").await
+    pub async fn mark_main(&self, view: TmuxPane) -> Result<(), Error> {
+        self.set_option(view, MAIN_OPTION, "1").await
     }
 
     /// Brings the panes of a window into places, as tmux writes them.
@@ -88,7 +88,7 @@ impl Client {
     /// # Errors
     /// When the window has another number of panes, or does not exist.
     pub async fn select_layout(&self, window: WindowId, layout: &str) -> Result<(), Error> {
-        let command = Command::new("select-layout").target(window).argument(layout);
+        let command = TmuxCommand::new("select-layout").target(window).argument(layout);
         self.run(&command).await.map(drop)
     }
 
@@ -97,7 +97,7 @@ impl Client {
     /// # Errors
     /// When one of them does not exist.
     pub async fn swap(&self, a: TmuxPane, b: TmuxPane) -> Result<(), Error> {
-        let command = Command::new("swap-pane").word("-d").text("-s", a.to_string());
+        let command = TmuxCommand::new("swap-pane").word("-d").text("-s", a.to_string());
         self.run(&command.target(b)).await.map(drop)
     }
 
@@ -106,7 +106,7 @@ impl Client {
     /// # Errors
     /// When it cannot be told so.
     pub async fn kill_server(&self) -> Result<(), Error> {
-        match self.run(&Command::new("kill-server")).await {
+        match self.run(&TmuxCommand::new("kill-server")).await {
             // It goes without a word.
             Ok(_) | Err(Error::Gone(_) | Error::NoServer(_)) => Ok(()),
             Err(error) => Err(error),
@@ -118,6 +118,6 @@ impl Client {
     /// # Errors
     /// When there is no such pane.
     pub async fn zoom(&self, pane: TmuxPane) -> Result<(), Error> {
-        self.run(&Command::new("resize-pane").word("-Z").target(pane)).await.map(drop)
+        self.run(&TmuxCommand::new("resize-pane").word("-Z").target(pane)).await.map(drop)
     }
 }

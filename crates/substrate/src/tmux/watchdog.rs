@@ -7,9 +7,9 @@ use tokio::time::Instant;
 /// So long may it be quiet before it is asked whether it is there.
 const QUIET: Duration = Duration::from_millis(700);
 /// So long may it owe an answer without a word. With [`QUIET`] less than two seconds.
-const PATIENCE: Duration = Duration::from_millis(1100);
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const REPLY_TIMEOUT: Duration = Duration::from_millis(1100);
+const MIN_BACKOFF: Duration = Duration::from_millis(100);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 /// Watches one connection.
 #[derive(Debug)]
@@ -22,11 +22,11 @@ pub(super) struct Watchdog {
 
 /// What to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum WatchdogVerdict {
     /// Nothing.
-    Well,
+    Healthy,
     /// Ask it something.
-    Ask,
+    Ping,
     /// Give it up.
     Dead,
 }
@@ -49,33 +49,33 @@ impl Watchdog {
 
     /// When to call [`Watchdog::tick`] next.
     pub(super) fn deadline(&self) -> Instant {
-        self.owes.map_or(self.heard + QUIET, |since| since + PATIENCE)
+        self.owes.map_or(self.heard + QUIET, |since| since + REPLY_TIMEOUT)
     }
 
-    pub(super) fn tick(&self, now: Instant) -> Verdict {
+    pub(super) fn tick(&self, now: Instant) -> WatchdogVerdict {
         match self.owes {
-            _ if now < self.deadline() => Verdict::Well,
-            Some(_) => Verdict::Dead,
-            None => Verdict::Ask,
+            _ if now < self.deadline() => WatchdogVerdict::Healthy,
+            Some(_) => WatchdogVerdict::Dead,
+            None => WatchdogVerdict::Ping,
         }
     }
 }
 
 /// How long to wait before the next try.
 #[derive(Debug)]
-pub(super) struct Pause(Duration);
+pub(super) struct RetryBackoff(Duration);
 
-impl Default for Pause {
+impl Default for RetryBackoff {
     fn default() -> Self {
-        Self(FIRST_PAUSE)
+        Self(MIN_BACKOFF)
     }
 }
 
-impl Pause {
+impl RetryBackoff {
     /// The pause now; the next is twice as long.
     pub(super) fn next(&mut self) -> Duration {
         let pause = self.0;
-        self.0 = (2 * pause).min(LONGEST_PAUSE);
+        self.0 = (2 * pause).min(MAX_BACKOFF);
         pause
     }
 }
@@ -88,12 +88,12 @@ mod tests {
     async fn silence_is_asked_about_and_then_given_up() {
         let start = Instant::now();
         let mut dog = Watchdog::new(start);
-        assert_eq!(dog.tick(start), Verdict::Well);
-        assert_eq!(dog.tick(start + QUIET), Verdict::Ask);
+        assert_eq!(dog.tick(start), WatchdogVerdict::Healthy);
+        assert_eq!(dog.tick(start + QUIET), WatchdogVerdict::Ping);
         dog.asked(start + QUIET);
-        dog.asked(start + QUIET + PATIENCE / 2);
-        assert_eq!(dog.tick(dog.deadline() - Duration::from_millis(1)), Verdict::Well);
-        assert_eq!(dog.tick(dog.deadline()), Verdict::Dead);
+        dog.asked(start + QUIET + REPLY_TIMEOUT / 2);
+        assert_eq!(dog.tick(dog.deadline() - Duration::from_millis(1)), WatchdogVerdict::Healthy);
+        assert_eq!(dog.tick(dog.deadline()), WatchdogVerdict::Dead);
         assert!(dog.deadline() < start + Duration::from_secs(2));
     }
 
@@ -102,16 +102,16 @@ mod tests {
         let start = Instant::now();
         let mut dog = Watchdog::new(start);
         dog.asked(start);
-        dog.heard(start + PATIENCE, true);
-        assert_eq!(dog.tick(start + PATIENCE), Verdict::Well);
-        assert_eq!(dog.tick(start + 2 * PATIENCE), Verdict::Dead);
-        dog.heard(start + 2 * PATIENCE, false);
-        assert_eq!(dog.tick(start + 2 * PATIENCE + QUIET), Verdict::Ask);
+        dog.heard(start + REPLY_TIMEOUT, true);
+        assert_eq!(dog.tick(start + REPLY_TIMEOUT), WatchdogVerdict::Healthy);
+        assert_eq!(dog.tick(start + 2 * REPLY_TIMEOUT), WatchdogVerdict::Dead);
+        dog.heard(start + 2 * REPLY_TIMEOUT, false);
+        assert_eq!(dog.tick(start + 2 * REPLY_TIMEOUT + QUIET), WatchdogVerdict::Ping);
     }
 
     #[test]
     fn pauses_grow_to_an_end() {
-        let mut pause = Pause::default();
+        let mut pause = RetryBackoff::default();
         let pauses: Vec<u128> = (0..8).map(|_| pause.next().as_millis()).collect();
         assert_eq!(pauses, [100, 200, 400, 800, 1600, 3200, 5000, 5000]);
     }

@@ -5,9 +5,9 @@ use std::os::unix::net::UnixListener;
 
 use super::*;
 
-struct Ground(tempfile::TempDir);
+struct TestDir(tempfile::TempDir);
 
-impl Ground {
+impl TestDir {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -26,12 +26,12 @@ impl Ground {
 
 /// The sentence that refuses a folder; empty if it is trusted.
 fn refusal(path: &Path) -> String {
-    Folder::open(path).map_or_else(|error| error.to_string(), |_| String::new())
+    TrustedDir::open(path).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
 #[test]
 fn a_folder_that_others_can_write_into_is_refused_wherever_it_is_on_the_way() {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     for (mode, is_trusted) in [
         (0o700, true),
         (0o755, true),
@@ -52,7 +52,7 @@ fn a_folder_that_others_can_write_into_is_refused_wherever_it_is_on_the_way() {
 
 #[test]
 fn symbolic_links_are_followed_and_what_they_lead_to_is_checked() {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     let open = ground.folder("open", 0o777);
     ground.folder("open/inner", 0o700);
     let private = ground.folder("private", 0o700);
@@ -61,7 +61,7 @@ fn symbolic_links_are_followed_and_what_they_lead_to_is_checked() {
     symlink(open.join("inner"), ground.path("bad")).unwrap();
     symlink("loop", ground.path("loop")).unwrap();
     for good in ["good", "relative", "good/../private"] {
-        let folder = Folder::open(&ground.path(good)).unwrap();
+        let folder = TrustedDir::open(&ground.path(good)).unwrap();
         assert_eq!(folder.path(), fs::canonicalize(&private).unwrap());
     }
     assert!(refusal(&ground.path("bad")).contains("other users can write into"));
@@ -70,45 +70,45 @@ fn symbolic_links_are_followed_and_what_they_lead_to_is_checked() {
 
 #[test]
 fn a_private_folder_is_made_with_its_parents_and_one_that_others_can_enter_is_refused() {
-    let ground = Ground::new();
-    let made = Folder::make_private(&ground.path("a/b/c")).unwrap();
+    let ground = TestDir::new();
+    let made = TrustedDir::make_private(&ground.path("a/b/c")).unwrap();
     let mode = fs::metadata(made.path()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     let open = ground.folder("open", 0o750);
-    let error = Folder::make_private(&open).unwrap_err().to_string();
+    let error = TrustedDir::make_private(&open).unwrap_err().to_string();
     assert!(error.contains("chmod 700"), "{error}");
-    Folder::make_closed(&open).unwrap();
-    Folder::open_private(&open).unwrap();
-    assert!(Folder::open_private(&ground.path("none")).is_err());
+    TrustedDir::make_closed(&open).unwrap();
+    TrustedDir::open_private(&open).unwrap();
+    assert!(TrustedDir::open_private(&ground.path("none")).is_err());
     fs::write(ground.path("file"), "").unwrap();
-    let error = Folder::make_private(&ground.path("file")).unwrap_err().to_string();
+    let error = TrustedDir::make_private(&ground.path("file")).unwrap_err().to_string();
     assert!(error.contains("is no folder"), "{error}");
 }
 
 #[test]
 fn a_socket_of_ours_is_found_and_its_listener_is_ours() {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     let path = ground.path("s");
     let _listener = UnixListener::bind(&path).unwrap();
     symlink(&path, ground.path("link")).unwrap();
     for name in ["s", "link"] {
-        let socket = Socket::find(&ground.path(name)).unwrap();
+        let socket = TrustedSocket::find(&ground.path(name)).unwrap();
         assert_eq!(socket.name(), "s");
         socket.connect().unwrap();
     }
     fs::write(ground.path("file"), "").unwrap();
-    let error = Socket::find(&ground.path("file")).unwrap_err().to_string();
+    let error = TrustedSocket::find(&ground.path("file")).unwrap_err().to_string();
     assert!(error.contains("is no socket"), "{error}");
-    let missing = Socket::find(&ground.path("none"));
+    let missing = TrustedSocket::find(&ground.path("none"));
     assert!(matches!(missing, Err(Error::Io { is_missing: true, .. })), "{missing:?}");
 }
 
 #[test]
 fn a_socket_is_reached_through_the_open_folder_whatever_has_its_name() {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     let folder = ground.folder("folder", 0o700);
     let listener = UnixListener::bind(folder.join("s")).unwrap();
-    let socket = Socket::find(&folder.join("s")).unwrap();
+    let socket = TrustedSocket::find(&folder.join("s")).unwrap();
     fs::rename(&folder, ground.path("moved")).unwrap();
     if socket.folder().descriptor_path().is_some() {
         socket.connect().unwrap();

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use crate::house::{House, example};
+use crate::test_substrate::{TestSubstrate, example};
 
 #[track_caller]
-fn check(house: &House, ground: &str) {
+fn check(house: &TestSubstrate, ground: &str) {
     let ran = Command::new(example()).arg(ground).arg(house.folder()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{out}{err}");
@@ -17,10 +17,10 @@ fn check(house: &House, ground: &str) {
 
 #[test]
 fn the_example_runs_on_native() {
-    check(&House::native(), "native");
+    check(&TestSubstrate::native(), "native");
 }
 
 #[test]
 fn the_example_runs_on_tmux() {
-    check(&House::tmux(), "tmux");
+    check(&TestSubstrate::tmux(), "tmux");
 }

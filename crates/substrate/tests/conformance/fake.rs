@@ -3,8 +3,8 @@
 use paned_substrate::Substrate as _;
 use paned_substrate::sessions::{Fake, Target};
 
-use crate::house::{SIZE, named};
 use crate::programs;
+use crate::test_substrate::{SIZE, named};
 
 #[tokio::test]
 async fn enter_is_a_write_of_its_own() {

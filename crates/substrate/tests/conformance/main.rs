@@ -2,15 +2,15 @@
 //! first two; then what only one of them can show.
 #![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
-mod adopt;
 mod example;
 mod fake;
-mod house;
+mod fake_scripts;
 mod laws;
 mod native;
-mod players;
 mod programs;
+mod test_substrate;
 mod tmux;
+mod unresponsive_keepers;
 
 /// Runs each law on each ground, in a folder of its own.
 macro_rules! conform {
@@ -24,7 +24,7 @@ macro_rules! conform {
             $(
                 #[tokio::test]
                 async fn $law() {
-                    crate::laws::$file::$law(crate::house::House::$open()).await;
+                    crate::laws::$file::$law(crate::test_substrate::TestSubstrate::$open()).await;
                 }
             )*
         }

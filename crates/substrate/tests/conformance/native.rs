@@ -4,36 +4,36 @@ use std::io::Write as _;
 use std::os::unix::net::UnixStream;
 
 use paned_model::Size;
-use paned_model::frame::{Hello, Message as _, Resize, Role, ToKeeper, VERSION};
+use paned_model::frame::{ClientRole, FrameMessage as _, Hello, Resize, ToKeeper, VERSION};
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{Direction, Program, Target};
+use paned_substrate::sessions::{Program, SplitOrientation, Target};
 
-use crate::house::{House, SIZE, named};
 use crate::programs;
+use crate::test_substrate::{SIZE, TestSubstrate, named};
 
 /// Much more than is kept, and nobody there to take it.
 #[tokio::test]
 async fn a_program_that_prints_much_does_not_wait_and_the_end_is_exact() {
-    let house = House::native();
+    let house = TestSubstrate::native();
     let flood = Program::new(["sh", "-c", "seq 1 3000000; exec cat"]);
     let target = house.spawn("a", &flood).await;
-    house.line(&target, "3000000").await;
-    let lines = house.it().capture(&target, 10_000).await.unwrap();
+    house.wait_for_line(&target, "3000000").await;
+    let lines = house.substrate().capture(&target, 10_000).await.unwrap();
     let expect: Vec<String> = (2_990_001..=3_000_000).map(|n: u32| n.to_string()).collect();
     assert!(lines == expect, "from {:?} on {}", lines.first(), lines.len());
 }
 
 #[tokio::test]
 async fn the_files_of_a_session_go_with_it() {
-    let house = House::native();
+    let house = TestSubstrate::native();
     let target = house.spawn("a", &programs::cat()).await;
-    house.it().split(&target, Direction::Vertical, &programs::cat()).await.unwrap();
+    house.substrate().split(&target, SplitOrientation::Vertical, &programs::cat()).await.unwrap();
     let left = || std::fs::read_dir(house.folder().join("panes")).unwrap().count();
     assert_eq!(left(), 2);
-    house.it().destroy(&named("a")).await.unwrap();
+    house.substrate().destroy(&named("a")).await.unwrap();
     assert_eq!(left(), 0);
     let target = house.spawn("b", &programs::cat()).await;
-    house.it().key(&target, "C-d").await.unwrap();
+    house.substrate().key(&target, "C-d").await.unwrap();
     house.until("over", || async { house.names().await.is_empty() }).await;
     assert_eq!(left(), 0, "one that ended by itself is cleared away by who looks");
 }
@@ -41,12 +41,12 @@ async fn the_files_of_a_session_go_with_it() {
 /// An old pane has more than one process that wants its room; each gets a pane of its own.
 #[tokio::test]
 async fn two_that_split_at_once_each_get_a_pane() {
-    let house = House::native();
+    let house = TestSubstrate::native();
     let target = house.spawn("a", &programs::cat()).await;
-    let (other, cat) = (house.another(), programs::cat());
+    let (other, cat) = (house.second_handle(), programs::cat());
     let (one, two) = tokio::join!(
-        house.it().split(&target, Direction::Vertical, &cat),
-        other.split(&target, Direction::Horizontal, &cat),
+        house.substrate().split(&target, SplitOrientation::Vertical, &cat),
+        other.split(&target, SplitOrientation::Horizontal, &cat),
     );
     assert_ne!(one.unwrap().id, two.unwrap().id);
     assert_eq!(house.panes("a").await.len(), 3);
@@ -54,32 +54,32 @@ async fn two_that_split_at_once_each_get_a_pane() {
 
 #[tokio::test]
 async fn a_keeper_that_is_killed_takes_its_session_from_the_list() {
-    let house = House::native();
+    let house = TestSubstrate::native();
     house.spawn("a", &programs::cat()).await;
     let tape = house.folder().join("panes/0.a/tape");
-    let keeper = paned_keeper::tape::Reader::open(&tape).unwrap().keeper();
+    let keeper = paned_keeper::tape::TapeReader::open(&tape).unwrap().keeper();
     let pid = rustix::process::Pid::from_raw(keeper.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     house.until("gone", || async { house.names().await.is_empty() }).await;
-    let refused = house.it().send(&Target::from(&named("a")), "x").await.unwrap_err();
+    let refused = house.substrate().send(&Target::from(&named("a")), "x").await.unwrap_err();
     assert_eq!(refused.to_string(), "session not found: no session is called `a`");
 }
 
 /// Whoever shows a pane holds its size; to everybody else the session is attached.
 #[tokio::test]
 async fn a_session_is_attached_while_somebody_holds_its_size() {
-    let house = House::native();
+    let house = TestSubstrate::native();
     house.spawn("a", &programs::cat()).await;
-    let is_attached = || async { house.it().list().await.unwrap()[0].attached };
+    let is_attached = || async { house.substrate().list().await.unwrap()[0].attached };
     assert!(!is_attached().await);
     let mut viewer = UnixStream::connect(house.folder().join("panes/0.a/keeper.sock")).unwrap();
     let (holder, size) = (Some("me".to_owned()), Size { cols: 90, rows: 20 });
     let mut words = Vec::new();
-    ToKeeper::Hello(Hello { version: VERSION, role: Role::Viewer }).encode(&mut words);
+    ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Viewer }).encode(&mut words);
     ToKeeper::Resize(Resize { id: 1, size: SIZE, holder, force: false }).encode(&mut words);
     viewer.write_all(&words).unwrap();
     house.until("attached", is_attached).await;
-    house.it().resize(&named("a"), size).await.unwrap();
+    house.substrate().resize(&named("a"), size).await.unwrap();
     assert_eq!(house.panes("a").await[0].size, size, "the session's owner has the last word");
     assert!(!is_attached().await, "and has taken the size");
 }
@@ -87,11 +87,11 @@ async fn a_session_is_attached_while_somebody_holds_its_size() {
 /// Two handles in one process, each with a nursery of its own.
 #[tokio::test]
 async fn a_second_handle_sees_and_steers_what_the_first_made() {
-    let house = House::native();
-    let other = crate::house::native(house.folder());
+    let house = TestSubstrate::native();
+    let other = crate::test_substrate::native(house.folder());
     let target = house.spawn("a", &programs::cat()).await;
     other.send(&target, "from the other").await.unwrap();
-    house.line(&target, "from the other").await;
+    house.wait_for_line(&target, "from the other").await;
     other.spawn(&named("b"), &programs::cat(), SIZE).await.unwrap();
     assert_eq!(house.names().await, ["a", "b"]);
 }

@@ -3,28 +3,28 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{Error, Target, Tmux};
+use paned_substrate::sessions::{Error, Target, TmuxSubstrate};
 use paned_substrate::tmux::Place;
 
-use crate::house::{House, SIZE, named};
 use crate::programs;
+use crate::test_substrate::{SIZE, TestSubstrate, named};
 
 #[tokio::test]
 async fn no_server_has_its_name_and_no_tmux_too() {
-    let house = House::tmux();
+    let house = TestSubstrate::tmux();
     let name = named("x");
-    let refused = house.it().destroy(&name).await.unwrap_err();
+    let refused = house.substrate().destroy(&name).await.unwrap_err();
     assert!(matches!(refused, Error::NoServer(_)), "{refused:?}");
     let place = Place::own(house.folder()).with_program("/no/such/tmux");
-    let refused = Tmux::new(place).spawn(&name, &programs::cat(), SIZE).await.unwrap_err();
+    let refused = TmuxSubstrate::new(place).spawn(&name, &programs::cat(), SIZE).await.unwrap_err();
     let says = "tmux not found: no program `/no/such/tmux` that runs";
     assert_eq!(refused.to_string(), says);
 }
 
 #[tokio::test]
 async fn somebody_elses_server_is_used_and_never_started() {
-    let house = House::tmux();
-    let foreign = || Tmux::new(Place::foreign(&house.folder().join("tmux.sock"), None));
+    let house = TestSubstrate::tmux();
+    let foreign = || TmuxSubstrate::new(Place::foreign(&house.folder().join("tmux.sock"), None));
     let (name, cat) = (named("x"), programs::cat());
     assert_eq!(foreign().list().await, Ok(Vec::new()));
     let refused = foreign().spawn(&name, &cat, SIZE).await.unwrap_err();
@@ -40,11 +40,11 @@ async fn somebody_elses_server_is_used_and_never_started() {
 /// The server dies behind our back: nothing is listed, and the next session starts it again.
 #[tokio::test]
 async fn a_server_that_went_is_an_empty_list() {
-    let house = House::tmux();
+    let house = TestSubstrate::tmux();
     house.spawn("a", &programs::cat()).await;
     assert_eq!(house.names().await, ["a"]);
-    house.tell_tmux(&["kill-server"]).unwrap();
-    house.until("empty", || async { house.it().list().await == Ok(Vec::new()) }).await;
+    house.run_tmux(&["kill-server"]).unwrap();
+    house.until("empty", || async { house.substrate().list().await == Ok(Vec::new()) }).await;
     house.spawn("b", &programs::cat()).await;
     assert_eq!(house.names().await, ["b"]);
 }
@@ -52,24 +52,24 @@ async fn a_server_that_went_is_an_empty_list() {
 /// A person renames a session as nobody could here; it is not listed, and does no harm.
 #[tokio::test]
 async fn a_session_without_a_name_for_us_is_left_alone() {
-    let house = House::tmux();
+    let house = TestSubstrate::tmux();
     house.spawn("a", &programs::cat()).await;
-    house.tell_tmux(&["new-session", "-d", "-s", "two words", "cat"]).unwrap();
+    house.run_tmux(&["new-session", "-d", "-s", "two words", "cat"]).unwrap();
     assert_eq!(house.names().await, ["a"]);
 }
 
 #[tokio::test]
 async fn a_dot_and_a_line_are_one_to_tmux() {
-    let house = House::tmux();
+    let house = TestSubstrate::tmux();
     house.spawn("a.b", &programs::cat()).await;
-    let refused = house.it().spawn(&named("a_b"), &programs::cat(), SIZE).await.unwrap_err();
+    let refused = house.substrate().spawn(&named("a_b"), &programs::cat(), SIZE).await.unwrap_err();
     assert!(matches!(refused, Error::SessionExists(_)), "{refused:?}");
-    let refused = house.it().destroy(&named("a_b")).await.unwrap_err();
+    let refused = house.substrate().destroy(&named("a_b")).await.unwrap_err();
     assert!(matches!(refused, Error::SessionNotFound(_)), "{refused:?}");
 }
 
 /// A tmux that writes down what its control client is told.
-fn listening_tmux(house: &House) -> Place {
+fn listening_tmux(house: &TestSubstrate) -> Place {
     let (program, folder) = (house.folder().join("tmux"), house.folder().display());
     // The client itself is the child that is ended with its connection.
     let script = format!(
@@ -85,12 +85,12 @@ fn listening_tmux(house: &House) -> Place {
 
 #[tokio::test]
 async fn enter_is_a_write_of_its_own() {
-    let house = House::tmux();
-    let tmux = Tmux::new(listening_tmux(&house));
+    let house = TestSubstrate::tmux();
+    let tmux = TmuxSubstrate::new(listening_tmux(&house));
     let name = named("a");
     tmux.spawn(&name, &programs::cat(), SIZE).await.unwrap();
     tmux.send(&Target::from(&name), "one\ntwo").await.unwrap();
-    house.lines(&Target::from(&name), |lines| lines.ends_with(&["two".to_owned()])).await;
+    house.wait_for_lines(&Target::from(&name), |lines| lines.ends_with(&["two".to_owned()])).await;
     let told = std::fs::read_to_string(house.folder().join("told")).unwrap();
     let pastes: Vec<&str> = told.lines().filter(|line| line.contains("paste-buffer")).collect();
     let typed = |paste: &str, text: &str| paste.contains(&format!(" \"{text}\" ;"));

@@ -3,16 +3,16 @@
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use paned_substrate::tmux::act::{Program, Side, Split};
+use paned_substrate::tmux::act::{SplitSide, TmuxProgram, TmuxSplit};
 use paned_substrate::tmux::command::{clean, keys};
-use paned_substrate::tmux::{Command, SessionName};
+use paned_substrate::tmux::{SessionName, TmuxCommand};
 
-use crate::house::{House, pause};
+use crate::test_tmux::{TestTmuxServer, pause};
 
 /// Every text in which `MARK` is a file that must never be there.
 const TEXTS: &str = include_str!("../../../../tests/data/hostile.json");
 
-fn texts(house: &House) -> Vec<Vec<u8>> {
+fn texts(house: &TestTmuxServer) -> Vec<Vec<u8>> {
     let mark = mark(house);
     let given: Vec<String> = serde_json::from_str(TEXTS).unwrap();
     let mut texts: Vec<Vec<u8>> =
@@ -28,12 +28,12 @@ fn texts(house: &House) -> Vec<Vec<u8>> {
     texts
 }
 
-fn mark(house: &House) -> String {
+fn mark(house: &TestTmuxServer) -> String {
     house.folder().join("ran").display().to_string()
 }
 
 /// Gives everything that could still run the time to do so, and looks whether it did.
-async fn nothing_ran(house: &House) {
+async fn nothing_ran(house: &TestTmuxServer) {
     for _ in 0..20 {
         house.client.sessions().await.unwrap();
         pause().await;
@@ -44,12 +44,12 @@ async fn nothing_ran(house: &House) {
 
 #[tokio::test]
 async fn options_keep_every_byte() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
     for text in texts(&house) {
-        let set = Command::new("set-option").word("-p").target(made.pane);
+        let set = TmuxCommand::new("set-option").word("-p").target(made.pane);
         let set = set.argument("@text").argument(&text);
-        let show = Command::new("show-options").word("-p").word("-v").target(made.pane);
+        let show = TmuxCommand::new("show-options").word("-p").word("-v").target(made.pane);
         let replies = house.client.run(&set.then(show.argument("@text"))).await.unwrap();
         let shown = replies[1].lines.join(&b'\n');
         assert_eq!(shown.escape_ascii().to_string(), text.escape_ascii().to_string());
@@ -59,7 +59,7 @@ async fn options_keep_every_byte() {
 
 #[tokio::test]
 async fn names_and_titles_come_back_clean() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
     for text in texts(&house) {
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -76,7 +76,7 @@ async fn names_and_titles_come_back_clean() {
 
 #[tokio::test]
 async fn new_windows_take_any_name_argument_variable_and_folder() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
     let out = house.folder().join("out");
     for text in texts(&house) {
@@ -87,10 +87,10 @@ async fn new_windows_take_any_name_argument_variable_and_folder() {
         let words = ["/bin/sh", "-c", script, "sh"].map(|word| word.as_bytes().to_vec());
         let argv = [&words[..], &[text.clone(), out.as_os_str().as_bytes().to_vec()]].concat();
         let env = vec![("IT".to_owned(), text.clone())];
-        let program = Program { argv, env, cwd: Some(folder.clone()) };
+        let program = TmuxProgram { argv, env, cwd: Some(folder.clone()) };
         let name = String::from_utf8_lossy(&text).into_owned();
         house.client.new_window(made.session, &name, &program).await.unwrap();
-        crate::house::wait_for("an output", || out.exists());
+        crate::test_tmux::wait_for("an output", || out.exists());
         let real = fs::canonicalize(&folder).unwrap().into_os_string().into_vec();
         let expect = [text.clone(), text, real, b"\n".to_vec()].concat();
         assert_eq!(
@@ -104,21 +104,21 @@ async fn new_windows_take_any_name_argument_variable_and_folder() {
 
 #[tokio::test]
 async fn a_program_of_one_word_is_no_shell_command() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
-    let program = crate::house::program(&[&format!("touch {}", mark(&house))]);
-    let split = Split { side: Side::Right, size: None, focus: false };
+    let program = crate::test_tmux::program(&[&format!("touch {}", mark(&house))]);
+    let split = TmuxSplit { side: SplitSide::Right, size: None, focus: false };
     house.client.split(made.pane, split, &program).await.unwrap();
     nothing_ran(&house).await;
 }
 
 #[tokio::test]
 async fn input_arrives_byte_for_byte() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let file = house.folder().join("input");
     let script = format!("stty raw -echo; echo ready; exec cat > {}", file.display());
     let made = house.session("work", &["/bin/sh", "-c", &script]).await;
-    house.screen(made.pane, |screen| screen.contains("ready")).await;
+    house.wait_for_screen(made.pane, |screen| screen.contains("ready")).await;
     let mut expect = Vec::new();
     for text in
         texts(&house).into_iter().chain([(0..=255).collect(), vec![0; 600], vec![b'x'; 40_000]])
@@ -130,7 +130,9 @@ async fn input_arrives_byte_for_byte() {
         house.client.run(&command).await.unwrap();
     }
     expect.extend(0..=255);
-    crate::house::wait_for("all of the input", || expect.len() <= fs::read(&file).unwrap().len());
+    crate::test_tmux::wait_for("all of the input", || {
+        expect.len() <= fs::read(&file).unwrap().len()
+    });
     let got = fs::read(&file).unwrap();
     let first = got.iter().zip(&expect).position(|(got, expect)| got != expect);
     assert!(got == expect, "{} of {} bytes, different from {first:?}", got.len(), expect.len());
@@ -139,23 +141,23 @@ async fn input_arrives_byte_for_byte() {
 
 #[tokio::test]
 async fn input_goes_to_the_program_while_somebody_scrolls() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
-    house.client.run(&Command::new("copy-mode").target(made.pane)).await.unwrap();
+    house.client.run(&TmuxCommand::new("copy-mode").target(made.pane)).await.unwrap();
     house.client.send(made.pane, b"seen by cat\r").await.unwrap();
-    house.screen(made.pane, |screen| screen.matches("seen by cat").count() == 2).await;
+    house.wait_for_screen(made.pane, |screen| screen.matches("seen by cat").count() == 2).await;
     assert!(house.client.panes(None).await.unwrap()[0].in_mode);
 }
 
 #[tokio::test]
 async fn a_screen_full_of_endings_ends_nothing() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     // Every number that the next answers can have, at every second they can come.
     let script = "now=$(date +%s); for t in 0 1 2 3; do for n in $(seq 1 1500); do \
         echo \"%end $((now + t)) $n 1\"; done; done; echo all of them; exec cat";
     let made = house.session("work", &["/bin/sh", "-c", script]).await;
-    house.screen(made.pane, |screen| screen.contains("all of them")).await;
-    let style = paned_substrate::tmux::read::Style::Plain;
+    house.wait_for_screen(made.pane, |screen| screen.contains("all of them")).await;
+    let style = paned_substrate::tmux::read::CaptureStyle::Plain;
     let lines = house.client.last_lines(made.pane, 6001, style).await.unwrap();
     assert_eq!(lines.len(), 6001);
     assert_eq!(lines[6000], b"all of them");
@@ -164,14 +166,15 @@ async fn a_screen_full_of_endings_ends_nothing() {
 
 #[tokio::test]
 async fn a_folder_full_of_endings_is_one_pane() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let folder = house.folder().join("a\n%end 1 1 1\n\tb\n\n\u{ff}");
     fs::create_dir(&folder).unwrap();
-    let program = Program { cwd: Some(folder.clone()), ..crate::house::program(&["cat", "-"]) };
+    let program =
+        TmuxProgram { cwd: Some(folder.clone()), ..crate::test_tmux::program(&["cat", "-"]) };
     let made = house.session("work", &["cat"]).await;
     house.client.new_window(made.session, "x", &program).await.unwrap();
     let folder = fs::canonicalize(folder).unwrap();
-    let end = std::time::Instant::now() + crate::house::PATIENCE;
+    let end = std::time::Instant::now() + crate::test_tmux::TIMEOUT;
     loop {
         let panes = house.client.panes(None).await.unwrap();
         assert_eq!(panes.len(), 2);
@@ -185,7 +188,7 @@ async fn a_folder_full_of_endings_is_one_pane() {
 
 #[tokio::test]
 async fn session_names_are_exact() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let ten = house.session("agent-10", &["cat"]).await;
     let one = SessionName::new("agent-1").unwrap();
     assert!(house.client.session(&one).await.is_err(), "no prefix is a match");

@@ -1,11 +1,11 @@
 //! The tmux client against a real tmux: private sockets in temporary folders, servers ended with each test.
 #![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
-mod foreign;
+mod adopted;
+mod attached_clients;
+mod connection_loss;
 mod hostile;
-mod house;
-mod losses;
 mod panes;
-mod people;
-mod places;
+mod servers;
 mod speed;
+mod test_tmux;

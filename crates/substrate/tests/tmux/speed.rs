@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use paned_substrate::tmux::{Client, Command, Fact, Notice};
+use paned_substrate::tmux::{ControlClient, Notice, TmuxCommand, TmuxEvent};
 
-use crate::house::House;
+use crate::test_tmux::TestTmuxServer;
 
 /// Asks a hundred questions; the middle of how long their answers took, which is for people to read. How fast a machine is that
 /// does other things too is nothing to be tested; `make bench` has figures.
-async fn latency(client: &Client) -> Duration {
+async fn latency(client: &ControlClient) -> Duration {
     let mut times = Vec::new();
     for _ in 0..100 {
         let since = Instant::now();
-        let question = Command::new("list-sessions");
-        client.run_within(&question, crate::house::PATIENCE).await.unwrap();
+        let question = TmuxCommand::new("list-sessions");
+        client.run_within(&question, crate::test_tmux::TIMEOUT).await.unwrap();
         times.push(since.elapsed());
     }
     times.sort_unstable();
@@ -23,7 +23,7 @@ async fn latency(client: &Client) -> Duration {
 
 #[tokio::test]
 async fn a_thousand_commands_are_answered_in_order() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
     let since = Instant::now();
     let ask = |number: i32| {
@@ -31,14 +31,18 @@ async fn a_thousand_commands_are_answered_in_order() {
         let text = format!("{number};#{{pid}}\n%end {number} $HOME");
         async move {
             let key = "@note";
-            let set = Command::new("set-option")
+            let set = TmuxCommand::new("set-option")
                 .word("-p")
                 .target(made.pane)
                 .argument(key)
                 .argument(&text);
-            let show =
-                Command::new("show-options").word("-p").word("-v").target(made.pane).argument(key);
-            let replies = client.run_within(&set.then(show), crate::house::PATIENCE).await.unwrap();
+            let show = TmuxCommand::new("show-options")
+                .word("-p")
+                .word("-v")
+                .target(made.pane)
+                .argument(key);
+            let replies =
+                client.run_within(&set.then(show), crate::test_tmux::TIMEOUT).await.unwrap();
             assert_eq!(replies.len(), 2);
             assert_eq!(replies[1].lines.join(&b'\n'), text.as_bytes());
         }
@@ -49,7 +53,7 @@ async fn a_thousand_commands_are_answered_in_order() {
 
 #[tokio::test]
 async fn errors_are_answered_to_whom_they_belong() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
     let ask = |number: u32| {
         let client = house.client.clone();
@@ -59,7 +63,7 @@ async fn errors_are_answered_to_whom_they_belong() {
             } else {
                 9999
             });
-            (number, client.run(&Command::new("list-panes").target(pane)).await.is_ok())
+            (number, client.run(&TmuxCommand::new("list-panes").target(pane)).await.is_ok())
         }
     };
     for (number, ok) in join_all((0..200).map(ask)).await {
@@ -69,7 +73,7 @@ async fn errors_are_answered_to_whom_they_belong() {
 
 #[tokio::test]
 async fn a_flood_in_a_pane_does_not_hold_up_commands() {
-    let house = House::open().await;
+    let house = TestTmuxServer::open().await;
     let made = house.session("quiet", &["cat"]).await;
     let quiet = latency(&house.client).await;
     house.session("flood", &["yes", "a flood of output that nobody asked for"]).await;
@@ -80,16 +84,20 @@ async fn a_flood_in_a_pane_does_not_hold_up_commands() {
 
 #[tokio::test]
 async fn facts_that_nobody_takes_hold_up_nothing() {
-    let mut house = House::open().await;
+    let mut house = TestTmuxServer::open().await;
     let made = house.session("work", &["cat"]).await;
     for number in 0..3000 {
         house.client.rename_window(made.window, &number.to_string()).await.unwrap();
     }
     latency(&house.client).await;
-    house.fact("told of what was missed", |fact| (*fact == Fact::Resync).then_some(())).await;
-    let last = |fact: &Fact| match fact {
-        Fact::Notice(Notice::WindowRenamed(_, _, name)) => (name == "2999").then_some(()),
+    house
+        .wait_for_event("told of what was missed", |fact| {
+            (*fact == TmuxEvent::Resync).then_some(())
+        })
+        .await;
+    let last = |fact: &TmuxEvent| match fact {
+        TmuxEvent::Notice(Notice::WindowRenamed(_, _, name)) => (name == "2999").then_some(()),
         _ => None,
     };
-    house.fact("the last name", last).await;
+    house.wait_for_event("the last name", last).await;
 }

@@ -1,10 +1,10 @@
 //! The keys of the keypad: what each types, and what it is called where it is told apart.
 
-use super::Code;
+use super::KeyCode;
 
 /// A key of the keypad, as it is with num lock on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Pad {
+pub(super) enum KeypadKey {
     /// 0 to 9.
     Digit(u8),
     Decimal,
@@ -20,7 +20,7 @@ pub(super) enum Pad {
 /// The number of `kp_0` in the kitty keyboard protocol.
 const KP_0: u32 = 57399;
 
-impl Pad {
+impl KeypadKey {
     /// What it types.
     pub(super) fn typed(self) -> char {
         match self {
@@ -68,23 +68,23 @@ impl Pad {
 }
 
 /// The keys of the keypad by name: first the name we write, then the others we read.
-pub(super) const NAMED: &[(Code, &[&str])] = &[
-    (Code::Keypad(Pad::Digit(0)), &["kp_0"]),
-    (Code::Keypad(Pad::Digit(1)), &["kp_1"]),
-    (Code::Keypad(Pad::Digit(2)), &["kp_2"]),
-    (Code::Keypad(Pad::Digit(3)), &["kp_3"]),
-    (Code::Keypad(Pad::Digit(4)), &["kp_4"]),
-    (Code::Keypad(Pad::Digit(5)), &["kp_5"]),
-    (Code::Keypad(Pad::Digit(6)), &["kp_6"]),
-    (Code::Keypad(Pad::Digit(7)), &["kp_7"]),
-    (Code::Keypad(Pad::Digit(8)), &["kp_8"]),
-    (Code::Keypad(Pad::Digit(9)), &["kp_9"]),
-    (Code::Keypad(Pad::Decimal), &["kp_decimal", "kp_period", "kp_point", "kp."]),
-    (Code::Keypad(Pad::Divide), &["kp_divide", "kp/"]),
-    (Code::Keypad(Pad::Multiply), &["kp_multiply", "kp*"]),
-    (Code::Keypad(Pad::Subtract), &["kp_minus", "kp_subtract", "kp-"]),
-    (Code::Keypad(Pad::Add), &["kp_plus", "kp_add", "kp+"]),
-    (Code::Keypad(Pad::Enter), &["kp_enter"]),
-    (Code::Keypad(Pad::Equal), &["kp_equal", "kp="]),
-    (Code::Keypad(Pad::Separator), &["kp_separator", "kp_comma", "kp,"]),
+pub(super) const NAMED: &[(KeyCode, &[&str])] = &[
+    (KeyCode::Keypad(KeypadKey::Digit(0)), &["kp_0"]),
+    (KeyCode::Keypad(KeypadKey::Digit(1)), &["kp_1"]),
+    (KeyCode::Keypad(KeypadKey::Digit(2)), &["kp_2"]),
+    (KeyCode::Keypad(KeypadKey::Digit(3)), &["kp_3"]),
+    (KeyCode::Keypad(KeypadKey::Digit(4)), &["kp_4"]),
+    (KeyCode::Keypad(KeypadKey::Digit(5)), &["kp_5"]),
+    (KeyCode::Keypad(KeypadKey::Digit(6)), &["kp_6"]),
+    (KeyCode::Keypad(KeypadKey::Digit(7)), &["kp_7"]),
+    (KeyCode::Keypad(KeypadKey::Digit(8)), &["kp_8"]),
+    (KeyCode::Keypad(KeypadKey::Digit(9)), &["kp_9"]),
+    (KeyCode::Keypad(KeypadKey::Decimal), &["kp_decimal", "kp_period", "kp_point", "kp."]),
+    (KeyCode::Keypad(KeypadKey::Divide), &["kp_divide", "kp/"]),
+    (KeyCode::Keypad(KeypadKey::Multiply), &["kp_multiply", "kp*"]),
+    (KeyCode::Keypad(KeypadKey::Subtract), &["kp_minus", "kp_subtract", "kp-"]),
+    (KeyCode::Keypad(KeypadKey::Add), &["kp_plus", "kp_add", "kp+"]),
+    (KeyCode::Keypad(KeypadKey::Enter), &["kp_enter"]),
+    (KeyCode::Keypad(KeypadKey::Equal), &["kp_equal", "kp="]),
+    (KeyCode::Keypad(KeypadKey::Separator), &["kp_separator", "kp_comma", "kp,"]),
 ];

@@ -2,7 +2,7 @@
 //!
 //! Only presses: a press is what is meant where a sequence does not say.
 
-use super::{Code, Held, Key, capital, typed};
+use super::{Key, KeyCode, Modifiers, typed_char, uppercase};
 
 /// Keys that would be mistaken for others are escape codes.
 const DISAMBIGUATE: u8 = 1;
@@ -18,7 +18,7 @@ const F13: u32 = 57376;
 
 /// How the escape code of a key is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
+pub(super) enum KeyEscapeForm {
     /// `CSI A`, `CSI 1 ; 5 A`
     Letter(char),
     /// `CSI 3 ~`, `CSI 3 ; 5 ~`
@@ -33,81 +33,81 @@ pub(super) fn is_on(flags: u8) -> bool {
 }
 
 /// Whether a key only switches what others type. Programs are told of these only if they want to know of all keys.
-pub(super) fn is_lock(code: Code) -> bool {
-    matches!(code, Code::CapsLock | Code::NumLock | Code::ScrollLock)
+pub(super) fn is_lock(code: KeyCode) -> bool {
+    matches!(code, KeyCode::CapsLock | KeyCode::NumLock | KeyCode::ScrollLock)
 }
 
 /// The bytes of a key, unless the program has not asked to be told of it.
 pub(super) fn encode(key: Key, flags: u8) -> Option<Vec<u8>> {
-    let Key { code, held } = key;
+    let Key { code, modifiers: held } = key;
     if flags & ALL == 0 && is_lock(code) {
         return None;
     }
     if flags & ALL == 0
-        && let Some(c) = text(key).or_else(|| lifeline(key))
+        && let Some(c) = text(key).or_else(|| legacy_byte(key))
     {
         return Some(c.to_string().into_bytes());
     }
     Some(match form(code) {
-        Form::Unicode(number) => unicode(key, number, flags),
-        other @ (Form::Letter(_) | Form::Tilde(_)) => sequence(other, held),
+        KeyEscapeForm::Unicode(number) => unicode(key, number, flags),
+        other @ (KeyEscapeForm::Letter(_) | KeyEscapeForm::Tilde(_)) => sequence(other, held),
     })
 }
 
 /// How the escape code of a key is written.
-pub(super) fn form(code: Code) -> Form {
+pub(super) fn form(code: KeyCode) -> KeyEscapeForm {
     match code {
-        Code::Char(c) => Form::Unicode(c.into()),
-        Code::Enter => Form::Unicode(13),
-        Code::Esc => Form::Unicode(27),
-        Code::Tab => Form::Unicode(9),
-        Code::Backspace => Form::Unicode(127),
-        Code::Insert => Form::Tilde(2),
-        Code::Delete => Form::Tilde(3),
-        Code::PageUp => Form::Tilde(5),
-        Code::PageDown => Form::Tilde(6),
-        Code::Up => Form::Letter('A'),
-        Code::Down => Form::Letter('B'),
-        Code::Right => Form::Letter('C'),
-        Code::Left => Form::Letter('D'),
-        Code::End => Form::Letter('F'),
-        Code::Home => Form::Letter('H'),
-        Code::F(1) => Form::Letter('P'),
-        Code::F(2) => Form::Letter('Q'),
-        Code::F(4) => Form::Letter('S'),
+        KeyCode::Char(c) => KeyEscapeForm::Unicode(c.into()),
+        KeyCode::Enter => KeyEscapeForm::Unicode(13),
+        KeyCode::Esc => KeyEscapeForm::Unicode(27),
+        KeyCode::Tab => KeyEscapeForm::Unicode(9),
+        KeyCode::Backspace => KeyEscapeForm::Unicode(127),
+        KeyCode::Insert => KeyEscapeForm::Tilde(2),
+        KeyCode::Delete => KeyEscapeForm::Tilde(3),
+        KeyCode::PageUp => KeyEscapeForm::Tilde(5),
+        KeyCode::PageDown => KeyEscapeForm::Tilde(6),
+        KeyCode::Up => KeyEscapeForm::Letter('A'),
+        KeyCode::Down => KeyEscapeForm::Letter('B'),
+        KeyCode::Right => KeyEscapeForm::Letter('C'),
+        KeyCode::Left => KeyEscapeForm::Letter('D'),
+        KeyCode::End => KeyEscapeForm::Letter('F'),
+        KeyCode::Home => KeyEscapeForm::Letter('H'),
+        KeyCode::F(1) => KeyEscapeForm::Letter('P'),
+        KeyCode::F(2) => KeyEscapeForm::Letter('Q'),
+        KeyCode::F(4) => KeyEscapeForm::Letter('S'),
         // The numbers skip where the rows of keys on a VT220 had a gap.
-        Code::F(number @ ..=5) => Form::Tilde(10 + number),
-        Code::F(number @ ..=10) => Form::Tilde(11 + number),
-        Code::F(number @ ..=12) => Form::Tilde(12 + number),
-        Code::F(number) => Form::Unicode(F13 + u32::from(number) - 13),
-        Code::Keypad(pad) => Form::Unicode(pad.number()),
-        Code::CapsLock => Form::Unicode(57358),
-        Code::ScrollLock => Form::Unicode(57359),
-        Code::NumLock => Form::Unicode(57360),
-        Code::PrintScreen => Form::Unicode(57361),
-        Code::Pause => Form::Unicode(57362),
-        Code::Menu => Form::Unicode(57363),
+        KeyCode::F(number @ ..=5) => KeyEscapeForm::Tilde(10 + number),
+        KeyCode::F(number @ ..=10) => KeyEscapeForm::Tilde(11 + number),
+        KeyCode::F(number @ ..=12) => KeyEscapeForm::Tilde(12 + number),
+        KeyCode::F(number) => KeyEscapeForm::Unicode(F13 + u32::from(number) - 13),
+        KeyCode::Keypad(pad) => KeyEscapeForm::Unicode(pad.number()),
+        KeyCode::CapsLock => KeyEscapeForm::Unicode(57358),
+        KeyCode::ScrollLock => KeyEscapeForm::Unicode(57359),
+        KeyCode::NumLock => KeyEscapeForm::Unicode(57360),
+        KeyCode::PrintScreen => KeyEscapeForm::Unicode(57361),
+        KeyCode::Pause => KeyEscapeForm::Unicode(57362),
+        KeyCode::Menu => KeyEscapeForm::Unicode(57363),
     }
 }
 
 /// An escape code with nothing but the key and what is held.
-pub(super) fn sequence(form: Form, held: Held) -> Vec<u8> {
-    let is_bare = held == Held::default();
+pub(super) fn sequence(form: KeyEscapeForm, held: Modifiers) -> Vec<u8> {
+    let is_bare = held == Modifiers::default();
     let held = held.number();
     let text = match form {
-        Form::Letter(letter) if is_bare => format!("\x1b[{letter}"),
-        Form::Letter(letter) => format!("\x1b[1;{held}{letter}"),
-        Form::Tilde(number) if is_bare => format!("\x1b[{number}~"),
-        Form::Tilde(number) => format!("\x1b[{number};{held}~"),
-        Form::Unicode(number) if is_bare => format!("\x1b[{number}u"),
-        Form::Unicode(number) => format!("\x1b[{number};{held}u"),
+        KeyEscapeForm::Letter(letter) if is_bare => format!("\x1b[{letter}"),
+        KeyEscapeForm::Letter(letter) => format!("\x1b[1;{held}{letter}"),
+        KeyEscapeForm::Tilde(number) if is_bare => format!("\x1b[{number}~"),
+        KeyEscapeForm::Tilde(number) => format!("\x1b[{number};{held}~"),
+        KeyEscapeForm::Unicode(number) if is_bare => format!("\x1b[{number}u"),
+        KeyEscapeForm::Unicode(number) => format!("\x1b[{number};{held}u"),
     };
     text.into_bytes()
 }
 
 /// An escape code with as much about the key as the program wants to know.
 fn unicode(key: Key, number: u32, flags: u8) -> Vec<u8> {
-    let held = key.held.number();
+    let held = key.modifiers.number();
     let shifted = shifted(key, flags).map_or(String::new(), |c| format!(":{}", u32::from(c)));
     match text(key).filter(|_| flags & TEXT != 0).map(u32::from) {
         Some(text) if held == 1 => format!("\x1b[{number};;{text}u"),
@@ -121,24 +121,24 @@ fn unicode(key: Key, number: u32, flags: u8) -> Vec<u8> {
 /// The text that a key types.
 fn text(key: Key) -> Option<char> {
     let c = match key.code {
-        Code::Char(c) => typed(c, key.held),
-        Code::Keypad(pad) => pad.typed(),
+        KeyCode::Char(c) => typed_char(c, key.modifiers),
+        KeyCode::Keypad(pad) => pad.typed(),
         _ => return None,
     };
-    (key.held.is_text() && !c.is_control()).then_some(c)
+    (key.modifiers.is_text() && !c.is_control()).then_some(c)
 }
 
 /// What stays as it was, so that `reset` can be typed after a program died without switching back.
-fn lifeline(key: Key) -> Option<char> {
-    let kept = [(Code::Enter, '\r'), (Code::Tab, '\t'), (Code::Backspace, '\x7f')];
+fn legacy_byte(key: Key) -> Option<char> {
+    let kept = [(KeyCode::Enter, '\r'), (KeyCode::Tab, '\t'), (KeyCode::Backspace, '\x7f')];
     let found = kept.into_iter().find(|(code, _)| *code == key.code);
-    found.filter(|_| key.held == Held::default()).map(|(_, c)| c)
+    found.filter(|_| key.modifiers == Modifiers::default()).map(|(_, c)| c)
 }
 
 /// The capital that shift makes of a key, where a program wants to be told.
 fn shifted(key: Key, flags: u8) -> Option<char> {
-    let Code::Char(c) = key.code else {
+    let KeyCode::Char(c) = key.code else {
         return None;
     };
-    capital(c).filter(|_| flags & ALTERNATES != 0 && key.held.has(Held::SHIFT))
+    uppercase(c).filter(|_| flags & ALTERNATES != 0 && key.modifiers.has(Modifiers::SHIFT))
 }

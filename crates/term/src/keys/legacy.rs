@@ -3,57 +3,64 @@
 //! What it has no way to write (`ctrl+enter`) is written without the modifier, as xterm does. Not so the super key, which
 //! would type text that nobody meant: `super+a` is not written at all, nor is a key that xterm does not send.
 
-use super::keypad::Pad;
-use super::kitty::{self, Form};
-use super::{Code, Held, Key, typed};
-use crate::screen::view::Modes;
+use super::keypad::KeypadKey;
+use super::kitty::{self, KeyEscapeForm};
+use super::{Key, KeyCode, Modifiers, typed_char};
+use crate::screen::view::ScreenModes;
 
 const ESC: char = '\x1b';
 const DEL: char = '\x7f';
 
 /// The bytes of a key, if it has any.
-pub(super) fn encode(key: Key, modes: &Modes) -> Option<Vec<u8>> {
-    let Key { code, held } = key;
+pub(super) fn encode(key: Key, modes: &ScreenModes) -> Option<Vec<u8>> {
+    let Key { code, modifiers: held } = key;
     match code {
-        Code::Char(c) if held.has(Held::CTRL) => plain(held, control(c)),
-        Code::Char(c) => plain(held, typed(c, held)),
-        Code::Enter => plain(held, '\r'),
-        Code::Esc => plain(held, ESC),
-        Code::Tab if held.has(Held::SHIFT) => backtab(held),
-        Code::Tab => plain(held, '\t'),
-        Code::Backspace if held.has(Held::CTRL) => plain(held, '\x08'),
-        Code::Backspace => plain(held, DEL),
-        Code::Up | Code::Down | Code::Left | Code::Right | Code::Home | Code::End => {
-            Some(special(kitty::form(code), held, modes.application_cursor))
-        }
-        Code::F(number) => Some(function(number, held)),
-        Code::Insert | Code::Delete | Code::PageUp | Code::PageDown => {
+        KeyCode::Char(c) if held.has(Modifiers::CTRL) => plain(held, control(c)),
+        KeyCode::Char(c) => plain(held, typed_char(c, held)),
+        KeyCode::Enter => plain(held, '\r'),
+        KeyCode::Esc => plain(held, ESC),
+        KeyCode::Tab if held.has(Modifiers::SHIFT) => backtab(held),
+        KeyCode::Tab => plain(held, '\t'),
+        KeyCode::Backspace if held.has(Modifiers::CTRL) => plain(held, '\x08'),
+        KeyCode::Backspace => plain(held, DEL),
+        KeyCode::Up
+        | KeyCode::Down
+        | KeyCode::Left
+        | KeyCode::Right
+        | KeyCode::Home
+        | KeyCode::End => Some(special(kitty::form(code), held, modes.application_cursor)),
+        KeyCode::F(number) => Some(function(number, held)),
+        KeyCode::Insert | KeyCode::Delete | KeyCode::PageUp | KeyCode::PageDown => {
             Some(special(kitty::form(code), held, false))
         }
-        Code::Menu => Some(special(Form::Tilde(29), held, false)),
-        Code::Keypad(pad) if modes.application_keypad => Some(application(pad, held)),
-        Code::Keypad(pad) => plain(held, pad.typed()),
-        Code::Pause | Code::PrintScreen | Code::CapsLock | Code::NumLock | Code::ScrollLock => None,
+        KeyCode::Menu => Some(special(KeyEscapeForm::Tilde(29), held, false)),
+        KeyCode::Keypad(pad) if modes.application_keypad => Some(application(pad, held)),
+        KeyCode::Keypad(pad) => plain(held, pad.typed()),
+        KeyCode::Pause
+        | KeyCode::PrintScreen
+        | KeyCode::CapsLock
+        | KeyCode::NumLock
+        | KeyCode::ScrollLock => None,
     }
 }
 
 /// A key that types a character, after an ESC if alt is held. With super it is none.
-fn plain(held: Held, c: char) -> Option<Vec<u8>> {
-    let escape = if held.has(Held::ALT) { "\x1b" } else { "" };
-    (!held.has(Held::SUPER)).then(|| format!("{escape}{c}").into_bytes())
+fn plain(held: Modifiers, c: char) -> Option<Vec<u8>> {
+    let escape = if held.has(Modifiers::ALT) { "\x1b" } else { "" };
+    (!held.has(Modifiers::SUPER)).then(|| format!("{escape}{c}").into_bytes())
 }
 
 /// The tab key with shift, which is a key of its own.
-fn backtab(held: Held) -> Option<Vec<u8>> {
+fn backtab(held: Modifiers) -> Option<Vec<u8>> {
     let mut out = plain(held, ESC)?;
     out.extend(b"[Z");
     Some(out)
 }
 
 /// A key of the keypad in application mode. What is held stands before the letter.
-fn application(pad: Pad, held: Held) -> Vec<u8> {
+fn application(pad: KeypadKey, held: Modifiers) -> Vec<u8> {
     let letter = pad.letter();
-    match held == Held::default() {
+    match held == Modifiers::default() {
         true => format!("\x1bO{letter}"),
         false => format!("\x1bO{}{letter}", held.number()),
     }
@@ -61,22 +68,24 @@ fn application(pad: Pad, held: Held) -> Vec<u8> {
 }
 
 /// A function key. To terminfo's xterm, F13 to F24 are F1 to F12 with shift.
-fn function(number: u8, held: Held) -> Vec<u8> {
+fn function(number: u8, held: Modifiers) -> Vec<u8> {
     match number {
-        3 => special(Form::Letter('R'), held, true),
-        ..=2 | 4 => special(kitty::form(Code::F(number)), held, true),
-        5..=12 => special(kitty::form(Code::F(number)), held, false),
-        13.. => function(number - 12, held.with(Held::SHIFT)),
+        3 => special(KeyEscapeForm::Letter('R'), held, true),
+        ..=2 | 4 => special(kitty::form(KeyCode::F(number)), held, true),
+        5..=12 => special(kitty::form(KeyCode::F(number)), held, false),
+        13.. => function(number - 12, held.with(Modifiers::SHIFT)),
     }
 }
 
 /// A key that types nothing. Without modifiers some begin with `ESC O`.
-fn special(form: Form, held: Held, has_single_shift: bool) -> Vec<u8> {
+fn special(form: KeyEscapeForm, held: Modifiers, has_single_shift: bool) -> Vec<u8> {
     match form {
-        Form::Letter(letter) if has_single_shift && held == Held::default() => {
+        KeyEscapeForm::Letter(letter) if has_single_shift && held == Modifiers::default() => {
             format!("\x1bO{letter}").into_bytes()
         }
-        Form::Letter(_) | Form::Tilde(_) | Form::Unicode(_) => kitty::sequence(form, held),
+        KeyEscapeForm::Letter(_) | KeyEscapeForm::Tilde(_) | KeyEscapeForm::Unicode(_) => {
+            kitty::sequence(form, held)
+        }
     }
 }
 

@@ -6,30 +6,30 @@ mod keypad;
 mod kitty;
 mod legacy;
 mod name;
-mod near;
-mod refused;
+mod suggest;
 #[cfg(test)]
 mod tests;
 mod tmux;
+mod unencodable;
 
 pub use name::{UnknownKey, names};
-pub use refused::Untypable;
+pub use unencodable::UnencodableKey;
 
-use keypad::Pad;
-use refused::Needs;
+use keypad::KeypadKey;
+use unencodable::KeyRequirement;
 
-use crate::screen::view::Modes;
+use crate::screen::view::ScreenModes;
 
 /// A key and what is held down with it. Read one from its name, as in `ctrl+c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    code: Code,
-    held: Held,
+    code: KeyCode,
+    modifiers: Modifiers,
 }
 
 /// What is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Code {
+enum KeyCode {
     /// What types a character: never a control character, and small where it could be a capital.
     Char(char),
     Enter,
@@ -48,7 +48,7 @@ enum Code {
     Right,
     /// A function key, 1 to 24.
     F(u8),
-    Keypad(Pad),
+    Keypad(KeypadKey),
     Menu,
     Pause,
     PrintScreen,
@@ -59,7 +59,7 @@ enum Code {
 
 /// The modifiers that are held down, as the bits that terminals number them with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Held(u8);
+struct Modifiers(u8);
 
 impl Key {
     /// The bytes that a terminal in these modes sends when the key is pressed. Never none.
@@ -67,13 +67,14 @@ impl Key {
     /// # Errors
     ///
     /// If such a terminal sends nothing, or something that the program would take for text.
-    pub fn encode(&self, modes: &Modes) -> Result<Vec<u8>, Untypable> {
-        let needed = |needs| Untypable::new(*self, needs);
+    pub fn encode(&self, modes: &ScreenModes) -> Result<Vec<u8>, UnencodableKey> {
+        let needed = |needs| UnencodableKey::new(*self, needs);
         if kitty::is_on(modes.kitty_keyboard) {
             return kitty::encode(*self, modes.kitty_keyboard)
-                .ok_or_else(|| needed(Needs::AllKeys));
+                .ok_or_else(|| needed(KeyRequirement::AllKeys));
         }
-        let needs = if kitty::is_lock(self.code) { Needs::AllKeys } else { Needs::Kitty };
+        let needs =
+            if kitty::is_lock(self.code) { KeyRequirement::AllKeys } else { KeyRequirement::Kitty };
         legacy::encode(*self, modes).ok_or_else(|| needed(needs))
     }
 
@@ -82,25 +83,25 @@ impl Key {
     /// # Errors
     ///
     /// If tmux has no bytes for it.
-    pub fn encode_in_tmux(&self, modes: &Modes) -> Result<Vec<u8>, Untypable> {
-        tmux::encode(*self, modes).ok_or_else(|| Untypable::new(*self, Needs::NoTmux))
+    pub fn encode_in_tmux(&self, modes: &ScreenModes) -> Result<Vec<u8>, UnencodableKey> {
+        tmux::encode(*self, modes).ok_or_else(|| UnencodableKey::new(*self, KeyRequirement::NoTmux))
     }
 
     /// The key that types this character, where it is one.
     ///
     /// A capital is its small letter with shift; but `Ctrl+C` is what everyone writes for `ctrl+c`.
-    fn typing(c: char, held: Held) -> Option<Self> {
-        let is_caseless = held.has(Held::CTRL) || held.has(Held::SUPER);
-        let (c, held) = match small(c) {
+    fn typing(c: char, held: Modifiers) -> Option<Self> {
+        let is_caseless = held.has(Modifiers::CTRL) || held.has(Modifiers::SUPER);
+        let (c, held) = match lowercase(c) {
             Some(small) if is_caseless => (small, held),
-            Some(small) => (small, held.with(Held::SHIFT)),
+            Some(small) => (small, held.with(Modifiers::SHIFT)),
             None => (c, held),
         };
-        (!c.is_control()).then_some(Self { code: Code::Char(c), held })
+        (!c.is_control()).then_some(Self { code: KeyCode::Char(c), modifiers: held })
     }
 }
 
-impl Held {
+impl Modifiers {
     const SHIFT: Self = Self(1);
     const ALT: Self = Self(2);
     const CTRL: Self = Self(4);
@@ -126,23 +127,23 @@ impl Held {
 }
 
 /// The small letter of a capital, where they are a pair.
-fn small(c: char) -> Option<char> {
-    let small = only(c.to_lowercase())?;
-    (small != c && only(small.to_uppercase()) == Some(c)).then_some(small)
+fn lowercase(c: char) -> Option<char> {
+    let small = single_char(c.to_lowercase())?;
+    (small != c && single_char(small.to_uppercase()) == Some(c)).then_some(small)
 }
 
 /// The capital of a small letter, where they are a pair.
-fn capital(c: char) -> Option<char> {
-    only(c.to_uppercase()).filter(|&capital| small(capital) == Some(c))
+fn uppercase(c: char) -> Option<char> {
+    single_char(c.to_uppercase()).filter(|&capital| lowercase(capital) == Some(c))
 }
 
-fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
+fn single_char(mut chars: impl Iterator<Item = char>) -> Option<char> {
     let first = chars.next()?;
     chars.next().is_none().then_some(first)
 }
 
 /// The character that a key types with what is held.
-fn typed(c: char, held: Held) -> char {
-    let shifted = held.has(Held::SHIFT).then(|| capital(c)).flatten();
+fn typed_char(c: char, held: Modifiers) -> char {
+    let shifted = held.has(Modifiers::SHIFT).then(|| uppercase(c)).flatten();
     shifted.unwrap_or(c)
 }

@@ -4,60 +4,60 @@ use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use super::near::near;
-use super::{Code, Held, Key, keypad};
+use super::suggest::suggest;
+use super::{Key, KeyCode, Modifiers, keypad};
 
 /// Every key that has a name, but for the keypad's: first the name we write, then the others we read.
-const NAMED: &[(Code, &[&str])] = &[
-    (Code::Enter, &["enter", "return", "cr"]),
-    (Code::Esc, &["esc", "escape"]),
-    (Code::Tab, &["tab"]),
-    (Code::Backspace, &["backspace", "bspace", "bs"]),
-    (Code::Char(' '), &["space", "spc"]),
-    (Code::Up, &["up", "arrowup", "uparrow"]),
-    (Code::Down, &["down", "arrowdown", "downarrow"]),
-    (Code::Left, &["left", "arrowleft", "leftarrow"]),
-    (Code::Right, &["right", "arrowright", "rightarrow"]),
-    (Code::Home, &["home"]),
-    (Code::End, &["end"]),
-    (Code::PageUp, &["pageup", "pgup", "ppage", "prior"]),
-    (Code::PageDown, &["pagedown", "pgdown", "pgdn", "npage", "next"]),
-    (Code::Insert, &["insert", "ins", "ic"]),
-    (Code::Delete, &["delete", "del", "dc"]),
-    (Code::F(1), &["f1"]),
-    (Code::F(2), &["f2"]),
-    (Code::F(3), &["f3"]),
-    (Code::F(4), &["f4"]),
-    (Code::F(5), &["f5"]),
-    (Code::F(6), &["f6"]),
-    (Code::F(7), &["f7"]),
-    (Code::F(8), &["f8"]),
-    (Code::F(9), &["f9"]),
-    (Code::F(10), &["f10"]),
-    (Code::F(11), &["f11"]),
-    (Code::F(12), &["f12"]),
-    (Code::F(13), &["f13"]),
-    (Code::F(14), &["f14"]),
-    (Code::F(15), &["f15"]),
-    (Code::F(16), &["f16"]),
-    (Code::F(17), &["f17"]),
-    (Code::F(18), &["f18"]),
-    (Code::F(19), &["f19"]),
-    (Code::F(20), &["f20"]),
-    (Code::F(21), &["f21"]),
-    (Code::F(22), &["f22"]),
-    (Code::F(23), &["f23"]),
-    (Code::F(24), &["f24"]),
-    (Code::Menu, &["menu", "contextmenu"]),
-    (Code::Pause, &["pause", "break"]),
-    (Code::PrintScreen, &["printscreen", "print", "prtsc", "prtscr"]),
-    (Code::CapsLock, &["capslock"]),
-    (Code::NumLock, &["numlock"]),
-    (Code::ScrollLock, &["scrolllock"]),
+const NAMED: &[(KeyCode, &[&str])] = &[
+    (KeyCode::Enter, &["enter", "return", "cr"]),
+    (KeyCode::Esc, &["esc", "escape"]),
+    (KeyCode::Tab, &["tab"]),
+    (KeyCode::Backspace, &["backspace", "bspace", "bs"]),
+    (KeyCode::Char(' '), &["space", "spc"]),
+    (KeyCode::Up, &["up", "arrowup", "uparrow"]),
+    (KeyCode::Down, &["down", "arrowdown", "downarrow"]),
+    (KeyCode::Left, &["left", "arrowleft", "leftarrow"]),
+    (KeyCode::Right, &["right", "arrowright", "rightarrow"]),
+    (KeyCode::Home, &["home"]),
+    (KeyCode::End, &["end"]),
+    (KeyCode::PageUp, &["pageup", "pgup", "ppage", "prior"]),
+    (KeyCode::PageDown, &["pagedown", "pgdown", "pgdn", "npage", "next"]),
+    (KeyCode::Insert, &["insert", "ins", "ic"]),
+    (KeyCode::Delete, &["delete", "del", "dc"]),
+    (KeyCode::F(1), &["f1"]),
+    (KeyCode::F(2), &["f2"]),
+    (KeyCode::F(3), &["f3"]),
+    (KeyCode::F(4), &["f4"]),
+    (KeyCode::F(5), &["f5"]),
+    (KeyCode::F(6), &["f6"]),
+    (KeyCode::F(7), &["f7"]),
+    (KeyCode::F(8), &["f8"]),
+    (KeyCode::F(9), &["f9"]),
+    (KeyCode::F(10), &["f10"]),
+    (KeyCode::F(11), &["f11"]),
+    (KeyCode::F(12), &["f12"]),
+    (KeyCode::F(13), &["f13"]),
+    (KeyCode::F(14), &["f14"]),
+    (KeyCode::F(15), &["f15"]),
+    (KeyCode::F(16), &["f16"]),
+    (KeyCode::F(17), &["f17"]),
+    (KeyCode::F(18), &["f18"]),
+    (KeyCode::F(19), &["f19"]),
+    (KeyCode::F(20), &["f20"]),
+    (KeyCode::F(21), &["f21"]),
+    (KeyCode::F(22), &["f22"]),
+    (KeyCode::F(23), &["f23"]),
+    (KeyCode::F(24), &["f24"]),
+    (KeyCode::Menu, &["menu", "contextmenu"]),
+    (KeyCode::Pause, &["pause", "break"]),
+    (KeyCode::PrintScreen, &["printscreen", "print", "prtsc", "prtscr"]),
+    (KeyCode::CapsLock, &["capslock"]),
+    (KeyCode::NumLock, &["numlock"]),
+    (KeyCode::ScrollLock, &["scrolllock"]),
 ];
 
 /// Characters that are hard to write where they also mean something else.
-const SPELT: &[(&str, char)] = &[("plus", '+'), ("minus", '-'), ("lt", '<'), ("gt", '>')];
+const SPELLED_CHARS: &[(&str, char)] = &[("plus", '+'), ("minus", '-'), ("lt", '<'), ("gt", '>')];
 
 /// What tmux and others call `shift+tab`.
 const BACKTAB: &[&str] = &["btab", "backtab"];
@@ -70,15 +70,15 @@ const WRITTEN: &[(&str, &[&str])] = &[
 ];
 
 /// The modifiers in the order they are written, with the other names we read.
-const MODIFIERS: &[(Held, &[&str])] = &[
-    (Held::CTRL, &["ctrl", "control", "c"]),
-    (Held::ALT, &["alt", "meta", "opt", "option", "m", "a"]),
-    (Held::SHIFT, &["shift", "s"]),
-    (Held::SUPER, &["super", "cmd", "command", "win"]),
+const MODIFIERS: &[(Modifiers, &[&str])] = &[
+    (Modifiers::CTRL, &["ctrl", "control", "c"]),
+    (Modifiers::ALT, &["alt", "meta", "opt", "option", "m", "a"]),
+    (Modifiers::SHIFT, &["shift", "s"]),
+    (Modifiers::SUPER, &["super", "cmd", "command", "win"]),
 ];
 
 /// Every key that has a name, with its names.
-fn named() -> impl Iterator<Item = &'static (Code, &'static [&'static str])> {
+fn named() -> impl Iterator<Item = &'static (KeyCode, &'static [&'static str])> {
     NAMED.iter().chain(keypad::NAMED)
 }
 
@@ -92,28 +92,28 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub struct UnknownKey {
     what: &'static str,
     name: String,
-    near: Vec<&'static str>,
+    suggestions: Vec<&'static str>,
 }
 
 impl UnknownKey {
     /// Blames the modifier where there is one in front, or else the name.
     fn of(rest: &str) -> Self {
         let head = split(rest).map_or("", |(head, _)| head);
-        let modifiers = near(&plain(head), MODIFIERS.iter().flat_map(|(_, names)| *names));
+        let modifiers = suggest(&plain(head), MODIFIERS.iter().flat_map(|(_, names)| *names));
         if !modifiers.is_empty() {
-            return Self { what: "modifier", name: shorten(head), near: modifiers };
+            return Self { what: "modifier", name: shorten(head), suggestions: modifiers };
         }
         let names = named().flat_map(|(_, names)| *names).chain(BACKTAB);
         let meant = WRITTEN.iter().find(|(_, written)| written.contains(&rest));
-        let near = meant.map_or_else(|| near(&plain(rest), names), |(name, _)| vec![*name]);
-        Self { what: "key", name: shorten(rest), near }
+        let near = meant.map_or_else(|| suggest(&plain(rest), names), |(name, _)| vec![*name]);
+        Self { what: "key", name: shorten(rest), suggestions: near }
     }
 }
 
 impl fmt::Display for UnknownKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no {} is called `{}`; ", self.what, self.name)?;
-        let Some((last, others)) = self.near.split_last() else {
+        let Some((last, others)) = self.suggestions.split_last() else {
             return f.write_str("a key is one character or a name such as `enter`, `up` or `f1`");
         };
         f.write_str("did you mean ")?;
@@ -140,20 +140,20 @@ impl FromStr for Key {
 impl fmt::Display for Key {
     /// Writes the one name that we use for the key, as in `ctrl+shift+up`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (_, names) in MODIFIERS.iter().filter(|(held, _)| self.held.has(*held)) {
+        for (_, names) in MODIFIERS.iter().filter(|(held, _)| self.modifiers.has(*held)) {
             write!(f, "{}+", names[0])?;
         }
         let named = named().find(|(code, _)| *code == self.code);
         match self.code {
-            Code::Char(c) if named.is_none() => f.write_char(c),
+            KeyCode::Char(c) if named.is_none() => f.write_char(c),
             _ => f.write_str(named.expect("only characters have no name").1[0]),
         }
     }
 }
 
 /// Takes the modifiers off the front.
-fn read_modifiers(text: &str) -> (Held, &str) {
-    let (mut held, mut rest) = (Held::default(), text);
+fn read_modifiers(text: &str) -> (Modifiers, &str) {
+    let (mut held, mut rest) = (Modifiers::default(), text);
     while let Some((head, tail)) = split(rest) {
         let Some(modifier) = modifier(head) else {
             break;
@@ -162,7 +162,7 @@ fn read_modifiers(text: &str) -> (Held, &str) {
         rest = tail;
     }
     match rest.strip_prefix('^') {
-        Some(tail) if !tail.is_empty() => (held.with(Held::CTRL), tail),
+        Some(tail) if !tail.is_empty() => (held.with(Modifiers::CTRL), tail),
         Some(_) | None => (held, rest),
     }
 }
@@ -173,25 +173,25 @@ fn split(text: &str) -> Option<(&str, &str)> {
     (!head.is_empty() && !tail.is_empty()).then_some((head, tail))
 }
 
-fn modifier(name: &str) -> Option<Held> {
+fn modifier(name: &str) -> Option<Modifiers> {
     let has = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     MODIFIERS.iter().find(|(_, names)| has(names)).map(|(held, _)| *held)
 }
 
-fn read_code(name: &str, held: Held) -> Option<Key> {
-    if let Some(c) = super::only(name.chars()) {
+fn read_code(name: &str, held: Modifiers) -> Option<Key> {
+    if let Some(c) = super::single_char(name.chars()) {
         return Key::typing(c, held);
     }
     let (said, name) = (name, plain(name));
-    if let Some((_, c)) = SPELT.iter().find(|(spelt, _)| *spelt == name) {
+    if let Some((_, c)) = SPELLED_CHARS.iter().find(|(spelt, _)| *spelt == name) {
         return Key::typing(*c, held);
     }
     if BACKTAB.contains(&name.as_str()) {
-        return Some(Key { code: Code::Tab, held: held.with(Held::SHIFT) });
+        return Some(Key { code: KeyCode::Tab, modifiers: held.with(Modifiers::SHIFT) });
     }
     let is_it = |known: &&str| known.eq_ignore_ascii_case(said) || is_plain(known, &name);
     let (code, _) = named().find(|(_, names)| names.iter().any(&is_it))?;
-    Some(Key { code: *code, held })
+    Some(Key { code: *code, modifiers: held })
 }
 
 /// Whether a name we know is this one without its looks.

@@ -4,15 +4,15 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::screen::view::{Mouse, MouseEncoding};
+use crate::screen::view::{MouseEncoding, MouseTracking};
 
-pub(super) const OLD: Modes = Modes {
+pub(super) const OLD: ScreenModes = ScreenModes {
     alternate_screen: false,
     bracketed_paste: false,
     application_cursor: false,
     application_keypad: false,
     focus_events: false,
-    mouse: Mouse::Off,
+    mouse: MouseTracking::Off,
     mouse_encoding: MouseEncoding::Bytes,
     kitty_keyboard: 0,
     reverse_video: false,
@@ -24,7 +24,7 @@ fn key(name: &str) -> Key {
 
 /// The bytes of the keys, which are separated by blanks, in these modes, with `^` for ESC.
 #[track_caller]
-fn check_in(modes: Modes, names: &str, expect: &str) {
+fn check_in(modes: ScreenModes, names: &str, expect: &str) {
     let bytes = names.split(' ').map(|name| key(name).encode(&modes).unwrap());
     let texts: Vec<_> = bytes.map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     assert_eq!(texts.join(" ").replace('\x1b', "^"), expect, "{names}");
@@ -38,8 +38,8 @@ fn check(names: &str, expect: &str) {
 /// With flags of the kitty keyboard protocol. It knows no application cursor keys.
 #[track_caller]
 fn check_kitty(flags: u8, names: &str, expect: &str) {
-    check_in(Modes { kitty_keyboard: flags, ..OLD }, names, expect);
-    check_in(Modes { kitty_keyboard: flags, application_cursor: true, ..OLD }, names, expect);
+    check_in(ScreenModes { kitty_keyboard: flags, ..OLD }, names, expect);
+    check_in(ScreenModes { kitty_keyboard: flags, application_cursor: true, ..OLD }, names, expect);
 }
 
 /// All these are names of the first.
@@ -53,7 +53,7 @@ fn check_names(names: &str) {
 
 /// None of these keys, which are separated by blanks, can be pressed in these modes; with `KEY` for its name.
 #[track_caller]
-fn check_refused(modes: Modes, names: &str, expect: &str) {
+fn check_refused(modes: ScreenModes, names: &str, expect: &str) {
     for name in names.split(' ') {
         let refused = key(name).encode(&modes).unwrap_err().to_string();
         assert_eq!(refused, expect.replace("KEY", name));
@@ -67,7 +67,7 @@ fn check_unknown(name: &str, expect: &str) {
 
 #[test]
 fn cursor_keys_follow_their_mode_until_modified() {
-    let application = Modes { application_cursor: true, ..OLD };
+    let application = ScreenModes { application_cursor: true, ..OLD };
     check("up down right left home end", "^[A ^[B ^[C ^[D ^[H ^[F");
     check_in(application, "up down right left home end", "^OA ^OB ^OC ^OD ^OH ^OF");
     let modified = "shift+up alt+down shift+alt+right ctrl+left ctrl+shift+home ctrl+alt+end";
@@ -129,7 +129,7 @@ fn the_super_key_never_types_text() {
     let typing =
         "super+a ctrl+super+c super+enter shift+super+tab super+esc super+backspace super+kp_1";
     check_refused(OLD, typing, expect);
-    check_refused(Modes { kitty_keyboard: 2 | 4 | 16, ..OLD }, "super+a", expect);
+    check_refused(ScreenModes { kitty_keyboard: 2 | 4 | 16, ..OLD }, "super+a", expect);
     check("super+del super+up super+f1", "^[3;9~ ^[1;9A ^[1;9P");
     check_kitty(1, "cmd+c super+enter super+shift+tab super+del", "^[99;9u ^[13;9u ^[9;10u ^[3;9~");
 }
@@ -147,7 +147,7 @@ fn the_keypad_types_what_is_on_it() {
 
 #[test]
 fn an_application_keypad_sends_sequences() {
-    let application = Modes { application_keypad: true, ..OLD };
+    let application = ScreenModes { application_keypad: true, ..OLD };
     check_in(application, DIGITS, "^Op ^Oq ^Or ^Os ^Ot ^Ou ^Ov ^Ow ^Ox ^Oy");
     check_in(application, OPERATORS, "^On ^Oo ^Oj ^Om ^Ok ^OM ^OX ^Ol");
     check_in(application, "ctrl+kp_1 alt+kp_enter shift+kp_plus", "^O5q ^O3M ^O2k");
@@ -162,7 +162,7 @@ fn kitty_tells_the_keypad_apart_unless_it_types_text() {
     check_kitty(9, "kp_divide kp_multiply kp_minus", "^[57410u ^[57411u ^[57412u");
     check_kitty(9, "kp_plus kp_enter kp_equal kp_comma", "^[57413u ^[57414u ^[57415u ^[57416u");
     check_kitty(24, "kp_1 shift+kp_1 kp_enter", "^[57400;;49u ^[57400;2;49u ^[57414u");
-    let both = Modes { kitty_keyboard: 9, application_keypad: true, ..OLD };
+    let both = ScreenModes { kitty_keyboard: 9, application_keypad: true, ..OLD };
     check_in(both, "kp_1", "^[57400u");
 }
 
@@ -187,7 +187,7 @@ fn locks_are_told_to_those_who_want_all_keys() {
     let expect = "`KEY` can be pressed only while the program has the kitty keyboard protocol report all keys \
                   (flag 8), and it has not";
     for kitty_keyboard in [0, 1, 7, 16] {
-        let modes = Modes { kitty_keyboard, ..OLD };
+        let modes = ScreenModes { kitty_keyboard, ..OLD };
         check_refused(modes, "capslock numlock scrolllock shift+capslock", expect);
     }
     check_kitty(
@@ -235,7 +235,11 @@ fn kitty_tells_shifted_keys_and_text_if_asked() {
 
 #[test]
 fn other_flags_alone_change_nothing() {
-    check_in(Modes { kitty_keyboard: 2 | 4 | 16, ..OLD }, "esc ctrl+c f1 up", "^ \x03 ^OP ^[A");
+    check_in(
+        ScreenModes { kitty_keyboard: 2 | 4 | 16, ..OLD },
+        "esc ctrl+c f1 up",
+        "^ \x03 ^OP ^[A",
+    );
 }
 
 #[test]
@@ -302,7 +306,7 @@ fn a_name_far_from_all_gets_examples() {
 }
 
 /// Bytes, or a sentence; bytes for certain if the program wants to know of all keys.
-fn is_answered(key: Key, modes: &Modes) -> bool {
+fn is_answered(key: Key, modes: &ScreenModes) -> bool {
     match key.encode(modes) {
         Ok(bytes) => !bytes.is_empty() && String::from_utf8(bytes).is_ok(),
         Err(refused) => modes.kitty_keyboard & 8 == 0 && !refused.to_string().is_empty(),
@@ -316,7 +320,8 @@ fn every_name_is_a_key_in_every_mode() {
         for kitty_keyboard in 0..32 {
             for application in [false, true] {
                 let (application_cursor, application_keypad) = (application, application);
-                let modes = Modes { kitty_keyboard, application_cursor, application_keypad, ..OLD };
+                let modes =
+                    ScreenModes { kitty_keyboard, application_cursor, application_keypad, ..OLD };
                 assert!(is_answered(key(name), &modes), "{name} in {modes:?}");
             }
         }
@@ -347,7 +352,7 @@ proptest! {
         application_cursor: bool,
         application_keypad: bool,
     ) {
-        let modes = Modes { kitty_keyboard, application_cursor, application_keypad, ..OLD };
+        let modes = ScreenModes { kitty_keyboard, application_cursor, application_keypad, ..OLD };
         prop_assert!(is_answered(key(&name), &modes));
     }
 

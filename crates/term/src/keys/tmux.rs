@@ -1,13 +1,13 @@
 //! Keys as tmux writes them for the programs in its panes: as xterm does, but for two.
 
-use super::{Code, Held, Key, legacy};
-use crate::screen::view::Modes;
+use super::{Key, KeyCode, Modifiers, legacy};
+use crate::screen::view::ScreenModes;
 
 /// The bytes of a key, if it has any.
-pub(super) fn encode(key: Key, modes: &Modes) -> Option<Vec<u8>> {
-    match (key.code, key.held == Held::default()) {
-        (Code::Home, true) => Some(b"\x1b[1~".to_vec()),
-        (Code::End, true) => Some(b"\x1b[4~".to_vec()),
+pub(super) fn encode(key: Key, modes: &ScreenModes) -> Option<Vec<u8>> {
+    match (key.code, key.modifiers == Modifiers::default()) {
+        (KeyCode::Home, true) => Some(b"\x1b[1~".to_vec()),
+        (KeyCode::End, true) => Some(b"\x1b[4~".to_vec()),
         _ => legacy::encode(key, modes),
     }
 }
@@ -20,7 +20,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, expect: &str) {
         let key: Key = name.parse().unwrap();
-        let modes = Modes { application_cursor: true, application_keypad: true, ..OLD };
+        let modes = ScreenModes { application_cursor: true, application_keypad: true, ..OLD };
         let bytes = key.encode_in_tmux(&modes).unwrap();
         assert_eq!(String::from_utf8(bytes).unwrap(), expect, "{name}");
     }
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn the_kitty_protocol_does_not_help_in_tmux() {
         let key: Key = "super+a".parse().unwrap();
-        let refused = key.encode_in_tmux(&Modes { kitty_keyboard: 31, ..OLD }).unwrap_err();
+        let refused = key.encode_in_tmux(&ScreenModes { kitty_keyboard: 31, ..OLD }).unwrap_err();
         assert_eq!(refused.to_string(), "tmux has no way to tell a program of `super+a`");
     }
 }

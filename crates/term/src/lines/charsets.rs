@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr2, memmem};
 
 use super::split;
-use super::steps::Reader;
+use super::tokens::LineTokenizer;
 
 /// The character sets of a terminal, as far as they matter: whether each draws lines, and which of them is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,11 +20,11 @@ impl Charsets {
     /// What they are after some output, which begins with a line if anything is to be made of a sequence there.
     #[must_use]
     pub fn after(self, output: &[u8]) -> Self {
-        if self == Self::default() && !may_draw(output) {
+        if self == Self::default() && !may_switch_charset(output) {
             return self;
         }
         split(output).fold(self, |sets, line| {
-            let (mut reader, mut rest) = (Reader::new(sets), line);
+            let (mut reader, mut rest) = (LineTokenizer::new(sets), line);
             while reader.next(&mut rest).is_some() {}
             reader.charsets()
         })
@@ -32,7 +32,7 @@ impl Charsets {
 
     /// Whether letters are drawn as lines.
     #[must_use]
-    pub fn draw(self) -> bool {
+    pub fn is_line_drawing(self) -> bool {
         self.lines[usize::from(self.shifted)]
     }
 
@@ -64,7 +64,7 @@ impl Charsets {
 
 /// Whether there is something in some output that may have lines drawn where none were before: no is sure.
 #[must_use]
-pub fn may_draw(output: &[u8]) -> bool {
+pub fn may_switch_charset(output: &[u8]) -> bool {
     const SO: u8 = 0x0e;
     const ESC: u8 = 0x1b;
     // In plain text one pass is enough.

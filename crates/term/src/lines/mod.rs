@@ -4,14 +4,14 @@
 //! is not known here, but for the character sets, which whoever knows them says. Rows are not told apart, so every line is one row of unlimited width; what a move to another
 //! row separates is kept apart by a blank.
 
+mod append_only;
 mod charsets;
-mod drawing;
-mod flow;
+mod incremental;
+mod plain_lines;
 mod row;
-mod steps;
-mod stretch;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use std::borrow::Cow;
 use std::iter;
@@ -19,25 +19,25 @@ use std::iter;
 use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
-pub use charsets::{Charsets, may_draw};
-pub use drawing::{Drawing, unfinished};
-pub use stretch::are_plain;
+pub use charsets::{Charsets, may_switch_charset};
+pub use incremental::{IncrementalLine, incomplete_suffix};
+pub use plain_lines::are_plain;
 
-/// What [`kinds`] finds: control characters.
+/// What [`byte_kinds`] finds: control characters.
 const CONTROL: u8 = 1;
-/// What [`kinds`] finds: parts of characters beyond ASCII.
+/// What [`byte_kinds`] finds: parts of characters beyond ASCII.
 const BEYOND_ASCII: u8 = 0x80;
 
 /// One line of text, without control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     /// What is left to read when the whole line has been printed.
     pub text: Cow<'a, str>,
     /// Whether there was more than the text shows.
     pub cut: bool,
 }
 
-impl Line<'_> {
+impl TextLine<'_> {
     /// The same, cut at so many characters.
     #[must_use]
     pub fn cut_at(self, max_chars: usize) -> Self {
@@ -60,25 +60,25 @@ impl Line<'_> {
 ///
 /// Plain text is not copied. Printed blanks stay; those that were only moved over or erased go from the end.
 #[must_use]
-pub fn clean(raw: &[u8], max_chars: usize) -> Line<'_> {
-    clean_in(Charsets::default(), raw, max_chars)
+pub fn clean(raw: &[u8], max_chars: usize) -> TextLine<'_> {
+    clean_with_charsets(Charsets::default(), raw, max_chars)
 }
 
 /// The same of a line that begins in these character sets.
 #[must_use]
-pub fn clean_in(sets: Charsets, raw: &[u8], max_chars: usize) -> Line<'_> {
+pub fn clean_with_charsets(sets: Charsets, raw: &[u8], max_chars: usize) -> TextLine<'_> {
     let raw = without_returns(raw);
-    let whole = |text| Line { text, cut: false };
-    let text = if sets.draw() { None } else { plain(raw) };
+    let whole = |text| TextLine { text, cut: false };
+    let text = if sets.is_line_drawing() { None } else { plain(raw) };
     let line = text
         .map(|text| whole(text.into()))
-        .or_else(|| flow::draw(sets, raw).map(|text| whole(text.into())))
+        .or_else(|| append_only::draw(sets, raw).map(|text| whole(text.into())))
         .unwrap_or_else(|| draw(sets, raw, max_chars));
     line.cut_at(max_chars)
 }
 
-fn draw(sets: Charsets, raw: &[u8], max_chars: usize) -> Line<'static> {
-    let mut drawing = Drawing::in_sets(sets, max_chars);
+fn draw(sets: Charsets, raw: &[u8], max_chars: usize) -> TextLine<'static> {
+    let mut drawing = IncrementalLine::with_charsets(sets, max_chars);
     drawing.feed(raw);
     drawing.finish()
 }
@@ -102,7 +102,7 @@ fn without_returns(raw: &[u8]) -> &[u8] {
 
 /// The bytes as text, if they mean no more than they say.
 fn plain(raw: &[u8]) -> Option<&str> {
-    let kinds = kinds(raw);
+    let kinds = byte_kinds(raw);
     if kinds & CONTROL != 0 {
         return None;
     }
@@ -112,7 +112,7 @@ fn plain(raw: &[u8]) -> Option<&str> {
 }
 
 /// Which kinds of bytes there are beside printable ASCII.
-fn kinds(raw: &[u8]) -> u8 {
+fn byte_kinds(raw: &[u8]) -> u8 {
     // Without a way out in its middle the loop takes many bytes at a time.
     raw.iter().fold(0, |kinds, &byte| {
         kinds | u8::from(byte < 0x20) | u8::from(byte == 0x7f) | byte & BEYOND_ASCII
@@ -131,11 +131,11 @@ fn starts_with_mark(text: &str) -> bool {
 
 /// How many columns a line can take after so many bytes: tabs at every eighth, and more than any terminal
 /// has. Beyond that it is out to cost much, and is cut.
-fn widest(read: usize) -> usize {
+fn max_cols(read: usize) -> usize {
     8 * read + 1024
 }
 
 /// How many cells can be filled or moved in a line after so many bytes.
-fn effort(read: usize) -> usize {
-    32 * widest(read)
+fn cell_budget(read: usize) -> usize {
+    32 * max_cols(read)
 }

@@ -10,34 +10,34 @@ use std::mem;
 use alacritty_terminal::vte::ansi::StandardCharset;
 use unicode_width::UnicodeWidthChar;
 
-use super::steps::{Erase, Step, back_by_tabs};
-use super::{Line, effort, widest};
+use super::tokens::{Erase, LineToken, back_by_tabs};
+use super::{TextLine, cell_budget, max_cols};
 
 /// However little is looked at, this many columns are kept, because what is deleted pulls others in.
 const MIN_COLS: usize = 4096;
 
-const LETTERS: StandardCharset = StandardCharset::Ascii;
-const LINES: StandardCharset = StandardCharset::SpecialCharacterAndLineDrawing;
+const ASCII: StandardCharset = StandardCharset::Ascii;
+const LINE_DRAWING: StandardCharset = StandardCharset::SpecialCharacterAndLineDrawing;
 
 /// Where the marks of a cell without marks are.
 const NO_MARKS: usize = 0;
 
 /// A row that is being drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    cells: Vec<Cell>,
+pub(super) struct CellRow {
+    cells: Vec<RowCell>,
     /// The marks of cells that have some, from 1 on; [`NO_MARKS`] stays empty.
     marks: Vec<String>,
     /// How many bytes of marks there are, those of cells that are gone included.
     marked: usize,
     /// How many bytes of the line were read when the marks of cells that are gone went.
-    swept: usize,
+    marks_swept_at: usize,
     col: usize,
     saved: usize,
     /// The last character that was printed, wherever it is now.
     last: Option<char>,
     /// How many columns are kept at most, however long the line is.
-    most: usize,
+    max_cols: usize,
     /// The column from which on nothing is kept. Grows with the line until something stands there.
     edge: usize,
     /// The column after the last thing that stands there; 0 if nothing does.
@@ -47,19 +47,19 @@ pub(super) struct Row {
     /// How many bytes of the line were read.
     read: usize,
     /// How many cells were filled or moved.
-    spent: usize,
+    cells_touched: usize,
     is_exhausted: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    kind: Kind,
+struct RowCell {
+    kind: RowCellKind,
     /// Which marks are on it.
     marks: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum RowCellKind {
     /// Erased, or never printed on.
     #[default]
     Blank,
@@ -69,57 +69,57 @@ enum Kind {
     Spacer,
 }
 
-impl Row {
+impl CellRow {
     /// A row of which only so many characters will be looked at.
     pub(super) fn new(max_chars: usize) -> Self {
         Self {
             cells: Vec::new(),
             marks: vec![String::new()],
             marked: 0,
-            swept: 0,
+            marks_swept_at: 0,
             col: 0,
             saved: 0,
             last: None,
             // A character takes two columns at most.
-            most: max_chars.saturating_mul(2).max(MIN_COLS),
+            max_cols: max_chars.saturating_mul(2).max(MIN_COLS),
             edge: 0,
             beyond: 0,
             has_lost: false,
             read: 0,
-            spent: 0,
+            cells_touched: 0,
             is_exhausted: false,
         }
     }
 
     /// Takes a step that ends after so many bytes of the line.
-    pub(super) fn take(&mut self, step: Step<'_>, end: usize) {
+    pub(super) fn take(&mut self, step: LineToken<'_>, end: usize) {
         match step {
-            Step::Print(bytes) => return self.print(bytes, end, LETTERS),
-            Step::Draw(bytes) => return self.print(bytes, end, LINES),
+            LineToken::Print(bytes) => return self.print(bytes, end, ASCII),
+            LineToken::PrintLineDrawing(bytes) => return self.print(bytes, end, LINE_DRAWING),
             _ => {}
         }
         self.read = end;
-        self.divide(&step);
+        self.split_wide_chars(&step);
         match step {
-            Step::Print(_) | Step::Draw(_) => {}
-            Step::Tabs(count) => self.col = (self.col / 8 + count) * 8,
-            Step::BackTabs(count) => self.col = back_by_tabs(self.col, count),
-            Step::Repeat(count) => self.repeat(count, LETTERS),
-            Step::RepeatDrawn(count) => self.repeat(count, LINES),
-            Step::Home => self.leave(Some(0)),
-            Step::Away(to) => self.leave(to),
-            Step::Clear(col) => {
+            LineToken::Print(_) | LineToken::PrintLineDrawing(_) => {}
+            LineToken::Tabs(count) => self.col = (self.col / 8 + count) * 8,
+            LineToken::BackTabs(count) => self.col = back_by_tabs(self.col, count),
+            LineToken::Repeat(count) => self.repeat(count, ASCII),
+            LineToken::RepeatLineDrawing(count) => self.repeat(count, LINE_DRAWING),
+            LineToken::Home => self.jump_row(Some(0)),
+            LineToken::OtherRow(to) => self.jump_row(to),
+            LineToken::Clear(col) => {
                 self.clear();
                 self.col = col;
             }
-            Step::Left(cols) => self.col = self.col.saturating_sub(cols),
-            Step::Right(cols) => self.col += cols,
-            Step::To(col) => self.col = col,
-            Step::Erase(what) => self.erase(what),
-            Step::Delete(count) => self.delete(count),
-            Step::Insert(count) => self.insert(count),
-            Step::Save => self.saved = self.col,
-            Step::Restore => self.col = self.saved,
+            LineToken::Left(cols) => self.col = self.col.saturating_sub(cols),
+            LineToken::Right(cols) => self.col += cols,
+            LineToken::Column(col) => self.col = col,
+            LineToken::Erase(what) => self.erase(what),
+            LineToken::Delete(count) => self.delete(count),
+            LineToken::Insert(count) => self.insert(count),
+            LineToken::Save => self.saved = self.col,
+            LineToken::Restore => self.col = self.saved,
         }
     }
 
@@ -143,17 +143,17 @@ impl Row {
         match c.width() {
             None => {}
             Some(0) => self.mark(c),
-            Some(1) => self.put(Kind::Narrow(c)),
+            Some(1) => self.put(RowCellKind::Narrow(c)),
             Some(_) => {
-                self.put(Kind::Wide(c));
-                self.put(Kind::Spacer);
+                self.put(RowCellKind::Wide(c));
+                self.put(RowCellKind::Spacer);
             }
         }
     }
 
     fn repeat(&mut self, count: usize, set: StandardCharset) {
         let Some(last) = self.last else { return };
-        if self.affords(count) {
+        if self.spend_budget(count) {
             (0..count).for_each(|_| self.print_char(last, set));
         } else {
             self.col += count * last.width().unwrap_or(0);
@@ -161,7 +161,7 @@ impl Row {
     }
 
     /// What follows stands apart from what is here. Where nothing is, no column is known to keep.
-    fn leave(&mut self, to: Option<usize>) {
+    fn jump_row(&mut self, to: Option<usize>) {
         if self.cells.is_empty() && self.beyond == 0 {
             self.col = 0;
             return;
@@ -170,7 +170,7 @@ impl Row {
             return;
         }
         let follows = match self.col.checked_sub(1).map(|before| self.cells.get(before)) {
-            Some(Some(cell)) => cell.kind != Kind::Blank,
+            Some(Some(cell)) => cell.kind != RowCellKind::Blank,
             Some(None) => self.beyond == self.col,
             None => false,
         };
@@ -178,38 +178,40 @@ impl Row {
     }
 
     /// Puts something into the cell here, and goes to the next. Half a wide character does not remain.
-    fn put(&mut self, kind: Kind) {
+    fn put(&mut self, kind: RowCellKind) {
         let col = self.col;
         self.col += 1;
-        if !self.reach(col) {
+        if !self.ensure_cell(col) {
             return;
         }
         match self.cells[col].kind {
-            Kind::Wide(_) => self.blank(col + 1, |kind| kind == Kind::Spacer),
-            Kind::Spacer => self.blank(col.saturating_sub(1), |kind| kind != Kind::Spacer),
-            Kind::Blank | Kind::Narrow(_) => {}
+            RowCellKind::Wide(_) => self.blank(col + 1, |kind| kind == RowCellKind::Spacer),
+            RowCellKind::Spacer => {
+                self.blank(col.saturating_sub(1), |kind| kind != RowCellKind::Spacer)
+            }
+            RowCellKind::Blank | RowCellKind::Narrow(_) => {}
         }
-        self.cells[col] = Cell { kind, marks: NO_MARKS };
+        self.cells[col] = RowCell { kind, marks: NO_MARKS };
     }
 
-    fn blank(&mut self, col: usize, applies: impl Fn(Kind) -> bool) {
+    fn blank(&mut self, col: usize, applies: impl Fn(RowCellKind) -> bool) {
         if let Some(cell) = self.cells.get_mut(col).filter(|cell| applies(cell.kind)) {
-            *cell = Cell::default();
+            *cell = RowCell::default();
         }
     }
 
     /// Adds a mark to the character before the cursor.
     fn mark(&mut self, mark: char) {
         let mut col = self.col.saturating_sub(1);
-        if !self.reach(col) {
+        if !self.ensure_cell(col) {
             return;
         }
-        if self.cells[col].kind == Kind::Spacer {
+        if self.cells[col].kind == RowCellKind::Spacer {
             col = col.saturating_sub(1);
         }
         let cell = &mut self.cells[col];
-        if cell.kind == Kind::Blank {
-            cell.kind = Kind::Narrow(' ');
+        if cell.kind == RowCellKind::Blank {
+            cell.kind = RowCellKind::Narrow(' ');
         }
         if !self.has_room_for_marks() {
             self.has_lost = true;
@@ -226,15 +228,15 @@ impl Row {
 
     /// Whether another mark can be kept, once those of cells that are gone have gone too.
     fn has_room_for_marks(&mut self) -> bool {
-        let most = self.most.saturating_mul(8).min(widest(self.read));
+        let most = self.max_cols.saturating_mul(8).min(max_cols(self.read));
         if self.marked < most {
             return true;
         }
         // Not before half as much was read again, so that it costs little per byte.
-        if self.read - self.swept < most / 2 {
+        if self.read - self.marks_swept_at < most / 2 {
             return false;
         }
-        self.swept = self.read;
+        self.marks_swept_at = self.read;
         let mut marks = vec![String::new()];
         for cell in self.cells.iter_mut().filter(|cell| cell.marks != NO_MARKS) {
             marks.push(mem::take(&mut self.marks[cell.marks]));
@@ -255,7 +257,7 @@ impl Row {
             }
             Erase::Left if self.cells.len().max(self.beyond) <= self.col + 1 => {
                 // It costs what it costs to erase them one by one.
-                self.spent += self.cells.len();
+                self.cells_touched += self.cells.len();
                 self.clear();
             }
             Erase::Left => self.fill(0, self.col + 1),
@@ -273,25 +275,25 @@ impl Row {
 
     fn fill(&mut self, from: usize, to: usize) {
         let to = to.min(self.cells.len());
-        if from < to && self.affords(to - from) {
-            self.cells[from..to].fill(Cell::default());
+        if from < to && self.spend_budget(to - from) {
+            self.cells[from..to].fill(RowCell::default());
         }
     }
 
     fn delete(&mut self, count: usize) {
         let (from, len) = (self.col, self.cells.len());
         self.has_lost |= 0 < self.beyond && from < self.edge;
-        if from < len && self.affords(len - from) {
+        if from < len && self.spend_budget(len - from) {
             self.cells.drain(from..len.min(from + count));
         }
     }
 
     fn insert(&mut self, count: usize) {
-        self.stretch();
+        self.grow();
         let (from, len) = (self.col, self.cells.len());
         let count = count.min(self.edge - from.min(self.edge));
-        if from < len && self.affords(len - from + count) {
-            self.cells.splice(from..from, std::iter::repeat_n(Cell::default(), count));
+        if from < len && self.spend_budget(len - from + count) {
+            self.cells.splice(from..from, std::iter::repeat_n(RowCell::default(), count));
             if self.edge < self.cells.len() {
                 self.beyond = self.beyond.max(self.cells.len());
                 self.cells.truncate(self.edge);
@@ -300,73 +302,75 @@ impl Row {
     }
 
     /// Makes sure that there is a cell at a column. Answers whether there is.
-    fn reach(&mut self, col: usize) -> bool {
+    fn ensure_cell(&mut self, col: usize) -> bool {
         if col < self.cells.len() {
             return true;
         }
-        self.stretch();
+        self.grow();
         if self.edge <= col {
             self.beyond = self.beyond.max(col + 1);
             return false;
         }
         let missing = col + 1 - self.cells.len();
-        if !self.affords(missing) {
+        if !self.spend_budget(missing) {
             return false;
         }
-        self.cells.resize(col + 1, Cell::default());
+        self.cells.resize(col + 1, RowCell::default());
         true
     }
 
     /// Keeps as many columns as the line is long enough for by now. Not once something is beyond them: where
     /// that stands must not look blank.
-    fn stretch(&mut self) {
+    fn grow(&mut self) {
         if self.beyond == 0 {
-            self.edge = widest(self.read).min(self.most);
+            self.edge = max_cols(self.read).min(self.max_cols);
         }
     }
 
     /// What edits the row divides it where that begins and ends. Half a wide character does not remain there, either.
-    fn divide(&mut self, step: &Step<'_>) {
+    fn split_wide_chars(&mut self, step: &LineToken<'_>) {
         let (begin, end) = match step {
-            Step::Erase(Erase::Right) | Step::Insert(_) => (self.col, self.col),
-            Step::Erase(Erase::Left) => (self.col + 1, self.col + 1),
-            Step::Erase(Erase::Cells(count)) | Step::Delete(count) => {
+            LineToken::Erase(Erase::Right) | LineToken::Insert(_) => (self.col, self.col),
+            LineToken::Erase(Erase::Left) => (self.col + 1, self.col + 1),
+            LineToken::Erase(Erase::Cells(count)) | LineToken::Delete(count) => {
                 (self.col, self.col.saturating_add(*count))
             }
             _ => return,
         };
         for col in [begin, end] {
-            if self.cells.get(col).is_some_and(|cell| cell.kind == Kind::Spacer) {
-                self.cells[col.saturating_sub(1)] = Cell::default();
-                self.cells[col] = Cell::default();
+            if self.cells.get(col).is_some_and(|cell| cell.kind == RowCellKind::Spacer) {
+                self.cells[col.saturating_sub(1)] = RowCell::default();
+                self.cells[col] = RowCell::default();
             }
         }
     }
 
-    fn affords(&mut self, cells: usize) -> bool {
-        let affords = self.spent + cells <= effort(self.read);
+    fn spend_budget(&mut self, cells: usize) -> bool {
+        let affords = self.cells_touched + cells <= cell_budget(self.read);
         self.is_exhausted |= !affords;
-        self.spent += if affords { cells } else { 0 };
+        self.cells_touched += if affords { cells } else { 0 };
         affords
     }
 
-    pub(super) fn finish(mut self) -> Line<'static> {
+    pub(super) fn finish(mut self) -> TextLine<'static> {
         if 0 < self.beyond {
             // Something stands after these blanks.
-            self.cells.resize(self.edge, Cell { kind: Kind::Narrow(' '), marks: NO_MARKS });
+            self.cells
+                .resize(self.edge, RowCell { kind: RowCellKind::Narrow(' '), marks: NO_MARKS });
         }
         let cut = 0 < self.beyond || self.has_lost || self.is_exhausted;
-        Line { text: self.text().into(), cut }
+        TextLine { text: self.text().into(), cut }
     }
 
     fn text(&self) -> String {
-        let blanks = self.cells.iter().rev().take_while(|cell| cell.kind == Kind::Blank).count();
+        let blanks =
+            self.cells.iter().rev().take_while(|cell| cell.kind == RowCellKind::Blank).count();
         let mut text = String::with_capacity(self.cells.len());
         for cell in &self.cells[..self.cells.len() - blanks] {
             match cell.kind {
-                Kind::Blank => text.push(' '),
-                Kind::Narrow(c) | Kind::Wide(c) => text.push(c),
-                Kind::Spacer => continue,
+                RowCellKind::Blank => text.push(' '),
+                RowCellKind::Narrow(c) | RowCellKind::Wide(c) => text.push(c),
+                RowCellKind::Spacer => continue,
             }
             text.push_str(&self.marks[cell.marks]);
         }

@@ -18,7 +18,7 @@ fn check_bytes(raw: &[u8], expect: &str) {
     let line = clean(raw, usize::MAX);
     assert_eq!(line.text, expect, "{:?}", raw.escape_ascii().to_string());
     assert!(!line.cut);
-    assert_eq!(clean(expect.as_bytes(), usize::MAX), Line { text: expect.into(), cut: false });
+    assert_eq!(clean(expect.as_bytes(), usize::MAX), TextLine { text: expect.into(), cut: false });
 }
 
 /// The line cut at five characters, with `…` where it is cut.
@@ -80,7 +80,7 @@ fn letters_are_lines_where_a_terminal_draws_them() {
 #[track_caller]
 fn check_next(first: &str, second: &str, expect: &str) {
     let sets = Charsets::default().after(format!("{first}\r\n").as_bytes());
-    assert_eq!(clean_in(sets, second.as_bytes(), 80).text, expect, "{first:?}");
+    assert_eq!(clean_with_charsets(sets, second.as_bytes(), 80).text, expect, "{first:?}");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn long_lines_are_cut_between_characters() {
 fn what_was_pushed_too_far_and_pulled_back_is_missed() {
     // Long enough that 5000 columns are kept where all of them are asked for.
     let raw = format!("{}abc\r\x1b[5000@\x1b[5000P\x1b[3C\x1b[K", "\x1b[m".repeat(300));
-    assert_eq!(clean(raw.as_bytes(), usize::MAX), Line { text: "abc".into(), cut: false });
+    assert_eq!(clean(raw.as_bytes(), usize::MAX), TextLine { text: "abc".into(), cut: false });
     assert!(clean(raw.as_bytes(), 10).cut);
     // Nothing of it is left.
     check_cut(&format!("{raw}\x1b[2K\rxyz"), "xyz");
@@ -304,7 +304,7 @@ fn pieces_are_cut_anywhere() {
         let expect = clean(raw.as_bytes(), usize::MAX);
         for at in 0..=raw.len() {
             let (left, right) = raw.as_bytes().split_at(at);
-            let mut drawing = Drawing::new(usize::MAX);
+            let mut drawing = IncrementalLine::new(usize::MAX);
             drawing.feed(left);
             assert_eq!(drawing.line(), clean(left, usize::MAX), "{raw:?} up to {at}");
             drawing.feed(right);
@@ -315,7 +315,7 @@ fn pieces_are_cut_anywhere() {
 
 #[test]
 fn however_long_a_line_is_its_drawing_stays_small() {
-    let mut drawing = Drawing::new(1 << 16);
+    let mut drawing = IncrementalLine::new(1 << 16);
     for number in 0..20_000 {
         drawing.feed(format!("\r{}e\u{301}\x1b[31m{number}%", "#".repeat(number % 90)).as_bytes());
     }
@@ -326,12 +326,12 @@ fn however_long_a_line_is_its_drawing_stays_small() {
     assert!(line.cut);
     assert_eq!(line.text.chars().count(), 1 << 16);
     drawing.feed(b"\r\x1b[KREADY");
-    assert_eq!(drawing.finish(), Line { text: "READY".into(), cut: false });
+    assert_eq!(drawing.finish(), TextLine { text: "READY".into(), cut: false });
 }
 
 #[test]
 fn marks_are_kept_up_to_a_bound() {
-    let mut drawing = Drawing::new(10);
+    let mut drawing = IncrementalLine::new(10);
     for _ in 0..1000 {
         drawing.feed("e".as_bytes());
         drawing.feed("\u{301}".repeat(1000).as_bytes());
@@ -339,7 +339,7 @@ fn marks_are_kept_up_to_a_bound() {
     }
     // Those of a cell that was printed on again take no room for long.
     drawing.feed("o\u{302}x".as_bytes());
-    assert_eq!(drawing.line(), Line { text: "o\u{302}x".into(), cut: false });
+    assert_eq!(drawing.line(), TextLine { text: "o\u{302}x".into(), cut: false });
     drawing.feed("\u{301}".repeat(1 << 20).as_bytes());
     assert!(drawing.line().cut);
 }
@@ -357,14 +357,14 @@ proptest! {
         let sets = Charsets::default().after(chosen);
         let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut % (raw.len() + 1)).collect();
         cuts.sort_unstable();
-        let (mut drawing, mut from) = (Drawing::in_sets(sets, max_chars), 0);
+        let (mut drawing, mut from) = (IncrementalLine::with_charsets(sets, max_chars), 0);
         for cut in cuts {
             drawing.feed(&raw[from..cut]);
-            prop_assert_eq!(drawing.line(), clean_in(sets, &raw[..cut], max_chars));
+            prop_assert_eq!(drawing.line(), clean_with_charsets(sets, &raw[..cut], max_chars));
             from = cut;
         }
         drawing.feed(&raw[from..]);
-        prop_assert_eq!(drawing.finish(), clean_in(sets, &raw, max_chars));
+        prop_assert_eq!(drawing.finish(), clean_with_charsets(sets, &raw, max_chars));
     }
 
     #[test]

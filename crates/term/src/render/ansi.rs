@@ -3,21 +3,21 @@
 use std::iter;
 
 use crate::Screen;
-use crate::screen::picture::{Cell, Colour, Look, Rgb, Underline};
+use crate::screen::styled_screen::{CellStyle, Colour, Rgb, StyledCell, Underline};
 
 const RESET: &str = "\x1b[0m";
 
 /// The visible rows with their colours and styles. Each row ends as plain as it began.
 #[must_use]
 pub fn ansi(screen: &Screen) -> String {
-    let rows: Vec<String> = screen.picture().rows.iter().map(|row| line(row)).collect();
+    let rows: Vec<String> = screen.styled().rows.iter().map(|row| line(row)).collect();
     rows.join("\n")
 }
 
-fn line(cells: &[Cell]) -> String {
+fn line(cells: &[StyledCell]) -> String {
     let used = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let mut line = String::new();
-    let mut worn = Look::default();
+    let mut worn = CellStyle::default();
     for cell in &cells[..used] {
         if cell.look != worn {
             line.push_str(&sgr(&cell.look));
@@ -25,18 +25,18 @@ fn line(cells: &[Cell]) -> String {
         }
         line.extend(iter::once(cell.c).chain(cell.marks.iter().copied()));
     }
-    if worn != Look::default() {
+    if worn != CellStyle::default() {
         line.push_str(RESET);
     }
     line
 }
 
 /// Whether a cell is as a fresh screen has it.
-fn is_blank(cell: &Cell) -> bool {
-    cell.c == ' ' && cell.marks.is_empty() && cell.look == Look::default()
+fn is_blank(cell: &StyledCell) -> bool {
+    cell.c == ' ' && cell.marks.is_empty() && cell.look == CellStyle::default()
 }
 
-fn sgr(look: &Look) -> String {
+fn sgr(look: &CellStyle) -> String {
     let styles = [
         (look.bold, ";1"),
         (look.dim, ";2"),

@@ -2,10 +2,10 @@
 
 use png::{BitDepth, ColorType, DeflateCompression, Encoder, EncodingError, Filter};
 
-use super::indexed::{Indexed, Pixel};
+use super::indexed::{IndexedImage, Pixel};
 use super::palette::mix;
 use super::raster::Mask;
-use crate::screen::picture::Rgb;
+use crate::screen::styled_screen::Rgb;
 
 /// A picture that is being drawn.
 pub(super) struct Canvas {
@@ -65,7 +65,7 @@ impl Canvas {
         let mut encoder = Encoder::new(&mut file, side(self.width), side(self.height));
         encoder.set_depth(BitDepth::Eight);
         encoder.set_filter(Filter::NoFilter);
-        if let Some(Indexed { colours, pixels }) = Indexed::of(&self.pixels) {
+        if let Some(IndexedImage { colours, pixels }) = IndexedImage::of(&self.pixels) {
             encoder.set_color(ColorType::Indexed);
             encoder.set_palette(bytes(&colours));
             encoder.set_deflate_compression(DeflateCompression::Level(2));

@@ -11,7 +11,7 @@ pub(super) struct CellSize {
 
 impl CellSize {
     /// A cell this high. Two of them side by side are a square.
-    pub(super) const fn high(height: u16) -> Self {
+    pub(super) const fn with_height(height: u16) -> Self {
         Self { width: height / 2, height }
     }
 

@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::cell_size::CellSize;
-use super::faces::{Face, Faces};
-use super::glyph::{Source, Wanted};
-use super::scene::Scene;
+use super::font_set::{FontFace, FontSet};
+use super::frame::RenderFrame;
+use super::glyph::{GlyphRequest, GlyphSource};
 use super::subset::subset;
 
 /// Where a reader looks for glyphs: in what we embed, then in what it has itself.
@@ -17,8 +17,8 @@ pub(super) const FAMILIES: &str =
     "paned, paned-symbols, paned-cjk, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 /// The style sheet that embeds the fonts of a picture.
-pub(super) fn fonts(scene: &Scene, cell: CellSize) -> String {
-    let faces = Faces::get();
+pub(super) fn fonts(scene: &RenderFrame, cell: CellSize) -> String {
+    let faces = FontSet::get();
     let named = [
         (&faces.regular, "paned", "normal"),
         (&faces.bold, "paned", "bold"),
@@ -43,9 +43,9 @@ pub(super) fn fonts(scene: &Scene, cell: CellSize) -> String {
 }
 
 /// What of a picture is written in a face.
-fn characters(scene: &Scene, face: &Face, cell: CellSize) -> BTreeSet<char> {
+fn characters(scene: &RenderFrame, face: &FontFace, cell: CellSize) -> BTreeSet<char> {
     let shown = scene.cells().map(|(_, cell)| cell).filter(|cell| !cell.look.hidden);
-    let wanted: BTreeSet<Wanted> = shown.flat_map(Wanted::all).collect();
-    let is_of_face = |wanted: &Wanted| matches!(wanted.source(cell), Source::Face(found, _) if ptr::eq(found, face));
+    let wanted: BTreeSet<GlyphRequest> = shown.flat_map(GlyphRequest::all).collect();
+    let is_of_face = |wanted: &GlyphRequest| matches!(wanted.source(cell), GlyphSource::Face(found, _) if ptr::eq(found, face));
     wanted.into_iter().filter(is_of_face).map(|wanted| wanted.c).collect()
 }

@@ -10,7 +10,7 @@ use skrifa::{FontRef, MetadataProvider, OutlineGlyphCollection, Tag};
 pub(super) use skrifa::GlyphId;
 
 use super::outline::Outline;
-use crate::screen::picture::Rgb;
+use crate::screen::styled_screen::Rgb;
 
 /// The palette entry that stands for the colour of the text.
 const TEXT_COLOUR: u16 = 0xffff;

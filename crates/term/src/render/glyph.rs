@@ -1,15 +1,15 @@
 //! What a character looks like in its cell: drawn by geometry, by a face, or unknown. Knows no screen.
 
 use super::cell_size::CellSize;
-use super::faces::{Face, Faces};
 use super::font::GlyphId;
-use super::geometry::{self, Shape};
+use super::font_set::{FontFace, FontSet};
+use super::geometry::{self, GlyphShape};
 use super::outline::Outline;
-use crate::screen::picture::{Cell, Rgb};
+use crate::screen::styled_screen::{Rgb, StyledCell};
 
 /// A character as it is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Wanted {
+pub(super) struct GlyphRequest {
     pub(super) c: char,
     pub(super) cols: u16,
     pub(super) bold: bool,
@@ -17,13 +17,13 @@ pub(super) struct Wanted {
 }
 
 /// Who draws a character.
-pub(super) enum Source {
+pub(super) enum GlyphSource {
     /// We do.
-    Shape(Shape),
+    Shape(GlyphShape),
     /// A glyph of a face.
-    Face(&'static Face, GlyphId),
+    Face(&'static FontFace, GlyphId),
     /// Nobody.
-    Unknown,
+    Missing,
 }
 
 /// One shape of a character.
@@ -35,34 +35,36 @@ pub(super) struct Layer {
     pub(super) opacity: f32,
 }
 
-impl Wanted {
+impl GlyphRequest {
     /// The character of a cell.
-    pub(super) fn of(cell: &Cell) -> Self {
+    pub(super) fn of(cell: &StyledCell) -> Self {
         let look = &cell.look;
         Self { c: cell.c, cols: cell.cols, bold: look.bold, italic: look.italic }
     }
 
     /// What there is to draw in a cell: its character, and those marks that have a shape.
-    pub(super) fn all(cell: &Cell) -> impl Iterator<Item = Self> {
+    pub(super) fn all(cell: &StyledCell) -> impl Iterator<Item = Self> {
         let first = Self::of(cell);
         let mark = move |&c: &char| Self { c, ..first };
-        let has_shape = |mark: &Self| Faces::get().text(mark.bold).font.glyph(mark.c).is_some();
+        let has_shape = |mark: &Self| FontSet::get().text(mark.bold).font.glyph(mark.c).is_some();
         let marks = cell.marks.iter().map(mark).filter(has_shape);
         Some(first).filter(|first| first.c != ' ').into_iter().chain(marks)
     }
 
-    pub(super) fn source(self, cell: CellSize) -> Source {
+    pub(super) fn source(self, cell: CellSize) -> GlyphSource {
         let shape = Some(self).filter(|it| it.cols == 1).and_then(|it| geometry::shape(it.c, cell));
-        let face = || Faces::get().find(self).map(|(face, glyph)| Source::Face(face, glyph));
-        shape.map(Source::Shape).or_else(face).unwrap_or(Source::Unknown)
+        let face = || FontSet::get().find(self).map(|(face, glyph)| GlyphSource::Face(face, glyph));
+        shape.map(GlyphSource::Shape).or_else(face).unwrap_or(GlyphSource::Missing)
     }
 
     pub(super) fn layers(self, cell: CellSize) -> Vec<Layer> {
         let plain = |outline| Layer { outline, colour: None, opacity: 1.0 };
         match self.source(cell) {
-            Source::Shape(Shape { outline, opacity }) => vec![Layer { opacity, ..plain(outline) }],
-            Source::Face(face, glyph) => face.layers(glyph, self, cell),
-            Source::Unknown => vec![plain(geometry::unknown(cell, self.cols))],
+            GlyphSource::Shape(GlyphShape { outline, opacity }) => {
+                vec![Layer { opacity, ..plain(outline) }]
+            }
+            GlyphSource::Face(face, glyph) => face.layers(glyph, self, cell),
+            GlyphSource::Missing => vec![plain(geometry::missing_glyph(cell, self.cols))],
         }
     }
 }

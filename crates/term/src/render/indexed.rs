@@ -1,10 +1,10 @@
 //! Pixels as places in a list of colours: a third of the bytes, for the pictures that have few colours.
 
 /// The most colours that a byte can name.
-const MOST: usize = 256;
+const MAX_COLOURS: usize = 256;
 
 /// The slots of the table, a power of two. Three in four stay empty, so that a search is short.
-const SLOTS: usize = 4 * MOST;
+const SLOTS: usize = 4 * MAX_COLOURS;
 
 /// What no pixel is.
 const EMPTY: Pixel = Pixel::MAX;
@@ -14,16 +14,16 @@ pub(super) type Pixel = u32;
 
 /// A picture of few colours.
 #[derive(Debug, PartialEq)]
-pub(super) struct Indexed {
+pub(super) struct IndexedImage {
     pub(super) colours: Vec<Pixel>,
     /// For each pixel its place in the list.
     pub(super) pixels: Vec<u8>,
 }
 
-impl Indexed {
+impl IndexedImage {
     /// The picture, unless it has too many colours.
     pub(super) fn of(pixels: &[Pixel]) -> Option<Self> {
-        let mut table = Table { slots: [(EMPTY, 0); SLOTS], colours: Vec::new() };
+        let mut table = ColourTable { slots: [(EMPTY, 0); SLOTS], colours: Vec::new() };
         let mut places = Vec::with_capacity(pixels.len());
         let mut last = (EMPTY, 0);
         for &pixel in pixels {
@@ -38,12 +38,12 @@ impl Indexed {
 }
 
 /// The colours so far, and where each is. A million pixels are looked up, too many for a `HashMap`.
-struct Table {
+struct ColourTable {
     slots: [(Pixel, u8); SLOTS],
     colours: Vec<Pixel>,
 }
 
-impl Table {
+impl ColourTable {
     /// The place of a colour; none if the list is full.
     fn place(&mut self, colour: Pixel) -> Option<u8> {
         let mut slot = (colour.wrapping_mul(0x9e37_79b1) >> 16) as usize % SLOTS;
@@ -65,14 +65,14 @@ mod tests {
 
     #[test]
     fn few_colours_are_listed_in_the_order_they_come() {
-        let expect = Indexed { colours: vec![9, 0], pixels: vec![0, 0, 1, 0] };
-        assert_eq!(Indexed::of(&[9, 9, 0, 9]), Some(expect));
+        let expect = IndexedImage { colours: vec![9, 0], pixels: vec![0, 0, 1, 0] };
+        assert_eq!(IndexedImage::of(&[9, 9, 0, 9]), Some(expect));
     }
 
     #[test]
     fn a_byte_names_256_colours_and_no_more() {
         let shades: Vec<Pixel> = (0..257).map(|shade| shade * 0x10101).collect();
-        assert_eq!(Indexed::of(&shades[..256]).unwrap().colours, shades[..256]);
-        assert_eq!(Indexed::of(&shades), None);
+        assert_eq!(IndexedImage::of(&shades[..256]).unwrap().colours, shades[..256]);
+        assert_eq!(IndexedImage::of(&shades), None);
     }
 }

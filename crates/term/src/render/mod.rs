@@ -6,8 +6,9 @@ mod ansi;
 mod canvas;
 mod cell_size;
 mod embed;
-mod faces;
 mod font;
+mod font_set;
+mod frame;
 mod geometry;
 mod glyph;
 mod indexed;
@@ -16,7 +17,6 @@ mod palette;
 mod png;
 mod raster;
 mod runs;
-mod scene;
 mod subset;
 mod svg;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The colours of one screen: ours, those its program has changed, and how a look mixes them.
 
 use crate::colours::{BACKGROUND, FOREGROUND, indexed};
-use crate::screen::Picture;
-use crate::screen::picture::{Colour, Look, Rgb, Slot};
+use crate::screen::StyledScreen;
+use crate::screen::styled_screen::{CellStyle, Colour, PaletteSlot, Rgb};
 
 /// How opaque faint text is.
 const DIM: u8 = 153;
@@ -21,17 +21,17 @@ pub(super) struct Palette {
 
 /// A look as colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Paint {
+pub(super) struct CellPaint {
     /// Of the character.
-    pub(super) ink: Rgb,
+    pub(super) foreground: Rgb,
     /// Behind it.
-    pub(super) ground: Rgb,
+    pub(super) background: Rgb,
     /// Of the line under it.
-    pub(super) line: Rgb,
+    pub(super) underline: Rgb,
 }
 
 impl Palette {
-    pub(super) fn of(picture: &Picture) -> Self {
+    pub(super) fn of(picture: &StyledScreen) -> Self {
         let mut palette = Self {
             indexed: std::array::from_fn(indexed),
             foreground: FOREGROUND,
@@ -40,12 +40,12 @@ impl Palette {
             usual_cursor: FOREGROUND,
             cursor: None,
         };
-        for &(slot, colour) in &picture.changed {
+        for &(slot, colour) in &picture.palette_changes {
             match slot {
-                Slot::Indexed(index) => palette.indexed[usize::from(index)] = colour,
-                Slot::Foreground => palette.foreground = colour,
-                Slot::Background => palette.behind = colour,
-                Slot::Cursor => palette.cursor = Some(colour),
+                PaletteSlot::Indexed(index) => palette.indexed[usize::from(index)] = colour,
+                PaletteSlot::Foreground => palette.foreground = colour,
+                PaletteSlot::Background => palette.behind = colour,
+                PaletteSlot::Cursor => palette.cursor = Some(colour),
             }
         }
         let (fg, bg) = (palette.foreground, palette.behind);
@@ -54,24 +54,28 @@ impl Palette {
         palette
     }
 
-    pub(super) fn paint(&self, look: &Look) -> Paint {
+    pub(super) fn paint(&self, look: &CellStyle) -> CellPaint {
         let fg = self.colour(look.fg, self.foreground);
         let bg = self.colour(look.bg, self.behind);
         let (ink, ground) = if look.inverse { (bg, fg) } else { (fg, bg) };
         let ink = if look.dim { mix(ground, ink, DIM) } else { ink };
         let line = look.underline_colour.map_or(ink, |colour| self.colour(colour, ink));
-        Paint { ink, ground, line }
+        CellPaint { foreground: ink, background: ground, underline: line }
     }
 
     /// A cell under a cursor that fills it.
-    pub(super) fn under_cursor(&self, paint: Paint) -> Paint {
-        Paint { ink: paint.ground, ground: self.cursor(paint), line: paint.ground }
+    pub(super) fn under_cursor(&self, paint: CellPaint) -> CellPaint {
+        CellPaint {
+            foreground: paint.background,
+            background: self.cursor(paint),
+            underline: paint.background,
+        }
     }
 
     /// The cursor over a cell. It can be seen on every background, whatever the program chose.
-    pub(super) fn cursor(&self, paint: Paint) -> Rgb {
+    pub(super) fn cursor(&self, paint: CellPaint) -> Rgb {
         let colour = self.cursor.unwrap_or(self.usual_cursor);
-        if colour == paint.ground { paint.ink } else { colour }
+        if colour == paint.background { paint.foreground } else { colour }
     }
 
     fn colour(&self, colour: Colour, default: Rgb) -> Rgb {
@@ -105,10 +109,14 @@ mod tests {
     fn check(output: &str, expect: &str) {
         let mut screen = Screen::new(Size { cols: 4, rows: 1 });
         screen.feed(output.as_bytes());
-        let picture = screen.picture();
+        let picture = screen.styled();
         let paint = Palette::of(&picture).paint(&picture.rows[0][0].look);
         let hex = |Rgb(r, g, b): Rgb| format!("#{r:02x}{g:02x}{b:02x}");
-        assert_eq!(format!("{} on {}", hex(paint.ink), hex(paint.ground)), expect, "{output:?}");
+        assert_eq!(
+            format!("{} on {}", hex(paint.foreground), hex(paint.background)),
+            expect,
+            "{output:?}"
+        );
     }
 
     #[test]
@@ -134,7 +142,7 @@ mod tests {
         check("\x1b[?5h\x1bcx", "#d4d7dd on #14161b");
         let mut screen = Screen::new(Size { cols: 4, rows: 1 });
         screen.feed(b"\x1b]10;#010203\x07\x1b[?5h");
-        assert_eq!(Palette::of(&screen.picture()).background, Rgb(1, 2, 3));
+        assert_eq!(Palette::of(&screen.styled()).background, Rgb(1, 2, 3));
     }
 
     #[test]

@@ -6,14 +6,14 @@ use paned_model::Size;
 
 use super::canvas::{Canvas, Corner, Ink};
 use super::cell_size::CellSize;
+use super::frame::{CursorStroke, RenderFrame};
 use super::geometry::strokes;
-use super::glyph::{Layer, Wanted};
+use super::glyph::{GlyphRequest, Layer};
 use super::outline::{Outline, Point};
-use super::palette::Paint;
+use super::palette::CellPaint;
 use super::raster::Mask;
-use super::scene::{Scene, Stroke};
 use crate::Screen;
-use crate::screen::picture::{Cell, Rgb};
+use crate::screen::styled_screen::{Rgb, StyledCell};
 
 /// The height of a cell at scale 1; it is half as wide.
 const HEIGHT: u16 = 20;
@@ -27,11 +27,11 @@ const MAX_PIXELS: u32 = 1 << 25;
 /// The screen as a PNG. A cell is 10 × 20 pixels, times the scale (1 to 4).
 #[must_use]
 pub fn png(screen: &Screen, scale: u8) -> Vec<u8> {
-    let scene = Scene::of(screen);
-    let mut painter = Painter::new(&scene, fit(scene.picture.size, scale));
-    painter.grounds();
+    let scene = RenderFrame::of(screen);
+    let mut painter = Painter::new(&scene, fit(scene.screen.size, scale));
+    painter.backgrounds();
     painter.texts();
-    painter.stroke();
+    painter.cursor_stroke();
     painter.canvas.encode()
 }
 
@@ -39,20 +39,20 @@ fn fit(size: Size, scale: u8) -> CellSize {
     let wanted = HEIGHT * u16::from(scale.clamp(1, MAX_SCALE));
     let cells = u32::from(size.cols) * u32::from(size.rows);
     let most = (2 * MAX_PIXELS / cells.max(1)).isqrt();
-    CellSize::high(u16::try_from(most).unwrap_or(wanted).clamp(2, wanted) & !1)
+    CellSize::with_height(u16::try_from(most).unwrap_or(wanted).clamp(2, wanted) & !1)
 }
 
 /// Draws one screen.
 struct Painter<'a> {
-    scene: &'a Scene,
+    frame: &'a RenderFrame,
     cell: CellSize,
     canvas: Canvas,
     /// What was drawn before; most of a screen is the same few letters.
-    stamps: HashMap<Wanted, Vec<Stamp>>,
+    stamps: HashMap<GlyphRequest, Vec<GlyphStamp>>,
 }
 
 /// A part of a character, ready to be laid down.
-struct Stamp {
+struct GlyphStamp {
     mask: Mask,
     /// Its own colour; none for that of the text.
     colour: Option<Rgb>,
@@ -60,41 +60,41 @@ struct Stamp {
 }
 
 impl<'a> Painter<'a> {
-    fn new(scene: &'a Scene, cell: CellSize) -> Self {
-        let Size { cols, rows } = scene.picture.size;
+    fn new(frame: &'a RenderFrame, cell: CellSize) -> Self {
+        let Size { cols, rows } = frame.screen.size;
         let (width, height) = (
             usize::from(cols) * usize::from(cell.width),
             usize::from(rows) * usize::from(cell.height),
         );
-        let canvas = Canvas::new(width, height, scene.palette.background);
-        Self { scene, cell, canvas, stamps: HashMap::new() }
+        let canvas = Canvas::new(width, height, frame.palette.background);
+        Self { frame, cell, canvas, stamps: HashMap::new() }
     }
 
     /// All backgrounds come first, because letters may lean over the edge of their cells.
-    fn grounds(&mut self) {
-        for (row, cell) in self.scene.cells() {
+    fn backgrounds(&mut self) {
+        for (row, cell) in self.frame.cells() {
             let size = (self.width(cell), usize::from(self.cell.height));
-            let ground = self.scene.paint(row, cell).ground;
-            if ground != self.scene.palette.background {
+            let ground = self.frame.paint(row, cell).background;
+            if ground != self.frame.palette.background {
                 self.canvas.fill(self.corner(row, cell.col), size, ground);
             }
         }
     }
 
     fn texts(&mut self) {
-        for (row, cell) in self.scene.cells().filter(|(_, cell)| !cell.look.hidden) {
-            let paint = self.scene.paint(row, cell);
+        for (row, cell) in self.frame.cells().filter(|(_, cell)| !cell.look.hidden) {
+            let paint = self.frame.paint(row, cell);
             self.lines(row, cell, paint);
-            self.text(row, cell, paint.ink);
+            self.text(row, cell, paint.foreground);
         }
     }
 
-    fn text(&mut self, row: u16, cell: &Cell, ink: Rgb) {
+    fn text(&mut self, row: u16, cell: &StyledCell, ink: Rgb) {
         let corner = self.corner(row, cell.col);
         let corner = Corner { x: corner.x - isize::from(margin(self.cell)), ..corner };
-        for wanted in Wanted::all(cell) {
+        for wanted in GlyphRequest::all(cell) {
             let stamps = self.stamps.entry(wanted).or_insert_with(|| stamps(wanted, self.cell));
-            for Stamp { mask, colour, opacity } in stamps {
+            for GlyphStamp { mask, colour, opacity } in stamps {
                 let ink = Ink { colour: colour.unwrap_or(ink), opacity: *opacity };
                 self.canvas.draw(corner, mask, ink);
             }
@@ -102,23 +102,23 @@ impl<'a> Painter<'a> {
     }
 
     /// The lines under and through a cell.
-    fn lines(&mut self, row: u16, cell: &Cell, paint: Paint) {
+    fn lines(&mut self, row: u16, cell: &StyledCell, paint: CellPaint) {
         let under = strokes::underline(cell.look.underline, self.cell, cell.cols);
-        self.outline(row, cell, &under, paint.line);
+        self.outline(row, cell, &under, paint.underline);
         if cell.look.strike {
             let through = strokes::strike(self.cell, cell.cols);
-            self.outline(row, cell, &through, paint.ink);
+            self.outline(row, cell, &through, paint.foreground);
         }
     }
 
-    fn stroke(&mut self) {
-        if let Some(Stroke { row, cell, colour }) = self.scene.stroke() {
-            let shape = self.scene.picture.cursor.shape;
+    fn cursor_stroke(&mut self) {
+        if let Some(CursorStroke { row, cell, colour }) = self.frame.cursor_stroke() {
+            let shape = self.frame.screen.cursor.shape;
             self.outline(row, cell, &strokes::cursor(shape, self.cell, cell.cols), colour);
         }
     }
 
-    fn outline(&mut self, row: u16, cell: &Cell, outline: &Outline, colour: Rgb) {
+    fn outline(&mut self, row: u16, cell: &StyledCell, outline: &Outline, colour: Rgb) {
         if outline.is_empty() {
             return;
         }
@@ -126,7 +126,7 @@ impl<'a> Painter<'a> {
         self.canvas.draw(self.corner(row, cell.col), &mask, Ink { colour, opacity: u8::MAX });
     }
 
-    fn width(&self, cell: &Cell) -> usize {
+    fn width(&self, cell: &StyledCell) -> usize {
         usize::from(self.cell.width) * usize::from(cell.cols)
     }
 
@@ -138,13 +138,13 @@ impl<'a> Painter<'a> {
 }
 
 /// Draws a character once, to be laid down wherever it is. It may lean over both edges of its cell.
-fn stamps(wanted: Wanted, cell: CellSize) -> Vec<Stamp> {
+fn stamps(wanted: GlyphRequest, cell: CellSize) -> Vec<GlyphStamp> {
     let margin = margin(cell);
     let width = usize::from(cell.width * wanted.cols) + 2 * usize::from(margin.unsigned_abs());
     let shift = |place: Point| Point { x: place.x + f32::from(margin), ..place };
     let stamp = |Layer { outline, colour, opacity }| {
         let mask = Mask::fill(&outline.map(shift), width, cell.height.into());
-        Stamp { mask, colour, opacity: (opacity * 255.0) as u8 }
+        GlyphStamp { mask, colour, opacity: (opacity * 255.0) as u8 }
     };
     wanted.layers(cell).into_iter().map(stamp).collect()
 }

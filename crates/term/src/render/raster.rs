@@ -14,7 +14,7 @@ pub(super) struct Mask {
 impl Mask {
     /// Fills an outline. What is outside of the rectangle is cut off.
     pub(super) fn fill(outline: &Outline, width: usize, height: usize) -> Self {
-        let mut sheet = Sheet { width, height, change: vec![0.0; (width + 2) * height] };
+        let mut sheet = CoverageDeltas { width, height, change: vec![0.0; (width + 2) * height] };
         outline.trace(|from, to| sheet.line(from, to));
         let cover = sheet.change.chunks(width + 2).flat_map(|row| sum(&row[..width])).collect();
         Self { width, cover }
@@ -34,13 +34,13 @@ fn level(cover: f32) -> u8 {
 }
 
 /// For each pixel, by how much it is more covered than its left neighbour.
-struct Sheet {
+struct CoverageDeltas {
     width: usize,
     height: usize,
     change: Vec<f32>,
 }
 
-impl Sheet {
+impl CoverageDeltas {
     /// Everything right of this line is inside, or outside, from here on.
     fn line(&mut self, from: Point, to: Point) {
         if from.y == to.y {

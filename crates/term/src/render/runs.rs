@@ -1,24 +1,24 @@
 //! Cells side by side that are alike in something, so that they can be drawn at once. Draws nothing.
 
-use crate::screen::picture::Cell;
+use crate::screen::styled_screen::StyledCell;
 
 /// Cells of one row, from the first to the last that is of a kind.
 #[derive(Debug, PartialEq)]
-pub(super) struct Run<'a, K> {
+pub(super) struct CellRun<'a, K> {
     pub(super) kind: K,
-    pub(super) cells: &'a [Cell],
+    pub(super) cells: &'a [StyledCell],
 }
 
 /// What happens to a run at cells that are of no kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gap {
+pub(super) enum RunGap {
     /// It ends.
     Ends,
     /// It goes on behind them.
     Bridged,
 }
 
-impl<K> Run<'_, K> {
+impl<K> CellRun<'_, K> {
     /// The column where it begins.
     pub(super) fn col(&self) -> u16 {
         self.cells.first().map_or(0, |cell| cell.col)
@@ -32,11 +32,11 @@ impl<K> Run<'_, K> {
 
 /// Cuts a row into runs of a kind.
 pub(super) fn runs<K: PartialEq>(
-    cells: &[Cell],
-    gap: Gap,
-    kind: impl Fn(&Cell) -> Option<K>,
-) -> Vec<Run<'_, K>> {
-    let mut runs: Vec<Run<'_, K>> = Vec::new();
+    cells: &[StyledCell],
+    gap: RunGap,
+    kind: impl Fn(&StyledCell) -> Option<K>,
+) -> Vec<CellRun<'_, K>> {
+    let mut runs: Vec<CellRun<'_, K>> = Vec::new();
     // Where the last run began, and the cell behind it.
     let (mut start, mut end) = (0, 0);
     for (at, cell) in cells.iter().enumerate() {
@@ -44,12 +44,12 @@ pub(super) fn runs<K: PartialEq>(
             continue;
         };
         match runs.last_mut() {
-            Some(last) if last.kind == kind && (gap == Gap::Bridged || end == at) => {
+            Some(last) if last.kind == kind && (gap == RunGap::Bridged || end == at) => {
                 last.cells = &cells[start..=at];
             }
             Some(_) | None => {
                 start = at;
-                runs.push(Run { kind, cells: &cells[at..=at] });
+                runs.push(CellRun { kind, cells: &cells[at..=at] });
             }
         }
         end = at + 1;
@@ -66,10 +66,10 @@ mod tests {
 
     /// The runs of equal characters, each as its column and its width.
     #[track_caller]
-    fn check(output: &str, gap: Gap, expect: &str) {
+    fn check(output: &str, gap: RunGap, expect: &str) {
         let mut screen = Screen::new(Size { cols: 12, rows: 1 });
         screen.feed(output.as_bytes());
-        let row = &screen.picture().rows[0];
+        let row = &screen.styled().rows[0];
         let runs = runs(row, gap, |cell| Some(cell.c).filter(|c| *c != ' '));
         let told = runs.iter().map(|run| format!("{}{}+{}", run.kind, run.col(), run.cols()));
         assert_eq!(told.collect::<Vec<_>>().join(" "), expect, "{output:?}");
@@ -77,17 +77,17 @@ mod tests {
 
     #[test]
     fn a_run_ends_at_another_kind_or_a_gap() {
-        check("aab a a", Gap::Ends, "a0+2 b2+1 a4+1 a6+1");
-        check("", Gap::Ends, "");
+        check("aab a a", RunGap::Ends, "a0+2 b2+1 a4+1 a6+1");
+        check("", RunGap::Ends, "");
     }
 
     #[test]
     fn a_bridged_run_ends_only_at_another_kind() {
-        check(" aab a a ", Gap::Bridged, "a1+2 b3+1 a5+3");
+        check(" aab a a ", RunGap::Bridged, "a1+2 b3+1 a5+3");
     }
 
     #[test]
     fn wide_characters_count_twice() {
-        check("日日x", Gap::Ends, "日0+4 x4+1");
+        check("日日x", RunGap::Ends, "日0+4 x4+1");
     }
 }

@@ -212,13 +212,13 @@ fn put(data: &mut [u8], at: usize, number: u16) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faces::Faces;
+    use super::super::font_set::FontSet;
     use super::*;
 
     /// The glyphs of these characters come out as they went in.
     #[track_caller]
     fn check(text: &str) {
-        let font = &Faces::get().regular.font;
+        let font = &FontSet::get().regular.font;
         let bytes = subset(font, &text.chars().collect());
         let small = Font::parse(&bytes).unwrap();
         for c in text.chars() {
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn unknown_characters_are_left_out() {
-        let font = &Faces::get().regular.font;
+        let font = &FontSet::get().regular.font;
         let bytes = subset(font, &['a', '日'].into());
         assert_eq!(Font::parse(&bytes).unwrap().glyph('日'), None);
     }

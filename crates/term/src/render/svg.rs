@@ -11,16 +11,16 @@ use paned_model::Size;
 
 use super::cell_size::CellSize;
 use super::embed;
-use super::geometry::{Shape, strokes};
-use super::glyph::{Layer, Source, Wanted};
+use super::frame::{CursorStroke, RenderFrame};
+use super::geometry::{GlyphShape, strokes};
+use super::glyph::{GlyphRequest, GlyphSource, Layer};
 use super::outline::{Outline, Point};
-use super::runs::{Gap, Run, runs};
-use super::scene::{Scene, Stroke};
+use super::runs::{CellRun, RunGap, runs};
 use crate::Screen;
-use crate::screen::picture::{Cell, Look, Rgb, Underline};
+use crate::screen::styled_screen::{CellStyle, Rgb, StyledCell, Underline};
 
 /// A cell, in the units of the picture.
-const CELL: CellSize = CellSize::high(20);
+const CELL: CellSize = CellSize::with_height(20);
 
 /// The size at which a letter of the text is as wide as a cell.
 const FONT_SIZE: &str = "16.61";
@@ -35,38 +35,38 @@ const TEXT_STYLE: &str = "text{white-space:pre;direction:ltr;unicode-bidi:bidi-o
 /// The screen as an SVG. A cell is 10 × 20 units.
 #[must_use]
 pub fn svg(screen: &Screen) -> String {
-    let scene = Scene::of(screen);
-    let mut svg = Svg { scene: &scene, out: String::new() };
+    let scene = RenderFrame::of(screen);
+    let mut svg = Svg { frame: &scene, out: String::new() };
     svg.open();
-    for (row, cells) in (0..).zip(&scene.picture.rows) {
-        svg.grounds(row, cells);
+    for (row, cells) in (0..).zip(&scene.screen.rows) {
+        svg.backgrounds(row, cells);
     }
-    for (row, cells) in (0..).zip(&scene.picture.rows) {
+    for (row, cells) in (0..).zip(&scene.screen.rows) {
         svg.texts(row, cells);
         svg.lines(row, cells);
     }
-    svg.stroke();
+    svg.cursor_stroke();
     svg.out.push_str("</svg>\n");
     svg.out
 }
 
 /// Writes one picture.
 struct Svg<'a> {
-    scene: &'a Scene,
+    frame: &'a RenderFrame,
     out: String,
 }
 
 /// What letters that are written at once have in common.
 #[derive(PartialEq)]
-struct Style {
+struct SvgTextStyle {
     ink: Rgb,
     bold: bool,
     italic: bool,
-    kind: Kind,
+    kind: SvgTextKind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SvgTextKind {
     /// Letters that are as wide as their cells.
     Text,
     /// A character whose width is uncertain stands in this column by itself.
@@ -79,7 +79,7 @@ enum Kind {
 
 impl Svg<'_> {
     fn open(&mut self) {
-        let Size { cols, rows } = self.scene.picture.size;
+        let Size { cols, rows } = self.frame.screen.size;
         let (width, height) =
             (u32::from(cols) * u32::from(CELL.width), u32::from(rows) * u32::from(CELL.height));
         self.put(r#"<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve""#);
@@ -87,48 +87,50 @@ impl Svg<'_> {
         self.put(format_args!(
             r#"width="{width}" height="{height}" viewBox="0 0 {width} {height}">"#
         ));
-        let title = Some(self.scene.picture.title.as_str()).filter(|title| !title.is_empty());
+        let title = Some(self.frame.screen.title.as_str()).filter(|title| !title.is_empty());
         self.put(format_args!("<title>{}</title>", escape(title.unwrap_or("terminal"))));
-        self.put(format_args!("<style>{TEXT_STYLE}{}</style>", embed::fonts(self.scene, CELL)));
-        let background = hex(self.scene.palette.background);
+        self.put(format_args!("<style>{TEXT_STYLE}{}</style>", embed::fonts(self.frame, CELL)));
+        let background = hex(self.frame.palette.background);
         self.put(format_args!(r#"<rect width="100%" height="100%" fill="{background}"/>"#));
     }
 
-    fn grounds(&mut self, row: u16, cells: &[Cell]) {
-        let background = self.scene.palette.background;
-        let ground = |cell: &Cell| Some(self.scene.paint(row, cell).ground);
-        for run in runs(cells, Gap::Ends, |cell| ground(cell).filter(|it| *it != background)) {
+    fn backgrounds(&mut self, row: u16, cells: &[StyledCell]) {
+        let background = self.frame.palette.background;
+        let ground = |cell: &StyledCell| Some(self.frame.paint(row, cell).background);
+        for run in runs(cells, RunGap::Ends, |cell| ground(cell).filter(|it| *it != background)) {
             self.path(row, run.col(), &CELL.outline(run.cols()), run.kind);
         }
     }
 
-    fn texts(&mut self, row: u16, cells: &[Cell]) {
-        for run in runs(cells, Gap::Bridged, |cell| self.style(row, cell)) {
+    fn texts(&mut self, row: u16, cells: &[StyledCell]) {
+        for run in runs(cells, RunGap::Bridged, |cell| self.style(row, cell)) {
             match run.kind.kind {
-                Kind::Text | Kind::Alone(_) => self.text(row, &run),
-                Kind::Coloured(_) => self.coloured(row, &run),
-                Kind::Drawn(opacity) => self.drawn(row, &run, opacity),
+                SvgTextKind::Text | SvgTextKind::Alone(_) => self.text(row, &run),
+                SvgTextKind::Coloured(_) => self.coloured(row, &run),
+                SvgTextKind::Drawn(opacity) => self.drawn(row, &run, opacity),
             }
         }
     }
 
     /// How the letter of a cell is written; none where there is nothing to see.
-    fn style(&self, row: u16, cell: &Cell) -> Option<Style> {
+    fn style(&self, row: u16, cell: &StyledCell) -> Option<SvgTextStyle> {
         if !has_letter(cell) {
             return None;
         }
-        let Look { bold, italic, .. } = cell.look;
-        let kind = match Wanted::of(cell).source(CELL) {
-            Source::Shape(shape) => Kind::Drawn(shape.opacity),
-            Source::Face(face, _) if face.is_coloured() => Kind::Coloured(cell.col),
-            Source::Face(face, _) if face.is_mono() && has_known_marks(cell) => Kind::Text,
-            Source::Face(..) | Source::Unknown => Kind::Alone(cell.col),
+        let CellStyle { bold, italic, .. } = cell.look;
+        let kind = match GlyphRequest::of(cell).source(CELL) {
+            GlyphSource::Shape(shape) => SvgTextKind::Drawn(shape.opacity),
+            GlyphSource::Face(face, _) if face.is_coloured() => SvgTextKind::Coloured(cell.col),
+            GlyphSource::Face(face, _) if face.is_mono() && has_known_marks(cell) => {
+                SvgTextKind::Text
+            }
+            GlyphSource::Face(..) | GlyphSource::Missing => SvgTextKind::Alone(cell.col),
         };
-        Some(Style { ink: self.scene.paint(row, cell).ink, bold, italic, kind })
+        Some(SvgTextStyle { ink: self.frame.paint(row, cell).foreground, bold, italic, kind })
     }
 
-    fn text(&mut self, row: u16, run: &Run<'_, Style>) {
-        let Style { ink, bold, italic, .. } = run.kind;
+    fn text(&mut self, row: u16, run: &CellRun<'_, SvgTextStyle>) {
+        let SvgTextStyle { ink, bold, italic, .. } = run.kind;
         let is_wide = run.cells[0].cols == 2;
         let (width, Point { x, y }) = (CELL.span(run.cols()), corner(row, run.col()));
         let place = if is_wide {
@@ -145,10 +147,12 @@ impl Svg<'_> {
         ));
     }
 
-    fn drawn(&mut self, row: u16, run: &Run<'_, Style>, opacity: f32) {
+    fn drawn(&mut self, row: u16, run: &CellRun<'_, SvgTextStyle>, opacity: f32) {
         let mut path = String::new();
         for cell in run.cells.iter().filter(|cell| has_letter(cell)) {
-            if let Source::Shape(Shape { outline, .. }) = Wanted::of(cell).source(CELL) {
+            if let GlyphSource::Shape(GlyphShape { outline, .. }) =
+                GlyphRequest::of(cell).source(CELL)
+            {
                 path += &outline.path(corner(row, cell.col));
             }
         }
@@ -158,26 +162,27 @@ impl Svg<'_> {
         self.put(format_args!(r#"<path aria-label="{label}" fill="{fill}"{opacity} d="{path}"/>"#));
     }
 
-    fn coloured(&mut self, row: u16, run: &Run<'_, Style>) {
+    fn coloured(&mut self, row: u16, run: &CellRun<'_, SvgTextStyle>) {
         let cell = &run.cells[0];
         self.put(format_args!(r#"<g aria-label="{}">"#, escape(&letters(run.cells))));
-        for Layer { outline, colour, .. } in Wanted::of(cell).layers(CELL) {
+        for Layer { outline, colour, .. } in GlyphRequest::of(cell).layers(CELL) {
             self.path(row, cell.col, &outline, colour.unwrap_or(run.kind.ink));
         }
         self.put("</g>");
     }
 
     /// The lines under and through the cells of a row.
-    fn lines(&mut self, row: u16, cells: &[Cell]) {
-        let shown = |cell: &Cell| Some(cell.look).filter(|look| !look.hidden);
-        let under = |cell: &Cell| {
+    fn lines(&mut self, row: u16, cells: &[StyledCell]) {
+        let shown = |cell: &StyledCell| Some(cell.look).filter(|look| !look.hidden);
+        let under = |cell: &StyledCell| {
             let look = shown(cell).filter(|look| look.underline != Underline::None)?;
-            Some((look.underline, self.scene.paint(row, cell).line))
+            Some((look.underline, self.frame.paint(row, cell).underline))
         };
-        let through = |cell: &Cell| {
-            shown(cell).filter(|look| look.strike).map(|_| self.scene.paint(row, cell).ink)
+        let through = |cell: &StyledCell| {
+            shown(cell).filter(|look| look.strike).map(|_| self.frame.paint(row, cell).foreground)
         };
-        let (under, through) = (runs(cells, Gap::Ends, under), runs(cells, Gap::Ends, through));
+        let (under, through) =
+            (runs(cells, RunGap::Ends, under), runs(cells, RunGap::Ends, through));
         for run in under {
             let (kind, colour) = run.kind;
             self.path(row, run.col(), &strokes::underline(kind, CELL, run.cols()), colour);
@@ -187,9 +192,9 @@ impl Svg<'_> {
         }
     }
 
-    fn stroke(&mut self) {
-        if let Some(Stroke { row, cell, colour }) = self.scene.stroke() {
-            let shape = self.scene.picture.cursor.shape;
+    fn cursor_stroke(&mut self) {
+        if let Some(CursorStroke { row, cell, colour }) = self.frame.cursor_stroke() {
+            let shape = self.frame.screen.cursor.shape;
             self.path(row, cell.col, &strokes::cursor(shape, CELL, cell.cols), colour);
         }
     }
@@ -205,17 +210,17 @@ impl Svg<'_> {
 }
 
 /// Whether a cell has a letter that can be seen.
-fn has_letter(cell: &Cell) -> bool {
+fn has_letter(cell: &StyledCell) -> bool {
     !cell.look.hidden && (cell.c != ' ' || !cell.marks.is_empty())
 }
 
 /// Whether all marks of a cell are in our font. What another one makes of them may be wide.
-fn has_known_marks(cell: &Cell) -> bool {
-    cell.marks.is_empty() || Wanted::all(cell).skip(1).count() == cell.marks.len()
+fn has_known_marks(cell: &StyledCell) -> bool {
+    cell.marks.is_empty() || GlyphRequest::all(cell).skip(1).count() == cell.marks.len()
 }
 
 /// The letters of these cells; blanks for what cannot be seen.
-fn letters(cells: &[Cell]) -> String {
+fn letters(cells: &[StyledCell]) -> String {
     let mut letters = String::new();
     for cell in cells {
         if has_letter(cell) {

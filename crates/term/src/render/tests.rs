@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::Screen;
-use crate::screen::picture::Rgb;
+use crate::screen::styled_screen::Rgb;
 
 const SMALL: Size = Size { cols: 10, rows: 3 };
 
@@ -68,7 +68,7 @@ mod text {
             let screen = screen(&output);
             let mut again = Screen::new(SMALL);
             again.feed(ansi(&screen).replace('\n', "\r\n").as_bytes());
-            prop_assert_eq!(screen.picture().rows, again.picture().rows);
+            prop_assert_eq!(screen.styled().rows, again.styled().rows);
         }
     }
 }
@@ -154,7 +154,7 @@ mod vector {
         #[test]
         fn everything_that_can_be_seen_is_in_it(output in output()) {
             let screen = screen(&output);
-            let cells = screen.picture().rows.concat();
+            let cells = screen.styled().rows.concat();
             let shown = cells.iter().filter(|cell| !cell.look.hidden);
             let mut expect: Vec<char> = shown.flat_map(|cell| [&[cell.c], &cell.marks[..]].concat()).collect();
             expect.retain(|c| *c != ' ');

@@ -2,20 +2,20 @@
 
 use alacritty_terminal::vte::ansi::{ClearMode, Handler, LineClearMode};
 
+use super::handler::TermHandler;
 use super::sgr;
-use super::tap::Tap;
 
 /// More parameters than this are left to the parser.
 const MAX_PARAMS: usize = 16;
 
 /// A whole sequence, as far as it is common: nothing but numbers and the last byte.
-pub(super) struct Csi {
+pub(super) struct SimpleCsi {
     params: [u16; MAX_PARAMS],
     count: usize,
-    last: u8,
+    final_byte: u8,
 }
 
-impl Csi {
+impl SimpleCsi {
     /// Reads what follows `ESC [`; and how many bytes that is. Nothing if it is not all there or not common.
     #[inline]
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
@@ -29,7 +29,7 @@ impl Csi {
             (count, number) = (count + 1, 0);
             match byte {
                 b';' => {}
-                0x40..=0x7e => return Some((Self { params, count, last: byte }, at + 1)),
+                0x40..=0x7e => return Some((Self { params, count, final_byte: byte }, at + 1)),
                 _ => return None,
             }
         }
@@ -37,9 +37,9 @@ impl Csi {
     }
 
     /// Does what it says; whether it was common enough for that. If not, nothing was done.
-    pub(super) fn obey(&self, tap: &mut Tap) -> bool {
-        match self.last {
-            b'm' => return sgr::wear(&mut tap.term.grid_mut().cursor.template, self.params()),
+    pub(super) fn apply(&self, tap: &mut TermHandler) -> bool {
+        match self.final_byte {
+            b'm' => return sgr::apply_sgr(&mut tap.term.grid_mut().cursor.template, self.params()),
             b'H' => tap.goto(i32::from(self.at_least_one(0)) - 1, self.count(1) - 1),
             b'K' => return self.clear_line(tap),
             b'J' => return self.clear_screen(tap),
@@ -55,7 +55,7 @@ impl Csi {
         true
     }
 
-    fn clear_line(&self, tap: &mut Tap) -> bool {
+    fn clear_line(&self, tap: &mut TermHandler) -> bool {
         match self.params[0] {
             0 => tap.clear_line(LineClearMode::Right),
             1 => tap.clear_line(LineClearMode::Left),
@@ -65,7 +65,7 @@ impl Csi {
         true
     }
 
-    fn clear_screen(&self, tap: &mut Tap) -> bool {
+    fn clear_screen(&self, tap: &mut TermHandler) -> bool {
         match self.params[0] {
             0 => tap.clear_screen(ClearMode::Below),
             1 => tap.clear_screen(ClearMode::Above),

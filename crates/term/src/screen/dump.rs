@@ -2,7 +2,7 @@
 //!
 //! What no bytes can bring `alacritty_terminal` to is not in it: the saved cursor of the screen that is not
 //! shown; the saved cursor while the cursor stands outside the region in origin mode; the character that
-//! `CSI b` would repeat; marks on spacers; and the few rows that `parts::is_unreachable` names.
+//! `CSI b` would repeat; marks on spacers; and the few rows that `cell_groups::is_unreachable` names.
 
 use alacritty_terminal::grid::{Charsets, Cursor, Dimensions, Grid};
 use alacritty_terminal::term::TermMode;
@@ -10,10 +10,10 @@ use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::color::COUNT;
 use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, CursorStyle, KeyboardModes, Rgb};
 
-use super::parts::is_unreachable;
-use super::pen::Pen;
+use super::cell_groups::is_unreachable;
+use super::dump_writer::DumpWriter;
+use super::handler::TermHandler;
 use super::rows;
-use super::tap::Tap;
 use super::view::kitty_keyboard;
 
 /// The modes that do nothing but be on or off, in the order in which they are switched.
@@ -36,7 +36,7 @@ const MODES: [(TermMode, &str); 14] = [
 
 /// What a dump does not bring back, though it may be seen or matter later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
+pub enum DumpLoss {
     /// Cells that no bytes make.
     Cells,
     /// The saved cursor: it takes the only way to a place outside the region in origin mode.
@@ -44,33 +44,33 @@ pub enum Loss {
 }
 
 /// See [`Screen::loss`](super::Screen::loss).
-pub(super) fn loss(tap: &Tap) -> Option<Loss> {
+pub(super) fn loss(tap: &TermHandler) -> Option<DumpLoss> {
     let grids = [Some(tap.term.grid()), tap.primary.as_ref()];
     let is_lost = |grid: &Grid<Cell>| {
         let last = grid.screen_lines() - 1;
         (0..=last).any(|row| is_unreachable(rows::cells(grid, row), row == last))
     };
     if grids.into_iter().flatten().any(is_lost) {
-        return Some(Loss::Cells);
+        return Some(DumpLoss::Cells);
     }
     let is_inside = tap.region.contains(&row(&tap.term.grid().cursor));
-    (tap.has(TermMode::ORIGIN) && !is_inside).then_some(Loss::SavedCursor)
+    (tap.has(TermMode::ORIGIN) && !is_inside).then_some(DumpLoss::SavedCursor)
 }
 
 /// See [`Screen::dump`](super::Screen::dump).
-pub(super) fn dump(tap: &Tap) -> Vec<u8> {
-    let mut pen = Pen::default();
+pub(super) fn dump(tap: &TermHandler) -> Vec<u8> {
+    let mut pen = DumpWriter::default();
     let [shown, hidden] = &tap.pushed;
     titles(&mut pen, tap);
     palette(&mut pen, tap);
     tabs(&mut pen, tap);
     if let Some(primary) = &tap.primary {
         rows::write(&mut pen, primary);
-        place(&mut pen, primary, &primary.cursor, 0);
+        restore_cursor(&mut pen, primary, &primary.cursor, 0);
         push_keyboard(&mut pen, hidden);
         // The alternate screen starts with the cursor of the primary one, its look and its charsets.
         pen.push("\x1b[?1049h");
-        pen.undress();
+        pen.reset_style();
         pen.designate(Charsets::default());
         pen.push("\x1b[2J");
     }
@@ -86,7 +86,7 @@ pub(super) fn dump(tap: &Tap) -> Vec<u8> {
     pen.finish()
 }
 
-fn titles(pen: &mut Pen, tap: &Tap) {
+fn titles(pen: &mut DumpWriter, tap: &TermHandler) {
     for title in &tap.titles {
         pen.push(&format!("\x1b]2;{title}\x1b\\\x1b[22t"));
     }
@@ -95,7 +95,7 @@ fn titles(pen: &mut Pen, tap: &Tap) {
     }
 }
 
-fn palette(pen: &mut Pen, tap: &Tap) {
+fn palette(pen: &mut DumpWriter, tap: &TermHandler) {
     let colours = tap.term.colors();
     for (index, colour) in (0..COUNT).filter_map(|index| Some((index, colours[index]?))) {
         let Rgb { r, g, b } = colour;
@@ -104,7 +104,7 @@ fn palette(pen: &mut Pen, tap: &Tap) {
     }
 }
 
-fn tabs(pen: &mut Pen, tap: &Tap) {
+fn tabs(pen: &mut DumpWriter, tap: &TermHandler) {
     if tap.tabs.iter().enumerate().all(|(col, stop)| *stop == (col % 8 == 0)) {
         return;
     }
@@ -116,14 +116,14 @@ fn tabs(pen: &mut Pen, tap: &Tap) {
     pen.goto(0, 0);
 }
 
-fn push_keyboard(pen: &mut Pen, pushed: &[KeyboardModes]) {
+fn push_keyboard(pen: &mut DumpWriter, pushed: &[KeyboardModes]) {
     for mode in pushed {
         pen.push(&format!("\x1b[>{}u", mode.bits()));
     }
 }
 
 /// `CSI = u` changes the flags without changing what was pushed.
-fn keyboard(pen: &mut Pen, tap: &Tap) {
+fn keyboard(pen: &mut DumpWriter, tap: &TermHandler) {
     let [shown, _] = &tap.pushed;
     let flags = kitty_keyboard(tap);
     if flags != shown.last().map_or(0, KeyboardModes::bits) {
@@ -131,7 +131,7 @@ fn keyboard(pen: &mut Pen, tap: &Tap) {
     }
 }
 
-fn region(pen: &mut Pen, tap: &Tap) {
+fn region(pen: &mut DumpWriter, tap: &TermHandler) {
     let region = &tap.region;
     if *region != (0..rows(tap)) {
         // One row, or none, can only be had by asking for more than there are.
@@ -140,28 +140,28 @@ fn region(pen: &mut Pen, tap: &Tap) {
 }
 
 /// The saved cursor, then the cursor, which no mode may move any more.
-fn cursors(pen: &mut Pen, tap: &Tap) {
+fn cursors(pen: &mut DumpWriter, tap: &TermHandler) {
     let grid = tap.term.grid();
     if grid.saved_cursor != Cursor::default() {
-        place(pen, grid, &grid.saved_cursor, 0);
+        restore_cursor(pen, grid, &grid.saved_cursor, 0);
         pen.push("\x1b7");
     }
     let is_inside = tap.region.contains(&row(&grid.cursor));
     match (tap.has(TermMode::ORIGIN), is_inside) {
-        (false, _) => place(pen, grid, &grid.cursor, 0),
+        (false, _) => restore_cursor(pen, grid, &grid.cursor, 0),
         (true, true) => {
             pen.push("\x1b[?6h");
-            place(pen, grid, &grid.cursor, tap.region.start);
+            restore_cursor(pen, grid, &grid.cursor, tap.region.start);
         }
         (true, false) => {
-            place(pen, grid, &grid.cursor, 0);
+            restore_cursor(pen, grid, &grid.cursor, 0);
             pen.push("\x1b7\x1b[?6h\x1b8");
         }
     }
 }
 
 /// Puts a cursor where it was, with its look and charsets. Rows are counted from `top`.
-fn place(pen: &mut Pen, grid: &Grid<Cell>, cursor: &Cursor<Cell>, top: usize) {
+fn restore_cursor(pen: &mut DumpWriter, grid: &Grid<Cell>, cursor: &Cursor<Cell>, top: usize) {
     pen.designate(Charsets::default());
     let row = row(cursor);
     if cursor.input_needs_wrap {
@@ -169,11 +169,11 @@ fn place(pen: &mut Pen, grid: &Grid<Cell>, cursor: &Cursor<Cell>, top: usize) {
     } else {
         pen.goto(row - top, cursor.point.column.0);
     }
-    pen.wear(&cursor.template);
+    pen.set_style(&cursor.template);
     pen.designate(cursor.charsets);
 }
 
-fn modes(pen: &mut Pen, tap: &Tap) {
+fn modes(pen: &mut DumpWriter, tap: &TermHandler) {
     let at_first = TermMode::default();
     for (mode, number) in MODES {
         if tap.has(mode) != at_first.contains(mode) {
@@ -205,6 +205,6 @@ fn row(cursor: &Cursor<Cell>) -> usize {
     usize::try_from(cursor.point.line.0).unwrap_or(0)
 }
 
-fn rows(tap: &Tap) -> usize {
+fn rows(tap: &TermHandler) -> usize {
     tap.term.grid().screen_lines()
 }

@@ -3,26 +3,26 @@
 //! It keeps no scrollback unless one is asked for (history is bytes, elsewhere), never touches a clipboard and never answers with
 //! anything the program wrote itself, such as a title.
 
-mod above;
-mod cells;
+mod cell_groups;
 mod csi;
 mod dump;
-mod foreign;
-mod halves;
-mod parts;
-mod pen;
-pub mod picture;
-mod place;
-mod reader;
+mod dump_writer;
+mod grid_size;
+mod handler;
+mod history;
+mod parser;
+mod parser_state;
 mod replies;
 mod rows;
+mod screen_titles;
 mod sgr;
 mod status_query;
-mod tap;
+pub mod styled_screen;
 #[cfg(test)]
 mod tests;
 mod text;
 pub mod view;
+mod wide_chars;
 
 use std::borrow::Cow;
 use std::mem;
@@ -32,15 +32,15 @@ use alacritty_terminal::grid::Dimensions;
 use memchr::memrchr3;
 use paned_model::Size;
 
-pub use dump::Loss;
-pub use picture::Picture;
-use reader::Reader;
-use tap::Tap;
-use view::Modes;
-pub use view::View;
+pub use dump::DumpLoss;
+use handler::TermHandler;
+use parser::ScreenParser;
+pub use styled_screen::StyledScreen;
+use view::ScreenModes;
+pub use view::ScreenView;
 
 /// How long a synchronized update may take; terminals give up then and show what there is.
-pub const UPDATE_PATIENCE: Duration = Duration::from_millis(150);
+pub const UPDATE_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// The longest string sequence; the parser would keep an endless one whole.
 const MAX_STRING: usize = 1 << 20;
@@ -50,14 +50,14 @@ const CAN: u8 = 0x18;
 
 /// The emulator. Feed it every byte in order; how the bytes are cut does not matter.
 pub struct Screen {
-    tap: Tap,
-    reader: Reader,
+    handler: TermHandler,
+    parser: ScreenParser,
     /// The beginning of a character whose rest has not come.
-    partial: Vec<u8>,
+    partial_char: Vec<u8>,
     /// Whether the last byte began an escape sequence.
     escaped: bool,
     /// Bytes since the last one that ends every string.
-    unbroken: usize,
+    string_bytes: usize,
     /// How many bytes it was fed and sizes it was given.
     position: u64,
     /// The position after what changed it last.
@@ -76,11 +76,11 @@ impl Screen {
     #[must_use]
     pub fn with_history(size: Size, rows: usize) -> Self {
         Self {
-            tap: Tap::new(at_least(size), rows),
-            reader: Reader::default(),
-            partial: Vec::new(),
+            handler: TermHandler::new(clamp_size(size), rows),
+            parser: ScreenParser::default(),
+            partial_char: Vec::new(),
             escaped: false,
-            unbroken: 0,
+            string_bytes: 0,
             position: 0,
             revision: 0,
         }
@@ -88,59 +88,59 @@ impl Screen {
 
     /// Draws the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
-        let piece = self.tap.above.piece(self.tap.term.screen_lines());
+        let piece = self.handler.history.max_feed(self.handler.term.screen_lines());
         for bytes in bytes.chunks(piece) {
             self.draw(bytes);
-            self.tap.trim();
+            self.handler.trim();
         }
     }
 
     fn draw(&mut self, bytes: &[u8]) {
-        let from = self.position - self.partial.len() as u64;
+        let from = self.position - self.partial_char.len() as u64;
         self.position += bytes.len() as u64;
-        let bytes = foreign::hide_titles(self.join(bytes), &mut self.escaped);
+        let bytes = screen_titles::hide_titles(self.join(bytes), &mut self.escaped);
         // The parser loses characters when one before them is cut, so it never sees a cut one.
-        let (whole, partial) = bytes.split_at(bytes.len() - cut_char(&bytes));
-        self.partial.extend_from_slice(partial);
-        if let Some(read) = self.reader.read(&mut self.tap, whole) {
+        let (whole, partial) = bytes.split_at(bytes.len() - incomplete_suffix(&bytes));
+        self.partial_char.extend_from_slice(partial);
+        if let Some(read) = self.parser.read(&mut self.handler, whole) {
             self.revision = from + read as u64;
         }
-        self.break_endless(whole);
+        self.cancel_long_string(whole);
     }
 
     /// What the terminal has to say to the program's questions since the last call.
     pub fn take_replies(&mut self) -> Vec<u8> {
-        self.tap.take_replies()
+        self.handler.take_replies()
     }
 
     /// Gives the screen another size; wrapped lines of the primary screen flow anew. A synchronized update ends: what
     /// it has drawn was for the size before.
     pub fn resize(&mut self, size: Size) {
-        self.settle();
+        self.flush_update();
         self.position += 1;
-        if self.tap.resize(at_least(size)) {
+        if self.handler.resize(clamp_size(size)) {
             self.revision = self.position;
         }
     }
 
     /// Says where in a pane's life the screen stands: at how many bytes and sizes. The screen as it is now has this
     /// revision.
-    pub fn stand_at(&mut self, position: u64) {
+    pub fn set_position(&mut self, position: u64) {
         (self.position, self.revision) = (position, position);
     }
 
-    /// Whether a synchronized update is held back. One that lasts is stale: call [`Screen::settle`].
+    /// Whether a synchronized update is held back. One that lasts is stale: call [`Screen::flush_update`].
     #[must_use]
-    pub fn is_held(&self) -> bool {
-        self.reader.is_held()
+    pub fn is_update_held(&self) -> bool {
+        self.parser.is_update_held()
     }
 
     /// Shows what a synchronized update has drawn so far, and ends it.
-    pub fn settle(&mut self) {
-        if self.is_held() {
-            self.reader.settle(&mut self.tap);
-            self.tap.trim();
-            if mem::take(&mut self.tap.changed) {
+    pub fn flush_update(&mut self) {
+        if self.is_update_held() {
+            self.parser.flush_update(&mut self.handler);
+            self.handler.trim();
+            if mem::take(&mut self.handler.changed) {
                 self.revision = self.position;
             }
         }
@@ -148,34 +148,34 @@ impl Screen {
 
     /// What a person would see.
     #[must_use]
-    pub fn view(&self) -> View {
-        view::view(&self.tap, self.revision)
+    pub fn view(&self) -> ScreenView {
+        view::view(&self.handler, self.revision)
     }
 
     /// The text of the rows that scrolled off the top and are kept, oldest first.
     #[must_use]
     pub fn history(&self) -> Vec<String> {
-        view::history(&self.tap)
+        view::history(&self.handler)
     }
 
     /// How many rows scrolled off the top before those of [`Screen::history`], if that can be told: not once lines that
     /// were gone would have flown anew, nor where far too many scrolled off at once.
     #[must_use]
-    pub fn gone(&self) -> Option<u64> {
-        view::gone(&self.tap)
+    pub fn history_dropped(&self) -> Option<u64> {
+        view::history_dropped(&self.handler)
     }
 
-    /// What the program has switched on, without the cost of a whole [`View`].
+    /// What the program has switched on, without the cost of a whole [`ScreenView`].
     #[must_use]
-    pub fn modes(&self) -> Modes {
-        view::modes(&self.tap)
+    pub fn modes(&self) -> ScreenModes {
+        view::modes(&self.handler)
     }
 
     /// How many of the last bytes are not drawn yet: a synchronized update holds them back, or they begin a
     /// character whose rest has not come.
     #[must_use]
-    pub fn undrawn(&self) -> usize {
-        self.reader.held() + self.partial.len()
+    pub fn pending_bytes(&self) -> usize {
+        self.parser.held() + self.partial_char.len()
     }
 
     /// The position (bytes and sizes) after what changed last of what is to be seen. As a position names one screen and
@@ -188,48 +188,48 @@ impl Screen {
     /// The escape bytes that make a fresh screen of the same size show the same.
     ///
     /// What is held by a synchronized update or is part of an unfinished sequence has not been drawn and is
-    /// not in it: [`Screen::settle`] first, and go on from
+    /// not in it: [`Screen::flush_update`] first, and go on from
     /// [`Signals::pending`](crate::Signals::pending) bytes back.
     #[must_use]
     pub fn dump(&self) -> Vec<u8> {
-        dump::dump(&self.tap)
+        dump::dump(&self.handler)
     }
 
     /// What such bytes do not bring back of this screen, for whoever holds them to their word. Nearly always nothing.
     #[must_use]
-    pub fn loss(&self) -> Option<Loss> {
-        dump::loss(&self.tap)
+    pub fn loss(&self) -> Option<DumpLoss> {
+        dump::loss(&self.handler)
     }
 
     /// The bytes after those that still wait for them.
     fn join<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.partial.is_empty() {
+        if self.partial_char.is_empty() {
             return bytes.into();
         }
-        let mut joined = mem::take(&mut self.partial);
+        let mut joined = mem::take(&mut self.partial_char);
         joined.extend_from_slice(bytes);
         joined.into()
     }
 
-    fn break_endless(&mut self, bytes: &[u8]) {
-        self.unbroken = match memrchr3(0x1b, 0x07, CAN, bytes) {
+    fn cancel_long_string(&mut self, bytes: &[u8]) {
+        self.string_bytes = match memrchr3(0x1b, 0x07, CAN, bytes) {
             Some(at) => bytes.len() - at,
-            None => self.unbroken + bytes.len(),
+            None => self.string_bytes + bytes.len(),
         };
-        if MAX_STRING < self.unbroken {
-            self.reader.read(&mut self.tap, &[CAN]);
-            self.unbroken = 0;
+        if MAX_STRING < self.string_bytes {
+            self.parser.read(&mut self.handler, &[CAN]);
+            self.string_bytes = 0;
         }
     }
 }
 
 /// The emulator never ends a resize to one column.
-fn at_least(size: Size) -> Size {
+fn clamp_size(size: Size) -> Size {
     Size { cols: size.cols.max(2), rows: size.rows.max(1) }
 }
 
 /// How many bytes at the end begin a character without ending it.
-fn cut_char(bytes: &[u8]) -> usize {
+fn incomplete_suffix(bytes: &[u8]) -> usize {
     let tail = &bytes[bytes.len().saturating_sub(3)..];
     let Some(lead) = tail.iter().rposition(|&byte| 0xc0 <= byte) else {
         return 0;

@@ -13,9 +13,9 @@ const MAX_REPLIES: usize = 64 << 10;
 
 /// Where the emulator puts what it wants to say to the program.
 #[derive(Clone, Default)]
-pub(super) struct Outbox(Arc<Mutex<Vec<u8>>>);
+pub(super) struct ReplyBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Outbox {
+impl ReplyBuffer {
     pub(super) fn take(&self) -> Vec<u8> {
         mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -28,7 +28,7 @@ impl Outbox {
     }
 }
 
-impl EventListener for Outbox {
+impl EventListener for ReplyBuffer {
     fn send_event(&self, event: Event) {
         if let Event::PtyWrite(text) = event {
             self.put(&text);

@@ -27,12 +27,12 @@ const NAMED: [NamedColor; 16] = [
 ];
 
 /// Gives the cell the look that the parameters say; whether all of them were common. If not, it is as it was.
-pub(super) fn wear(cell: &mut Cell, params: &[u16]) -> bool {
-    let mut look = Look { fg: cell.fg, bg: cell.bg, flags: cell.flags, resets: false };
+pub(super) fn apply_sgr(cell: &mut Cell, params: &[u16]) -> bool {
+    let mut look = SgrStyle { fg: cell.fg, bg: cell.bg, flags: cell.flags, resets: false };
     if look.read(params).is_none() {
         return false;
     }
-    let Look { fg, bg, flags, resets } = look;
+    let SgrStyle { fg, bg, flags, resets } = look;
     (cell.fg, cell.bg, cell.flags) = (fg, bg, flags);
     if resets && cell.extra.is_some() {
         cell.set_underline_color(None);
@@ -40,7 +40,7 @@ pub(super) fn wear(cell: &mut Cell, params: &[u16]) -> bool {
     true
 }
 
-struct Look {
+struct SgrStyle {
     fg: Color,
     bg: Color,
     flags: Flags,
@@ -48,7 +48,7 @@ struct Look {
     resets: bool,
 }
 
-impl Look {
+impl SgrStyle {
     /// Reads all parameters, if each of them is common.
     fn read(&mut self, mut params: &[u16]) -> Option<()> {
         while let [first, rest @ ..] = params {

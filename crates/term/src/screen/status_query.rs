@@ -1,7 +1,7 @@
 //! The query for the program status protocol (`OSC 7501 ; ?`), which the emulator does not know. A terminal that
 //! knows the protocol answers with the same bytes; programs then report what they do.
 
-use super::place::{ESC, Place};
+use super::parser_state::{ESC, ParserState};
 
 const QUERY: &[u8] = b"7501;?";
 const BEL: u8 = 0x07;
@@ -16,13 +16,13 @@ pub(super) struct StatusQuery {
 impl StatusQuery {
     /// Reads bytes that the parser is about to read at this place, up to the first control; answers what the program is to be
     /// told, if they end a query.
-    pub(super) fn read(&mut self, place: Place, bytes: &[u8]) -> Option<&'static str> {
+    pub(super) fn read(&mut self, place: ParserState, bytes: &[u8]) -> Option<&'static str> {
         let text = match (place, bytes) {
-            (Place::Escape, [b']', text @ ..]) => {
+            (ParserState::Escape, [b']', text @ ..]) => {
                 self.held.clear();
                 text
             }
-            (Place::Osc, text) => text,
+            (ParserState::Osc, text) => text,
             _ => return None,
         };
         for &byte in text {

@@ -7,7 +7,7 @@ use alacritty_terminal::vte::ansi::{Color, Processor, StdSyncHandler};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::pen::look_alike;
+use super::dump_writer::same_style;
 use super::*;
 
 const SMALL: Size = Size { cols: 10, rows: 4 };
@@ -58,7 +58,7 @@ fn rows_are_text_without_blanks_at_the_end() {
 #[test]
 fn each_character_of_a_row_is_drawn_somehow() {
     let screen = screen("a\x1b[2mb\x1b[0m日e\u{301}\t\x1b[1mx  \r\n\r\n本");
-    let drawn = screen.drawn(|look| (look.dim, look.bold));
+    let drawn = screen.char_styles(|look| (look.dim, look.bold));
     let counts: Vec<_> = screen.view().rows.iter().map(|row| row.chars().count()).collect();
     assert_eq!(drawn.iter().map(Vec::len).collect::<Vec<_>>(), counts);
     let first: Vec<_> = drawn[0].iter().map(|(col, _)| *col).collect();
@@ -109,16 +109,16 @@ fn the_view_tells_cursor_title_and_modes() {
     .view();
     assert_eq!(
         view.cursor,
-        view::Cursor { row: 1, col: 2, visible: false, shape: view::Shape::Bar }
+        view::Cursor { row: 1, col: 2, visible: false, shape: view::ScreenCursorShape::Bar }
     );
     assert_eq!(view.title, "hi");
-    let modes = view::Modes {
+    let modes = view::ScreenModes {
         alternate_screen: true,
         bracketed_paste: true,
         application_cursor: true,
         application_keypad: true,
         focus_events: true,
-        mouse: view::Mouse::Motion,
+        mouse: view::MouseTracking::Motion,
         mouse_encoding: view::MouseEncoding::Sgr,
         kitty_keyboard: 5,
         reverse_video: true,
@@ -178,17 +178,17 @@ fn a_synchronized_update_is_held_until_it_ends_or_is_settled() {
     let before = screen.revision();
     screen.feed(b"\rb");
     assert_eq!((screen.view().rows[0].as_str(), screen.revision()), ("a", before));
-    assert!(screen.is_held());
-    screen.settle();
+    assert!(screen.is_update_held());
+    screen.flush_update();
     assert_eq!(screen.view().rows[0], "b");
-    assert!(!screen.is_held() && before < screen.revision());
+    assert!(!screen.is_update_held() && before < screen.revision());
 }
 
 #[test]
 fn a_synchronized_update_ends_when_the_size_changes() {
     let mut screen = screen("a\x1b[?2026h\rb");
     screen.resize(Size { cols: 11, ..SMALL });
-    assert!(!screen.is_held());
+    assert!(!screen.is_update_held());
     screen.feed(b"c");
     assert_eq!(screen.view().rows[0], "bc");
 }
@@ -198,15 +198,15 @@ fn an_endless_update_is_drawn_before_it_ends() {
     let mut screen = screen("\x1b[?2026h");
     for _ in 0..40 {
         screen.feed(&[b'x'; 1 << 16]);
-        assert!(screen.undrawn() <= 2 << 20);
+        assert!(screen.pending_bytes() <= 2 << 20);
     }
-    assert!(!screen.is_held());
+    assert!(!screen.is_update_held());
     assert_eq!(screen.view().rows[3], "xxxxxxxxxx");
 }
 
 /// What is seen of a screen, with the colours that its revision is for, too.
-fn shown(screen: &Screen) -> (View, Picture) {
-    (View { revision: 0, ..screen.view() }, screen.picture())
+fn shown(screen: &Screen) -> (ScreenView, StyledScreen) {
+    (ScreenView { revision: 0, ..screen.view() }, screen.styled())
 }
 
 /// Whether the output, after an `a`, gives the screen another revision.
@@ -263,7 +263,7 @@ fn what_is_taken_back_is_a_revision_too() {
 #[test]
 fn a_revision_is_a_position() {
     let mut screen = Screen::new(SMALL);
-    screen.stand_at(1000);
+    screen.set_position(1000);
     screen.feed(b"abc\x1b[0m");
     assert_eq!(screen.revision(), 1003);
     screen.resize(SMALL);
@@ -306,17 +306,17 @@ fn a_title_pushed_before_comes_back_after_a_dump() {
 
 /// One thing that happens to a screen.
 #[derive(Clone, Debug)]
-enum Step {
+enum ScreenInput {
     Print(String),
     Resize(Size),
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![18 => print(), 1 => size().prop_map(Step::Resize)]
+fn step() -> impl Strategy<Value = ScreenInput> {
+    prop_oneof![18 => print(), 1 => size().prop_map(ScreenInput::Resize)]
 }
 
-fn print() -> impl Strategy<Value = Step> {
-    prop_oneof![text(), sequence()].prop_map(Step::Print)
+fn print() -> impl Strategy<Value = ScreenInput> {
+    prop_oneof![text(), sequence()].prop_map(ScreenInput::Print)
 }
 
 pub(super) fn size() -> impl Strategy<Value = Size> {
@@ -389,18 +389,18 @@ const OTHERS: [&str; 22] = [
     "\x1b]4;5;#010203\x07",
 ];
 
-fn run(screen: &mut Screen, steps: &[Step]) {
+fn run(screen: &mut Screen, steps: &[ScreenInput]) {
     for step in steps {
         match step {
-            Step::Print(text) => screen.feed(text.as_bytes()),
-            Step::Resize(size) => screen.resize(*size),
+            ScreenInput::Print(text) => screen.feed(text.as_bytes()),
+            ScreenInput::Resize(size) => screen.resize(*size),
         }
     }
 }
 
 /// Everything of a cell that can be seen, or matters later.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct VisibleCell {
     c: char,
     flags: Flags,
     colours: (Color, Color, Option<Color>),
@@ -410,7 +410,7 @@ struct Seen {
 
 /// What the law holds for. Marks on spacers and a leading spacer that lost its wrap flag in a resize are left
 /// out, because no bytes bring a screen there.
-fn seen(cell: &Cell) -> Seen {
+fn visible_cell(cell: &Cell) -> VisibleCell {
     let spacers = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
     let is_spacer = cell.flags.intersects(spacers);
     let mut flags = cell.flags;
@@ -419,7 +419,7 @@ fn seen(cell: &Cell) -> Seen {
     }
     let marks = cell.zerowidth().filter(|_| !is_spacer).unwrap_or_default().to_vec();
     let colours = (cell.fg, cell.bg, cell.underline_color());
-    Seen {
+    VisibleCell {
         c: cell.c,
         flags,
         colours,
@@ -428,9 +428,11 @@ fn seen(cell: &Cell) -> Seen {
     }
 }
 
-fn cells(screen: &Screen) -> Vec<Vec<Seen>> {
-    let grid = screen.tap.term.grid();
-    (0..grid.screen_lines()).map(|row| rows::cells(grid, row).iter().map(seen).collect()).collect()
+fn cells(screen: &Screen) -> Vec<Vec<VisibleCell>> {
+    let grid = screen.handler.term.grid();
+    (0..grid.screen_lines())
+        .map(|row| rows::cells(grid, row).iter().map(visible_cell).collect())
+        .collect()
 }
 
 fn text_of(dump: &[u8]) -> String {
@@ -438,18 +440,18 @@ fn text_of(dump: &[u8]) -> String {
 }
 
 /// The saved cursor of the screen that is not shown is not in a dump, so nothing goes there.
-fn goes_to_the_other_screen(step: &Step) -> bool {
-    matches!(step, Step::Print(text) if text.contains("1049"))
+fn goes_to_the_other_screen(step: &ScreenInput) -> bool {
+    matches!(step, ScreenInput::Print(text) if text.contains("1049"))
 }
 
 #[track_caller]
 fn assert_same(a: &Screen, b: &Screen) {
-    assert_eq!(View { revision: 0, ..a.view() }, View { revision: 0, ..b.view() });
+    assert_eq!(ScreenView { revision: 0, ..a.view() }, ScreenView { revision: 0, ..b.view() });
     for (row, (a, b)) in cells(a).into_iter().zip(cells(b)).enumerate() {
         assert_eq!(a, b, "row {row}");
     }
-    assert_eq!(a.tap.term.mode(), b.tap.term.mode());
-    assert_eq!((&a.tap.region, &a.tap.tabs), (&b.tap.region, &b.tap.tabs));
+    assert_eq!(a.handler.term.mode(), b.handler.term.mode());
+    assert_eq!((&a.handler.region, &a.handler.tabs), (&b.handler.region, &b.handler.tabs));
 }
 
 /// A wide character that does not fit leaves the last cell free; the cursor may come back and wait there.
@@ -540,7 +542,7 @@ proptest! {
         size in size().prop_filter("all rows are a region", |size| 1 < size.rows),
         pieces in proptest::collection::vec(prop_oneof![text(), sequence(), setting()], 0..30),
     ) {
-        let (mut screen, mut signals) = (Screen::new(size), crate::Signals::new());
+        let (mut screen, mut signals) = (Screen::new(size), crate::OutputScanner::new());
         // Whether a region that ends with the screen is one depends on the screen.
         for piece in pieces.iter().filter(|piece| !piece.ends_with(";0r")) {
             screen.feed(piece.as_bytes());
@@ -548,12 +550,12 @@ proptest! {
         }
         let mut fresh = Screen::new(size);
         fresh.feed(&signals.setup());
-        let (a, b) = (&screen.tap, &fresh.tap);
+        let (a, b) = (&screen.handler, &fresh.handler);
         prop_assert_eq!((&a.title, &a.titles), (&b.title, &b.titles));
         prop_assert_eq!((&a.region, kept(a)), (&b.region, kept(b)));
         prop_assert_eq!(a.term.cursor_style().shape, b.term.cursor_style().shape);
         let (a, b) = (&a.term.grid().cursor, &b.term.grid().cursor);
-        prop_assert!(look_alike(&without_link(&a.template), &b.template));
+        prop_assert!(same_style(&without_link(&a.template), &b.template));
         prop_assert_eq!(a.charsets, b.charsets);
     }
 
@@ -564,10 +566,10 @@ proptest! {
     ) {
         let mut screen = Screen::new(size);
         run(&mut screen, &steps);
-        let grids = [Some(screen.tap.term.grid()), screen.tap.primary.as_ref()];
+        let grids = [Some(screen.handler.term.grid()), screen.handler.primary.as_ref()];
         for grid in grids.into_iter().flatten() {
             for cells in (0..grid.screen_lines()).map(|row| rows::cells(grid, row)) {
-                prop_assert!(!(0..cells.len()).any(|col| halves::is_lone(cells, col)), "{cells:?}");
+                prop_assert!(!(0..cells.len()).any(|col| wide_chars::is_lone_half(cells, col)), "{cells:?}");
             }
         }
     }
@@ -593,17 +595,17 @@ proptest! {
         size in size(),
         pieces in proptest::collection::vec(prop_oneof![text(), sequence()], 0..30),
     ) {
-        let (mut screen, mut bare) = (Screen::new(size), Tap::new(size, 0));
+        let (mut screen, mut bare) = (Screen::new(size), TermHandler::new(size, 0));
         let mut parser = Processor::<StdSyncHandler>::new();
         // The tap mends tabs back, unnamed links, and what terminals have otherwise; and wide characters that are cut.
         let mended = ["Z", "P", "1J", "?6l", "8;;", "日", "本", "🦀"];
         for piece in pieces.iter().filter(|piece| !mended.iter().any(|it| piece.contains(it))) {
             screen.feed(piece.as_bytes());
             parser.advance(&mut bare.term, piece.as_bytes());
-            prop_assert_eq!(screen.tap.term.mode(), bare.term.mode());
+            prop_assert_eq!(screen.handler.term.mode(), bare.term.mode());
         }
         for row in 0..bare.term.screen_lines() {
-            let (a, b) = (rows::cells(screen.tap.term.grid(), row), rows::cells(bare.term.grid(), row));
+            let (a, b) = (rows::cells(screen.handler.term.grid(), row), rows::cells(bare.term.grid(), row));
             prop_assert_eq!(a, b);
         }
     }
@@ -635,7 +637,7 @@ fn setting() -> impl Strategy<Value = String> {
 }
 
 /// The modes that decide what is drawn where.
-fn kept(tap: &Tap) -> TermMode {
+fn kept(tap: &TermHandler) -> TermMode {
     let shown = TermMode::ALT_SCREEN | TermMode::SHOW_CURSOR | TermMode::LINE_WRAP;
     *tap.term.mode() & (shown | TermMode::ORIGIN | TermMode::INSERT)
 }
@@ -682,7 +684,7 @@ fn check_gone(steps: &[(&str, usize)], resize: Option<Size>, expect: Option<u64>
     if let Some(size) = resize {
         screen.resize(size);
     }
-    assert_eq!(screen.gone(), expect, "{steps:?}");
+    assert_eq!(screen.history_dropped(), expect, "{steps:?}");
 }
 
 #[test]

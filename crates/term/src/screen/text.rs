@@ -8,17 +8,17 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, CellExtra, Flags};
 use alacritty_terminal::vte::ansi::{Handler, StandardCharset};
 
-use super::tap::Tap;
+use super::handler::TermHandler;
 
 const WIDE: Flags = Flags::WIDE_CHAR.union(Flags::WIDE_CHAR_SPACER);
 
 /// How many of the bytes are characters of one byte and one column.
-pub(super) fn plain(bytes: &[u8]) -> usize {
+pub(super) fn plain_prefix(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !(0x20..0x7f).contains(byte)).unwrap_or(bytes.len())
 }
 
 /// Prints characters of one column as the emulator would.
-pub(super) fn print<T: Copy + Into<char>>(tap: &mut Tap, mut text: &[T]) {
+pub(super) fn print<T: Copy + Into<char>>(tap: &mut TermHandler, mut text: &[T]) {
     while let Some((&first, rest)) = text.split_first() {
         let printed = if is_simple(tap) { fill(tap, text) } else { 0 };
         if printed == 0 {
@@ -31,7 +31,7 @@ pub(super) fn print<T: Copy + Into<char>>(tap: &mut Tap, mut text: &[T]) {
 }
 
 /// Whether a character goes where the cursor stands, as it is, and moves nothing.
-fn is_simple(tap: &Tap) -> bool {
+fn is_simple(tap: &TermHandler) -> bool {
     let cursor = &tap.term.grid().cursor;
     !cursor.input_needs_wrap
         && !tap.has(TermMode::INSERT)
@@ -40,7 +40,7 @@ fn is_simple(tap: &Tap) -> bool {
 
 /// Prints into the cells from the cursor on, up to the end of the row or to half a wide character, whose other
 /// half is the emulator's. Answers how many.
-fn fill<T: Copy + Into<char>>(tap: &mut Tap, text: &[T]) -> usize {
+fn fill<T: Copy + Into<char>>(tap: &mut TermHandler, text: &[T]) -> usize {
     tap.changed = true;
     let grid = tap.term.grid_mut();
     let (line, start, cols) = (grid.cursor.point.line, grid.cursor.point.column.0, grid.columns());

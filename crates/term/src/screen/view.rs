@@ -9,12 +9,12 @@ use paned_model::Size;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tap::Tap;
+use super::handler::TermHandler;
 
 /// A screen at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct View {
+pub struct ScreenView {
     /// How large it is.
     pub size: Size,
     /// The text of each row, without the blanks at its end.
@@ -24,7 +24,7 @@ pub struct View {
     /// What the program calls its window; empty when it has not said.
     pub title: String,
     /// What the program has switched on.
-    pub modes: Modes,
+    pub modes: ScreenModes,
     /// Another number for whatever is shown otherwise: it rises with what changes the screen, and goes on rising when the
     /// server is started anew.
     pub revision: u64,
@@ -41,13 +41,13 @@ pub struct Cursor {
     /// Whether it is shown.
     pub visible: bool,
     /// What it looks like.
-    pub shape: Shape,
+    pub shape: ScreenCursorShape,
 }
 
 /// What a cursor looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Shape {
+pub enum ScreenCursorShape {
     /// The whole cell.
     Block,
     /// A line under the cell.
@@ -59,7 +59,7 @@ pub enum Shape {
 /// The modes that decide what keys, pastes and clicks become, and how the whole screen is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Modes {
+pub struct ScreenModes {
     /// Whether the alternate screen is shown.
     pub alternate_screen: bool,
     /// Whether pasted text is to be marked as such.
@@ -71,7 +71,7 @@ pub struct Modes {
     /// Whether the program wants to know of focus.
     pub focus_events: bool,
     /// Which mouse events the program wants.
-    pub mouse: Mouse,
+    pub mouse: MouseTracking,
     /// How it wants them written.
     pub mouse_encoding: MouseEncoding,
     /// The flags of the kitty keyboard protocol; 0 is the old keyboard.
@@ -83,7 +83,7 @@ pub struct Modes {
 /// Which mouse events a program wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Mouse {
+pub enum MouseTracking {
     /// None.
     Off,
     /// Buttons going down and up.
@@ -107,10 +107,10 @@ pub enum MouseEncoding {
 }
 
 /// Looks at a screen.
-pub(super) fn view(tap: &Tap, revision: u64) -> View {
+pub(super) fn view(tap: &TermHandler, revision: u64) -> ScreenView {
     let grid = tap.term.grid();
     let lines = (0..grid.screen_lines()).map(|line| &grid[Line(small(line).into())]);
-    View {
+    ScreenView {
         size: Size { cols: small(grid.columns()), rows: small(grid.screen_lines()) },
         rows: lines.map(|row| text(&row[..])).collect(),
         cursor: cursor(tap),
@@ -121,21 +121,21 @@ pub(super) fn view(tap: &Tap, revision: u64) -> View {
 }
 
 /// The rows above a screen, oldest first.
-pub(super) fn history(tap: &Tap) -> Vec<String> {
+pub(super) fn history(tap: &TermHandler) -> Vec<String> {
     let grid = tap.term.grid();
-    let rows = grid.history_size() - tap.above.more(grid);
+    let rows = grid.history_size() - tap.history.excess(grid);
     let rows = i32::try_from(rows).unwrap_or(i32::MAX);
     (-rows..0).map(|line| text(&grid[Line(line)][..])).collect()
 }
 
 /// How many rows there were before those, if that can be told. The alternate screen has none but its own.
-pub(super) fn gone(tap: &Tap) -> Option<u64> {
-    if tap.has(TermMode::ALT_SCREEN) { Some(0) } else { tap.above.gone(tap.term.grid()) }
+pub(super) fn history_dropped(tap: &TermHandler) -> Option<u64> {
+    if tap.has(TermMode::ALT_SCREEN) { Some(0) } else { tap.history.dropped(tap.term.grid()) }
 }
 
 fn text(cells: &[Cell]) -> String {
     let mut text = String::with_capacity(cells.len());
-    for (_, cell) in inked(cells) {
+    for (_, cell) in text_cells(cells) {
         // A tab stays in the cell it was printed on; the cells it jumped over are blank.
         text.push(if cell.c == '\t' { ' ' } else { cell.c });
         text.extend(cell.zerowidth().unwrap_or_default());
@@ -144,7 +144,7 @@ fn text(cells: &[Cell]) -> String {
 }
 
 /// The cells of a row that are its text, with their columns: without second halves of wide ones and blanks at the end.
-pub(super) fn inked(cells: &[Cell]) -> impl Iterator<Item = (usize, &Cell)> {
+pub(super) fn text_cells(cells: &[Cell]) -> impl Iterator<Item = (usize, &Cell)> {
     let is_shown = |cell: &Cell| !cell.flags.contains(Flags::WIDE_CHAR_SPACER);
     // Most rows are mostly blank, so the blanks at the end are never made into text.
     let is_ink = |cell: &Cell| {
@@ -154,22 +154,24 @@ pub(super) fn inked(cells: &[Cell]) -> impl Iterator<Item = (usize, &Cell)> {
     cells[..end].iter().enumerate().filter(move |(_, cell)| is_shown(cell))
 }
 
-fn cursor(tap: &Tap) -> Cursor {
+fn cursor(tap: &TermHandler) -> Cursor {
     let point = tap.term.grid().cursor.point;
     Cursor {
         row: u16::try_from(point.line.0).unwrap_or(0),
         col: small(point.column.0),
         visible: tap.has(TermMode::SHOW_CURSOR),
         shape: match tap.term.cursor_style().shape {
-            CursorShape::Underline => Shape::Underline,
-            CursorShape::Beam => Shape::Bar,
-            CursorShape::Block | CursorShape::HollowBlock | CursorShape::Hidden => Shape::Block,
+            CursorShape::Underline => ScreenCursorShape::Underline,
+            CursorShape::Beam => ScreenCursorShape::Bar,
+            CursorShape::Block | CursorShape::HollowBlock | CursorShape::Hidden => {
+                ScreenCursorShape::Block
+            }
         },
     }
 }
 
-pub(super) fn modes(tap: &Tap) -> Modes {
-    Modes {
+pub(super) fn modes(tap: &TermHandler) -> ScreenModes {
+    ScreenModes {
         alternate_screen: tap.has(TermMode::ALT_SCREEN),
         bracketed_paste: tap.has(TermMode::BRACKETED_PASTE),
         application_cursor: tap.has(TermMode::APP_CURSOR),
@@ -182,16 +184,19 @@ pub(super) fn modes(tap: &Tap) -> Modes {
     }
 }
 
-fn mouse(tap: &Tap) -> Mouse {
+fn mouse(tap: &TermHandler) -> MouseTracking {
     let wanted = [
-        (TermMode::MOUSE_MOTION, Mouse::Motion),
-        (TermMode::MOUSE_DRAG, Mouse::Drag),
-        (TermMode::MOUSE_REPORT_CLICK, Mouse::Click),
+        (TermMode::MOUSE_MOTION, MouseTracking::Motion),
+        (TermMode::MOUSE_DRAG, MouseTracking::Drag),
+        (TermMode::MOUSE_REPORT_CLICK, MouseTracking::Click),
     ];
-    wanted.into_iter().find(|(mode, _)| tap.has(*mode)).map_or(Mouse::Off, |(_, mouse)| mouse)
+    wanted
+        .into_iter()
+        .find(|(mode, _)| tap.has(*mode))
+        .map_or(MouseTracking::Off, |(_, mouse)| mouse)
 }
 
-fn mouse_encoding(tap: &Tap) -> MouseEncoding {
+fn mouse_encoding(tap: &TermHandler) -> MouseEncoding {
     if tap.has(TermMode::SGR_MOUSE) {
         MouseEncoding::Sgr
     } else if tap.has(TermMode::UTF8_MOUSE) {
@@ -202,7 +207,7 @@ fn mouse_encoding(tap: &Tap) -> MouseEncoding {
 }
 
 /// The flags as the protocol numbers them.
-pub(super) fn kitty_keyboard(tap: &Tap) -> u8 {
+pub(super) fn kitty_keyboard(tap: &TermHandler) -> u8 {
     let flags = [
         TermMode::DISAMBIGUATE_ESC_CODES,
         TermMode::REPORT_EVENT_TYPES,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use paned_e2e::model::Order;
+use paned_e2e::fake_model::PromptInstruction;
 use serde_json::json;
 
 use crate::flags::Flags;
@@ -23,14 +23,14 @@ pub(crate) enum State {
     /// Waiting for a prompt.
     Ready,
     /// Working since then, until then if that is known.
-    Busy { since: Instant, until: Option<Instant>, then: Then },
+    Busy { since: Instant, until: Option<Instant>, then: TurnEnd },
     /// Asking.
     Asking(Dialog),
 }
 
 /// What comes at the end of the work.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Then {
+pub(crate) enum TurnEnd {
     /// An answer.
     Say(String),
     /// A question whether a command may be run.
@@ -50,18 +50,18 @@ pub(crate) struct Dialog {
 
 /// What a key or the time has led to; the last one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum After {
-    GoesOn,
-    Freezes,
-    Crashes,
-    Ends(u8),
+pub(crate) enum StepOutcome {
+    Continue,
+    Freeze,
+    Crash,
+    Exit(u8),
 }
 
 pub(crate) struct Agent {
     pub(crate) flags: Flags,
     pub(crate) state: State,
     pub(crate) transcript: Vec<String>,
-    pub(crate) composer: Vec<Piece>,
+    pub(crate) composer: Vec<ComposerPiece>,
     pub(crate) queued: VecDeque<String>,
     log: Log,
     started: Instant,
@@ -75,7 +75,7 @@ pub(crate) struct Agent {
 
 /// A piece of what stands in the composer.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct ComposerPiece {
     pub(crate) text: String,
     /// What is shown for it, if that is something else.
     pub(crate) shown: Option<String>,
@@ -101,7 +101,7 @@ impl Agent {
     }
 
     /// Time passed.
-    pub(crate) fn tick(&mut self, now: Instant) -> io::Result<After> {
+    pub(crate) fn tick(&mut self, now: Instant) -> io::Result<StepOutcome> {
         self.answers.tick(now)?;
         match self.state.clone() {
             State::Ready
@@ -122,24 +122,24 @@ impl Agent {
             }
             State::Starting | State::Ready | State::Busy { .. } | State::Asking(_) => {}
         }
-        Ok(After::GoesOn)
+        Ok(StepOutcome::Continue)
     }
 
     /// A key was pressed.
-    pub(crate) fn press(&mut self, key: &Key, now: Instant) -> io::Result<After> {
+    pub(crate) fn press(&mut self, key: &Key, now: Instant) -> io::Result<StepOutcome> {
         if *key == Key::StatusKnown {
             self.reports = true;
-            self.log.tell("status", json!({}))?;
-            return Ok(After::GoesOn);
+            self.log.write("status", json!({}))?;
+            return Ok(StepOutcome::Continue);
         }
         match &self.state {
-            State::Starting => Ok(After::GoesOn),
+            State::Starting => Ok(StepOutcome::Continue),
             State::Asking(dialog) => self.answer(dialog.clone(), key, now),
             State::Ready | State::Busy { .. } => self.compose(key, now),
         }
     }
 
-    fn compose(&mut self, key: &Key, now: Instant) -> io::Result<After> {
+    fn compose(&mut self, key: &Key, now: Instant) -> io::Result<StepOutcome> {
         match key {
             Key::Char(char) => self.add(char.to_string(), None),
             Key::Newline => self.add("\n".to_owned(), None),
@@ -156,16 +156,16 @@ impl Agent {
             Key::Interrupt => return self.interrupt_or_end(now),
             Key::Enter if 0 < self.flags.swallow_enter => {
                 self.flags.swallow_enter -= 1;
-                self.log.tell("swallowed", json!({}))?;
+                self.log.write("swallowed", json!({}))?;
             }
             Key::Enter => return self.submit(now),
             Key::Up | Key::Down | Key::StatusKnown => {}
         }
-        Ok(After::GoesOn)
+        Ok(StepOutcome::Continue)
     }
 
     fn add(&mut self, text: String, shown: Option<String>) {
-        self.composer.push(Piece { text, shown });
+        self.composer.push(ComposerPiece { text, shown });
     }
 
     fn paste(&mut self, text: &str) {
@@ -186,18 +186,18 @@ impl Agent {
         }
     }
 
-    fn submit(&mut self, now: Instant) -> io::Result<After> {
+    fn submit(&mut self, now: Instant) -> io::Result<StepOutcome> {
         let text: String = self.composer.drain(..).map(|piece| piece.text).collect();
         if text.trim().is_empty() {
-            return Ok(After::GoesOn);
+            return Ok(StepOutcome::Continue);
         }
         if text == "/exit" {
-            self.log.tell("exit", json!({}))?;
-            return Ok(After::Ends(0));
+            self.log.write("exit", json!({}))?;
+            return Ok(StepOutcome::Exit(0));
         }
         self.submitted += 1;
         let is_busy = matches!(self.state, State::Busy { .. });
-        self.log.tell("prompt", json!({ "text": text, "queued": is_busy }))?;
+        self.log.write("prompt", json!({ "text": text, "queued": is_busy }))?;
         if is_busy {
             self.queued.push_back(text);
         } else {
@@ -205,9 +205,9 @@ impl Agent {
         }
         let reached = |limit: Option<usize>| limit.is_some_and(|limit| limit <= self.submitted);
         Ok(match (reached(self.flags.crash_after), reached(self.flags.freeze_after)) {
-            (true, _) => After::Crashes,
-            (_, true) => After::Freezes,
-            _ => After::GoesOn,
+            (true, _) => StepOutcome::Crash,
+            (_, true) => StepOutcome::Freeze,
+            _ => StepOutcome::Continue,
         })
     }
 
@@ -218,38 +218,41 @@ impl Agent {
         }));
         self.transcript.push(String::new());
         let words = |count: usize| vec!["word"; count].join(" ");
-        let say = |text: &str| Then::Say(text.to_owned());
-        let (time, then) = match Order::read(prompt) {
-            Order::Say { delay, words: count, rate, .. } => {
+        let say = |text: &str| TurnEnd::Say(text.to_owned());
+        let (time, then) = match PromptInstruction::read(prompt) {
+            PromptInstruction::Say { delay, words: count, rate, .. } => {
                 let speaking = Duration::from_secs_f64(count as f64 / rate);
-                (Some(delay + speaking), Then::Say(words(count)))
+                (Some(delay + speaking), TurnEnd::Say(words(count)))
             }
-            Order::Tool { delay, command } => (Some(delay), Then::Ask(command)),
-            Order::Error { status } => (Some(self.flags.work), Then::Fail(status)),
-            Order::Hang => (None, say("")),
-            Order::Prose { .. } | Order::Question { .. } | Order::Plan | Order::Quote => {
+            PromptInstruction::Tool { delay, command } => (Some(delay), TurnEnd::Ask(command)),
+            PromptInstruction::Error { status } => (Some(self.flags.work), TurnEnd::Fail(status)),
+            PromptInstruction::Hang => (None, say("")),
+            PromptInstruction::Prose { .. }
+            | PromptInstruction::Question { .. }
+            | PromptInstruction::Plan
+            | PromptInstruction::Quote => {
                 let sentence = format!("I read {} bytes.", prompt.len());
-                (Some(self.flags.work), Then::Say(sentence))
+                (Some(self.flags.work), TurnEnd::Say(sentence))
             }
         };
-        self.log.tell("busy", json!({}))?;
+        self.log.write("busy", json!({}))?;
         self.state = State::Busy { since: now, until: time.map(|time| now + time), then };
         Ok(())
     }
 
-    fn finish(&mut self, then: Then, now: Instant) -> io::Result<()> {
+    fn finish(&mut self, then: TurnEnd, now: Instant) -> io::Result<()> {
         match then {
-            Then::Ask(command) => return self.ask("permission", "Allow this command?", command),
-            Then::Say(text) => {
+            TurnEnd::Ask(command) => return self.ask("permission", "Allow this command?", command),
+            TurnEnd::Say(text) => {
                 if let Some(late) = self.flags.transcript {
                     self.answers.answered(&text, late, now);
                 }
                 self.transcript.extend([format!("* {text}"), String::new()]);
             }
-            Then::Fail(status) => {
+            TurnEnd::Fail(status) => {
                 self.transcript
                     .extend([format!("! The model failed with status {status}"), String::new()]);
-                self.log.tell("error", json!({ "status": status }))?;
+                self.log.write("error", json!({ "status": status }))?;
             }
         }
         if self.flags.prose_dialog {
@@ -271,7 +274,7 @@ impl Agent {
             return self.work(&next, now);
         }
         self.state = State::Ready;
-        self.log.tell("ready", json!({}))
+        self.log.write("ready", json!({}))
     }
 
     fn ask_for_trust(&mut self) -> io::Result<()> {
@@ -280,56 +283,56 @@ impl Agent {
     }
 
     fn ask(&mut self, kind: &'static str, question: &'static str, about: String) -> io::Result<()> {
-        self.log.tell("asking", json!({ "dialog": kind, "about": about }))?;
+        self.log.write("asking", json!({ "dialog": kind, "about": about }))?;
         self.state = State::Asking(Dialog { kind, question, about, yes: true });
         Ok(())
     }
 
-    fn answer(&mut self, mut dialog: Dialog, key: &Key, now: Instant) -> io::Result<After> {
+    fn answer(&mut self, mut dialog: Dialog, key: &Key, now: Instant) -> io::Result<StepOutcome> {
         let yes = match key {
             Key::Up | Key::Down => {
                 dialog.yes = !dialog.yes;
                 self.state = State::Asking(dialog);
-                return Ok(After::GoesOn);
+                return Ok(StepOutcome::Continue);
             }
             Key::Enter => dialog.yes,
             Key::Char('1' | 'y') => true,
             Key::Char('2' | 'n') | Key::Escape | Key::Interrupt => false,
-            _ => return Ok(After::GoesOn),
+            _ => return Ok(StepOutcome::Continue),
         };
         self.log
-            .tell("answer", json!({ "dialog": dialog.kind, "about": dialog.about, "yes": yes }))?;
+            .write("answer", json!({ "dialog": dialog.kind, "about": dialog.about, "yes": yes }))?;
         if dialog.kind == "trust" && !yes {
-            return Ok(After::Ends(1));
+            return Ok(StepOutcome::Exit(1));
         }
         if dialog.kind == "permission" {
             let done = if yes { "Ran" } else { "Did not run" };
             self.transcript.extend([format!("* {done} {}", dialog.about), String::new()]);
         }
         self.ready(now)?;
-        Ok(After::GoesOn)
+        Ok(StepOutcome::Continue)
     }
 
     fn interrupt(&mut self, now: Instant) -> io::Result<()> {
         if matches!(self.state, State::Busy { .. }) {
-            self.log.tell("interrupted", json!({}))?;
+            self.log.write("interrupted", json!({}))?;
             self.transcript.extend(["! Interrupted".to_owned(), String::new()]);
             return self.ready(now);
         }
         Ok(())
     }
 
-    fn interrupt_or_end(&mut self, now: Instant) -> io::Result<After> {
+    fn interrupt_or_end(&mut self, now: Instant) -> io::Result<StepOutcome> {
         if matches!(self.state, State::Busy { .. }) {
             self.interrupt(now)?;
         } else if !self.composer.is_empty() {
             self.composer.clear();
         } else if self.interrupted.is_some_and(|last| now < last + TWICE) {
-            self.log.tell("exit", json!({}))?;
-            return Ok(After::Ends(0));
+            self.log.write("exit", json!({}))?;
+            return Ok(StepOutcome::Exit(0));
         } else {
             self.interrupted = Some(now);
         }
-        Ok(After::GoesOn)
+        Ok(StepOutcome::Continue)
     }
 }

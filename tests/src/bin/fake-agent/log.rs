@@ -17,7 +17,7 @@ impl Log {
     }
 
     /// Appends one line, in one write.
-    pub(crate) fn tell(&mut self, event: &str, mut fields: Value) -> io::Result<()> {
+    pub(crate) fn write(&mut self, event: &str, mut fields: Value) -> io::Result<()> {
         let Some(file) = &mut self.0 else { return Ok(()) };
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         fields["event"] = json!(event);

@@ -30,7 +30,7 @@ mod transcript;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use agent::{After, Agent};
+use agent::{Agent, StepOutcome};
 use flags::Flags;
 use keys::Keys;
 use terminal::Terminal;
@@ -69,10 +69,10 @@ fn run(flags: &Flags) -> std::io::Result<u8> {
             after = after.max(agent.press(&key, now)?);
         }
         match after {
-            After::GoesOn => {}
-            After::Freezes => terminal.freeze(),
-            After::Crashes => terminal.crash(),
-            After::Ends(code) => return Ok(code),
+            StepOutcome::Continue => {}
+            StepOutcome::Freeze => terminal.freeze(),
+            StepOutcome::Crash => terminal.crash(),
+            StepOutcome::Exit(code) => return Ok(code),
         }
     }
 }

@@ -8,7 +8,7 @@ const SPINNER: [char; 8] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '�
 const FOOTER: &str = "fake-agent · ? for help";
 
 /// A screen, and where the cursor stands on it, from 0.
-pub(crate) struct Picture {
+pub(crate) struct FakeScreen {
     pub(crate) rows: Vec<String>,
     pub(crate) cursor: (usize, usize),
 }
@@ -34,7 +34,7 @@ pub(crate) fn status(agent: &Agent) -> String {
 }
 
 /// The screen in a terminal of this size.
-pub(crate) fn paint(agent: &Agent, cols: usize, rows: usize, now: Instant) -> Picture {
+pub(crate) fn paint(agent: &Agent, cols: usize, rows: usize, now: Instant) -> FakeScreen {
     let lower = lower(agent, now);
     let lower: Vec<String> = lower.iter().flat_map(|line| wrapped(line, cols)).collect();
     let lower = &lower[lower.len().saturating_sub(rows)..];
@@ -46,7 +46,7 @@ pub(crate) fn paint(agent: &Agent, cols: usize, rows: usize, now: Instant) -> Pi
     upper.extend_from_slice(lower);
     let composer = upper.len().saturating_sub(2);
     let column = upper.get(composer).map_or(0, |row| row.chars().count());
-    Picture { rows: upper, cursor: (composer, column.min(cols.saturating_sub(1))) }
+    FakeScreen { rows: upper, cursor: (composer, column.min(cols.saturating_sub(1))) }
 }
 
 fn lower(agent: &Agent, now: Instant) -> Vec<String> {

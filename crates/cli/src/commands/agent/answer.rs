@@ -7,10 +7,10 @@ use paned_model::AgentInfo;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::doing;
+use super::state_text;
 use crate::commands::{params, read};
-use crate::context::Context;
-use crate::out::{Style, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,12 +36,12 @@ pub(crate) struct Args {
 }
 
 #[derive(Deserialize)]
-struct Answered {
+struct AgentAnswerReply {
     pressed: Vec<String>,
     agent: AgentInfo,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let option = args.option.parse::<u32>().map_or_else(|_| json!(args.option), |it| json!(it));
     let request = params([
         ("paneId", json!(args.pane)),
@@ -53,8 +53,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answered: Answered = read(answer)?;
+    let answered: AgentAnswerReply = read(answer)?;
     let pressed = format!("pressed {}; it is ", answered.pressed.join(" "));
-    context.out.say(Text::new(Style::Plain, &pressed).with(doing(&answered.agent)))?;
+    context
+        .out
+        .line(StyledLine::new(TextStyle::Plain, &pressed).with(state_text(&answered.agent)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,13 +23,13 @@ pub(crate) struct Args {
     pane: String,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("agent:explain", &json!({ "paneId": args.pane }))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = answer.get("text").and_then(Value::as_str).unwrap_or_default();
-    text.lines().try_for_each(|line| context.out.program(line))?;
+    text.lines().try_for_each(|line| context.out.program_line(line))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use paned_model::Refusal;
 use serde_json::{Map, Value};
 
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,14 +32,14 @@ pub(crate) struct Args {
     pane: Option<String>,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    if let Err(error) = pass_on(context, args) {
-        context.out.aside(format!("paned: {error:#}"))?;
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
+    if let Err(error) = forward(context, args) {
+        context.out.note(format!("paned: {error:#}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn pass_on(context: &Context, args: &Args) -> Result<()> {
+fn forward(context: &CliContext, args: &Args) -> Result<()> {
     let mut report = report(args)?;
     let mut say = |key: &str, value: &Option<String>| {
         if let Some(value) = value {

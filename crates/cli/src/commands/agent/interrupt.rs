@@ -7,10 +7,10 @@ use paned_model::{AgentInfo, Code};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::doing;
-use crate::commands::span::millis;
+use super::state_text;
+use crate::commands::duration::millis;
 use crate::commands::{params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,25 +31,25 @@ pub(crate) struct Args {
 }
 
 #[derive(Deserialize)]
-struct Interrupted {
+struct AgentInterruptReply {
     interrupted: bool,
     #[serde(default)]
     evidence: Vec<String>,
     agent: AgentInfo,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let request = params([("paneId", json!(args.pane)), ("timeoutMs", json!(args.timeout))]);
     let answer = context.action("agent:interrupt", &request)?;
-    let told: Interrupted = read(answer.clone())?;
+    let told: AgentInterruptReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(doing(&told.agent))?;
+        context.out.line(state_text(&told.agent))?;
     }
     if told.interrupted {
         return Ok(ExitCode::SUCCESS);
     }
-    told.evidence.iter().try_for_each(|line| context.out.aside(format!("paned: {line}")))?;
+    told.evidence.iter().try_for_each(|line| context.out.note(format!("paned: {line}")))?;
     Ok(ExitCode::from(Code::Timeout.exit()))
 }

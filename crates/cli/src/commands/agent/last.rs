@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::commands::read;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,21 +26,21 @@ pub(crate) struct Args {
 }
 
 #[derive(Deserialize)]
-struct Last {
+struct AgentLastReply {
     text: String,
     source: String,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("agent:last", &json!({ "paneId": args.pane }))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let last: Last = read(answer)?;
-    last.text.lines().try_for_each(|line| context.out.program(line))?;
+    let last: AgentLastReply = read(answer)?;
+    last.text.lines().try_for_each(|line| context.out.program_line(line))?;
     if last.source == "screen" {
-        context.out.aside("paned: cut from the screen")?;
+        context.out.note("paned: cut from the screen")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,11 +12,11 @@ use paned_model::{AgentState, PaneInfo, Time};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::doing;
-use crate::client::{self, Client, escape};
-use crate::commands::{is_unavailable, params, read, window};
-use crate::context::Context;
-use crate::out::{Out, Style, Table, Text, units};
+use super::state_text;
+use crate::client::{self, ApiClient, escape};
+use crate::commands::{is_unavailable, params, read, tty};
+use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle, TextTable, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,12 +25,13 @@ Examples:
   paned agent ls --state blocked --json   those that need you, for a program";
 
 /// What is news to the table.
-const NEWS: &str = "agent:*,pane:created,pane:exited,pane:killed,pane:lost,pane:title,pane:removed";
+const TABLE_EVENTS: &str =
+    "agent:*,pane:created,pane:exited,pane:killed,pane:lost,pane:title,pane:removed";
 /// The live table is drawn at most so often, and at least every second, as ages pass.
-const OFTEN: Duration = Duration::from_millis(100);
-const SELDOM: Duration = Duration::from_secs(1);
+const MIN_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
+const MAX_REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 /// How long to wait before knocking again at a server that is away.
-const PAUSE: Duration = Duration::from_millis(200);
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Show the agents, and what each is doing
 #[derive(clap::Args)]
@@ -47,7 +48,7 @@ pub(crate) struct Args {
     watch: bool,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let request = params([("state", json!(args.state)), ("profile", json!(args.profile))]);
     if args.watch {
         let client = context.client()?;
@@ -61,22 +62,22 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     }
     let panes: Vec<PaneInfo> = read(answer)?;
     match panes.is_empty() {
-        true => context.out.aside("no agents; start one with `paned agent new codex`")?,
-        false => context.out.table(&table(&panes, paned_keeper::clock::now()))?,
+        true => context.out.note("no agents; start one with `paned agent new codex`")?,
+        false => context.out.table(&table(&panes, paned_keeper::time::now()))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(panes: &[PaneInfo], now: Time) -> Table {
-    let mut table = Table::new(&["ID", "AGENT", "STATE", "FOR", "CTX", "QUEUE", "TITLE"]);
+fn table(panes: &[PaneInfo], now: Time) -> TextTable {
+    let mut table = TextTable::new(&["ID", "AGENT", "STATE", "FOR", "CTX", "QUEUE", "TITLE"]);
     for pane in panes {
         let Some(agent) = &pane.agent else { continue };
         let context = agent.context_percent.map_or_else(|| "-".into(), |used| format!("{used}%"));
         let waits = if agent.queued == 0 { "-".into() } else { agent.queued.to_string() };
         table.row(vec![
-            Text::new(Style::Strong, pane.id.as_str()),
+            StyledLine::new(TextStyle::Strong, pane.id.as_str()),
             agent.profile.as_str().into(),
-            doing(agent),
+            state_text(agent),
             units::age(now.since(agent.since)).into(),
             context.into(),
             waits.into(),
@@ -87,52 +88,52 @@ fn table(panes: &[PaneInfo], now: Time) -> Table {
 }
 
 /// Shows them again whenever something is new: a table in its place on a terminal, a line of JSON for programs.
-async fn watch(out: Out, client: &Client, request: &Value) -> Result<()> {
-    let mut screen = Live { out, shown: None, height: 0 };
+async fn watch(out: Out, client: &ApiClient, request: &Value) -> Result<()> {
+    let mut screen = LiveTable { out, shown: None, height: 0 };
     loop {
         match follow(client, request, &mut screen).await {
             Ok(()) => {}
-            Err(error) if is_unavailable(&error) => screen.away()?,
+            Err(error) if is_unavailable(&error) => screen.show_unavailable()?,
             Err(error) => return Err(error),
         }
-        sleep(PAUSE).await;
+        sleep(RETRY_INTERVAL).await;
     }
 }
 
 /// Follows one connection to its end.
-async fn follow(client: &Client, request: &Value, screen: &mut Live) -> Result<()> {
+async fn follow(client: &ApiClient, request: &Value, screen: &mut LiveTable) -> Result<()> {
     // Before the first look, so that nothing between look and news is missed.
-    let path = format!("/events?include={}", escape(NEWS));
+    let path = format!("/events?include={}", escape(TABLE_EVENTS));
     let response = client.send(Request::get(path).body(Full::<Bytes>::default())?).await?;
     let mut body = response.into_body();
     loop {
         let drawn = Instant::now();
         screen.show(&client.action("agent:list", request).await?)?;
-        if !news(&mut body, drawn).await {
+        if !wait_for_change(&mut body, drawn).await {
             return Ok(());
         }
     }
 }
 
 /// Waits until it is time to look again; whether the stream goes on.
-async fn news(body: &mut Incoming, drawn: Instant) -> bool {
-    if let Ok(frame) = timeout(SELDOM, body.frame()).await {
+async fn wait_for_change(body: &mut Incoming, drawn: Instant) -> bool {
+    if let Ok(frame) = timeout(MAX_REDRAW_INTERVAL, body.frame()).await {
         let goes_on = matches!(frame, Some(Ok(_)));
-        sleep_until(drawn + OFTEN).await;
+        sleep_until(drawn + MIN_REDRAW_INTERVAL).await;
         return goes_on;
     }
     true
 }
 
 /// What is shown now.
-struct Live {
+struct LiveTable {
     out: Out,
     shown: Option<Value>,
     /// How many lines of the terminal are ours.
     height: usize,
 }
 
-impl Live {
+impl LiveTable {
     fn show(&mut self, answer: &Value) -> Result<()> {
         if !self.out.is_terminal() || self.out.is_json() {
             if self.shown.as_ref() != Some(answer) {
@@ -142,15 +143,16 @@ impl Live {
             return Ok(());
         }
         let panes: Vec<PaneInfo> = read(answer.clone())?;
-        let table = self.out.lines(&table(&panes, paned_keeper::clock::now()));
-        let lines: Vec<String> = [needs(&panes), String::new()].into_iter().chain(table).collect();
+        let table = self.out.lines(&table(&panes, paned_keeper::time::now()));
+        let lines: Vec<String> =
+            [attention_line(&panes), String::new()].into_iter().chain(table).collect();
         self.draw(&lines)
     }
 
     /// Draws over what was drawn before. A line that is too long is cut by the terminal; what does not fit below
     /// each other is left out, since nobody could draw over it.
     fn draw(&mut self, lines: &[String]) -> Result<()> {
-        let rows = window::size().map_or(usize::MAX, |size| usize::from(size.rows));
+        let rows = tty::size().map_or(usize::MAX, |size| usize::from(size.rows));
         let lines = &lines[..lines.len().min(rows.saturating_sub(1).max(1))];
         let back = if self.height == 0 { String::new() } else { format!("\x1b[{}A", self.height) };
         let frame = format!("\x1b[?7l{back}\r\x1b[J{}\n\x1b[?7h", lines.join("\n"));
@@ -163,22 +165,22 @@ impl Live {
             return Ok(self.out.json(answer)?);
         }
         let panes: Vec<PaneInfo> = read(answer.clone())?;
-        Ok(self.out.table(&table(&panes, paned_keeper::clock::now()))?)
+        Ok(self.out.table(&table(&panes, paned_keeper::time::now()))?)
     }
 
-    fn away(&mut self) -> Result<()> {
+    fn show_unavailable(&mut self) -> Result<()> {
         if self.out.is_terminal() && !self.out.is_json() {
             return self.draw(&["the server is away; waiting for it".to_owned()]);
         }
         if self.shown.take().is_some() {
-            self.out.aside("paned: the server is away; waiting for it")?;
+            self.out.note("paned: the server is away; waiting for it")?;
         }
         Ok(())
     }
 }
 
 /// Who needs somebody, in a line.
-fn needs(panes: &[PaneInfo]) -> String {
+fn attention_line(panes: &[PaneInfo]) -> String {
     let waits = |pane: &&PaneInfo| {
         pane.agent.as_ref().is_some_and(|agent| agent.state == AgentState::Blocked)
     };
@@ -223,7 +225,7 @@ mod tests {
                 "b   goose  blocked (permission)  1m   -    2      a\\x1b[2J",
             ]
         );
-        assert_eq!(needs(&panes), "needs you: b");
-        assert_eq!(needs(&panes[..1]), "nobody needs you");
+        assert_eq!(attention_line(&panes), "needs you: b");
+        assert_eq!(attention_line(&panes[..1]), "nobody needs you");
     }
 }

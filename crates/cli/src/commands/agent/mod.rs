@@ -22,12 +22,12 @@ use anyhow::Result;
 use clap::Subcommand;
 use paned_model::{AgentInfo, AgentState};
 
-use crate::context::Context;
-use crate::out::{Style, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle};
 
 /// Start, watch, ask, answer and end coding agents
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum AgentSubcommand {
     New(Box<new::Args>),
     #[command(visible_alias = "list")]
     Ls(ls::Args),
@@ -46,37 +46,37 @@ pub(crate) enum Command {
     Hook(hook::Args),
 }
 
-pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<ExitCode> {
     match command {
-        Command::New(args) => new::run(context, *args),
-        Command::Ls(args) => ls::run(context, &args),
-        Command::Send(args) => send::run(context, args),
-        Command::Wait(args) => wait::run(context, &args),
-        Command::State(args) => state::run(context, &args),
-        Command::Explain(args) => explain::run(context, &args),
-        Command::Answer(args) => answer::run(context, &args),
-        Command::Interrupt(args) => interrupt::run(context, &args),
-        Command::Last(args) => last::run(context, &args),
-        Command::Restart(args) => restart::run(context, &args),
-        Command::Rm(args) => rm::run(context, &args),
-        Command::Profiles(_) => profiles::run(context),
-        Command::Record(args) => record::run(context, &args),
-        Command::Replay(args) => replay::run(context, &args),
-        Command::Hook(args) => hook::run(context, &args),
+        AgentSubcommand::New(args) => new::run(context, *args),
+        AgentSubcommand::Ls(args) => ls::run(context, &args),
+        AgentSubcommand::Send(args) => send::run(context, args),
+        AgentSubcommand::Wait(args) => wait::run(context, &args),
+        AgentSubcommand::State(args) => state::run(context, &args),
+        AgentSubcommand::Explain(args) => explain::run(context, &args),
+        AgentSubcommand::Answer(args) => answer::run(context, &args),
+        AgentSubcommand::Interrupt(args) => interrupt::run(context, &args),
+        AgentSubcommand::Last(args) => last::run(context, &args),
+        AgentSubcommand::Restart(args) => restart::run(context, &args),
+        AgentSubcommand::Rm(args) => rm::run(context, &args),
+        AgentSubcommand::Profiles(_) => profiles::run(context),
+        AgentSubcommand::Record(args) => record::run(context, &args),
+        AgentSubcommand::Replay(args) => replay::run(context, &args),
+        AgentSubcommand::Hook(args) => hook::run(context, &args),
     }
 }
 
 /// What an agent does, in a word or two: `blocked (permission)`.
-fn doing(agent: &AgentInfo) -> Text {
+fn state_text(agent: &AgentInfo) -> StyledLine {
     let style = match agent.state {
-        AgentState::Ready => Style::Good,
-        AgentState::Starting | AgentState::Busy => Style::Plain,
-        AgentState::Blocked | AgentState::Limited | AgentState::Unknown => Style::Warn,
-        AgentState::Error => Style::Bad,
-        AgentState::Exited => Style::Faint,
+        AgentState::Ready => TextStyle::Good,
+        AgentState::Starting | AgentState::Busy => TextStyle::Plain,
+        AgentState::Blocked | AgentState::Limited | AgentState::Unknown => TextStyle::Warn,
+        AgentState::Error => TextStyle::Bad,
+        AgentState::Exited => TextStyle::Faint,
     };
     let kind = agent.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
-    Text::new(style, &format!("{}{kind}", agent.state))
+    StyledLine::new(style, &format!("{}{kind}", agent.state))
 }
 
 /// The question that an agent asks and what can be answered, as lines.

@@ -7,13 +7,13 @@ use anyhow::Result;
 use paned_model::{PaneId, PaneInfo, Size};
 use serde_json::{Map, Value, json};
 
-use super::{doing, question};
-use crate::commands::layout::here;
+use super::{question, state_text};
+use crate::commands::duration::millis;
+use crate::commands::layout::current_tmux_pane;
 use crate::commands::new::{from_here, json_or_text, pair};
-use crate::commands::span::millis;
 use crate::commands::{params, read};
-use crate::context::Context;
-use crate::out::{Style, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,25 +97,25 @@ pub(crate) struct Args {
     argv: Vec<String>,
 }
 
-pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let answer = context.action("agent:create", &request(args)?)?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let pane: PaneInfo = read(answer)?;
-    context.out.say(pane.id.as_str())?;
+    context.out.line(pane.id.as_str())?;
     if let Some(agent) = pane.agent.filter(|agent| !agent.state.takes_prompts()) {
-        let told = doing(&agent);
-        context.out.aside(Text::new(Style::Plain, "paned: it is ").with(told))?;
-        question(&agent).iter().try_for_each(|line| context.out.aside(line.as_str()))?;
+        let told = state_text(&agent);
+        context.out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(told))?;
+        question(&agent).iter().try_for_each(|line| context.out.note(line.as_str()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn request(args: Args) -> Result<Value> {
     let text = |(name, value): (String, String)| (name, Value::String(value));
-    let here = if args.here { here()? } else { Map::new() };
+    let here = if args.here { current_tmux_pane()? } else { Map::new() };
     let worktree = args.worktree.map(|branch| match branch.is_empty() {
         true => json!(true),
         false => json!({ "branch": branch }),

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::commands::read;
-use crate::context::Context;
-use crate::out::{Style, Table, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, TextTable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,28 +25,28 @@ keeps the rest. They are read again when they change. Exit code 2 (invalid) when
 pub(crate) struct Args {}
 
 #[derive(Deserialize)]
-struct Profiles {
-    profiles: Vec<Named>,
+struct AgentProfilesReply {
+    profiles: Vec<ProfileReply>,
     folder: Option<String>,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ProfileErrorReply>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct ProfileReply {
     name: String,
     command: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Mistake {
+struct ProfileErrorReply {
     file: String,
     line: usize,
     sentence: String,
 }
 
-pub(super) fn run(context: &Context) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext) -> Result<ExitCode> {
     let answer = context.action("agent:profiles", &json!({}))?;
-    let found: Profiles = read(answer.clone())?;
+    let found: AgentProfilesReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
@@ -58,19 +58,19 @@ pub(super) fn run(context: &Context) -> Result<ExitCode> {
     })
 }
 
-fn show(context: &Context, found: &Profiles) -> Result<()> {
-    let mut table = Table::new(&["NAME", "COMMAND"]);
+fn show(context: &CliContext, found: &AgentProfilesReply) -> Result<()> {
+    let mut table = TextTable::new(&["NAME", "COMMAND"]);
     for profile in &found.profiles {
         let command = profile.command.join(" ");
-        table.row(vec![Text::new(Style::Strong, &profile.name), command.as_str().into()]);
+        table.row(vec![StyledLine::new(TextStyle::Strong, &profile.name), command.as_str().into()]);
     }
     context.out.table(&table)?;
     if let Some(folder) = &found.folder {
-        context.out.aside(format!("yours are in {folder}"))?;
+        context.out.note(format!("yours are in {folder}"))?;
     }
-    for Mistake { file, line, sentence } in &found.mistakes {
-        let place = Text::new(Style::Bad, &format!("{file} line {line}: "));
-        context.out.aside(place.then(Style::Plain, sentence))?;
+    for ProfileErrorReply { file, line, sentence } in &found.mistakes {
+        let place = StyledLine::new(TextStyle::Bad, &format!("{file} line {line}: "));
+        context.out.note(place.then(TextStyle::Plain, sentence))?;
     }
     Ok(())
 }

@@ -9,9 +9,9 @@ use paned_model::Refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::commands::span::millis;
+use crate::commands::duration::millis;
 use crate::commands::{params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,16 +38,16 @@ pub(crate) struct Args {
 }
 
 #[derive(Deserialize)]
-struct Recorded {
+struct AgentRecordReply {
     cast: String,
     states: Value,
     truncated: bool,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let request = params([("paneId", json!(args.pane)), ("lastMs", json!(args.last))]);
     let answer = context.action("agent:record", &request)?;
-    let recorded: Recorded = read(answer)?;
+    let recorded: AgentRecordReply = read(answer)?;
     if args.file.as_os_str() == "-" {
         context.out.bytes(recorded.cast.as_bytes())?;
     } else {
@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         }
     }
     if recorded.truncated {
-        context.out.aside("paned: what came before is no longer kept, or too much for one file")?;
+        context.out.note("paned: what came before is no longer kept, or too much for one file")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::{Code, Refusal};
-use paned_policy::agent::{Library, Sample, replay};
+use paned_policy::agent::{ProfileLibrary, Sample, replay};
 
-use crate::context::Context;
-use crate::out::{Style, Table, Text};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, TextTable};
 use crate::settings::{config_path, process_env};
 
 const EXAMPLES: &str = "\
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     reports: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let library = library(context)?;
     let Some(profile) = library.get(&args.profile) else {
         let names = library.names().collect::<Vec<_>>().join(", ");
@@ -58,7 +58,7 @@ fn text(path: &Path) -> Result<String, Refusal> {
 }
 
 /// Our profiles with the user's over them, which lie beside the configuration.
-fn library(context: &Context) -> Result<Library> {
+fn library(context: &CliContext) -> Result<ProfileLibrary> {
     let (config, _) = config_path(context.global.config.as_deref(), &process_env)?;
     let folder = config.with_file_name("profiles");
     let mut files = Vec::new();
@@ -68,24 +68,24 @@ fn library(context: &Context) -> Result<Library> {
             files.push((path.display().to_string(), text(&path)?));
         }
     }
-    let (library, mistakes) = Library::with(&files);
+    let (library, mistakes) = ProfileLibrary::with(&files);
     for mistake in mistakes {
         let (file, line, sentence) = (mistake.file, mistake.line, mistake.sentence);
-        context.out.aside(format!("paned: {file}:{line}: {sentence}"))?;
+        context.out.note(format!("paned: {file}:{line}: {sentence}"))?;
     }
     Ok(library)
 }
 
-fn table(samples: &[Sample]) -> Table {
-    let mut table = Table::new(&["SECONDS", "STATE", "KIND", "SURE", "SOURCE"]);
+fn table(samples: &[Sample]) -> TextTable {
+    let mut table = TextTable::new(&["SECONDS", "STATE", "KIND", "SURE", "SOURCE"]);
     for sample in samples {
-        let plain = |text: &str| Text::new(Style::Plain, text);
+        let plain = |text: &str| StyledLine::new(TextStyle::Plain, text);
         table.row(vec![
             plain(&format!("{:.3}", sample.t)),
-            Text::new(Style::Strong, sample.state.word()),
-            plain(sample.kind.map_or("", paned_model::BlockKind::word)),
+            StyledLine::new(TextStyle::Strong, sample.state.as_str()),
+            plain(sample.kind.map_or("", paned_model::BlockKind::as_str)),
             plain(&format!("{:.2}", sample.confidence)),
-            Text::new(Style::Faint, sample.source.word()),
+            StyledLine::new(TextStyle::Faint, sample.source.as_str()),
         ]);
     }
     table

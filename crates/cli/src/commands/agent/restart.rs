@@ -7,9 +7,9 @@ use paned_model::PaneInfo;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::commands::span::millis;
+use crate::commands::duration::millis;
 use crate::commands::{params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,11 +42,11 @@ pub(crate) struct Args {
 }
 
 #[derive(Deserialize)]
-struct Restarted {
+struct AgentRestartReply {
     new: PaneInfo,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let request = params([
         ("paneId", json!(args.pane)),
         ("model", json!(args.model)),
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let restarted: Restarted = read(answer)?;
-    context.out.say(restarted.new.id.as_str())?;
+    let restarted: AgentRestartReply = read(answer)?;
+    context.out.line(restarted.new.id.as_str())?;
     Ok(ExitCode::SUCCESS)
 }

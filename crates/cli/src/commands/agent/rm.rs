@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::commands::{for_each, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,18 +30,18 @@ pub(crate) struct Args {
 }
 
 #[derive(Deserialize)]
-struct Cleaned {
+struct AgentCleanupReply {
     closed: Vec<String>,
-    kept: Vec<Kept>,
+    kept: Vec<SkippedAgentReply>,
 }
 
 #[derive(Deserialize)]
-struct Kept {
+struct SkippedAgentReply {
     id: String,
     why: String,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     if args.idle {
         return clean_up(context);
     }
@@ -57,15 +57,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     })
 }
 
-fn clean_up(context: &Context) -> Result<ExitCode> {
+fn clean_up(context: &CliContext) -> Result<ExitCode> {
     let answer = context.action("agent:cleanup", &json!({}))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let cleaned: Cleaned = read(answer)?;
-    cleaned.closed.iter().try_for_each(|id| context.out.say(id.as_str()))?;
+    let cleaned: AgentCleanupReply = read(answer)?;
+    cleaned.closed.iter().try_for_each(|id| context.out.line(id.as_str()))?;
     let mut kept = cleaned.kept.iter();
-    kept.try_for_each(|kept| context.out.aside(format!("{} stays: {}", kept.id, kept.why)))?;
+    kept.try_for_each(|kept| context.out.note(format!("{} stays: {}", kept.id, kept.why)))?;
     Ok(ExitCode::SUCCESS)
 }

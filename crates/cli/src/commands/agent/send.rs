@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::question;
+use crate::commands::duration::millis;
 use crate::commands::paste::standard_input;
-use crate::commands::span::millis;
 use crate::commands::{params, read};
-use crate::context::Context;
-use crate::out::{Out, Style, Text};
+use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +58,7 @@ pub(crate) struct Args {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sent {
+struct AgentSendReply {
     outcome: Delivery,
     #[serde(default)]
     evidence: Vec<String>,
@@ -73,15 +73,15 @@ struct Sent {
     timed_out: bool,
 }
 
-impl Sent {
+impl AgentSendReply {
     /// Whether the turn waits for somebody to answer a question.
-    fn asks(&self) -> bool {
+    fn is_blocked(&self) -> bool {
         let is_over = self.answer.is_some() || self.timed_out;
         self.outcome == Delivery::Submitted && !is_over && self.agent.state == AgentState::Blocked
     }
 }
 
-pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let text = match args.text {
         Some(text) if text != "-" => text,
         Some(_) | None => standard_input()?,
@@ -101,7 +101,7 @@ pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
         ("timeoutMs", json!(args.timeout)),
     ]);
     let answer = context.action("agent:message", &request)?;
-    let sent: Sent = read(answer.clone())?;
+    let sent: AgentSendReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
@@ -110,48 +110,48 @@ pub(super) fn run(context: &Context, args: Args) -> Result<ExitCode> {
             show_answer(context.out, &args.pane, &sent)?;
         }
     }
-    if args.wait && sent.asks() {
+    if args.wait && sent.is_blocked() {
         return Ok(ExitCode::from(Code::Busy.exit()));
     }
     Ok(code(sent.outcome))
 }
 
-fn show(out: Out, sent: &Sent) -> Result<()> {
+fn show(out: Out, sent: &AgentSendReply) -> Result<()> {
     let place = sent.position.map_or_else(String::new, |place| format!(" at place {place}"));
     let style = match sent.outcome {
-        Delivery::Submitted => Style::Good,
-        Delivery::Queued | Delivery::Held => Style::Plain,
-        Delivery::Drafted | Delivery::Unknown => Style::Warn,
-        Delivery::Refused => Style::Bad,
+        Delivery::Submitted => TextStyle::Good,
+        Delivery::Queued | Delivery::Held => TextStyle::Plain,
+        Delivery::Drafted | Delivery::Unknown => TextStyle::Warn,
+        Delivery::Refused => TextStyle::Bad,
     };
-    out.aside(Text::new(style, sent.outcome.word()).then(Style::Plain, &place))?;
+    out.note(StyledLine::new(style, sent.outcome.as_str()).then(TextStyle::Plain, &place))?;
     if sent.outcome != Delivery::Submitted {
-        sent.evidence.iter().try_for_each(|line| out.aside(format!("  {line}")))?;
-        question(&sent.agent).iter().try_for_each(|line| out.aside(line.as_str()))?;
+        sent.evidence.iter().try_for_each(|line| out.note(format!("  {line}")))?;
+        question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
     }
     Ok(())
 }
 
 /// Prints the answer, or says that there is none: the answer before it is never shown in its place.
-fn show_answer(out: Out, pane: &str, sent: &Sent) -> Result<()> {
-    if sent.asks() {
-        out.aside("it asks, and nobody answers:")?;
-        question(&sent.agent).iter().try_for_each(|line| out.aside(line.as_str()))?;
+fn show_answer(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
+    if sent.is_blocked() {
+        out.note("it asks, and nobody answers:")?;
+        question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
         let next = format!(
             "paned: answer with `paned agent answer {pane} OPTION`, then `paned agent wait {pane}`"
         );
-        return Ok(out.aside(next)?);
+        return Ok(out.note(next)?);
     }
     let Some(answer) = &sent.answer else {
         let why = match sent.timed_out {
             true => "its turn was not over in time",
             false => "no answer of this turn was found",
         };
-        return Ok(out.aside(format!("paned: {why}"))?);
+        return Ok(out.note(format!("paned: {why}"))?);
     };
-    answer.lines().try_for_each(|line| out.program(line))?;
+    answer.lines().try_for_each(|line| out.program_line(line))?;
     if sent.answer_source.as_deref() == Some("screen") {
-        out.aside("paned: cut from the screen")?;
+        out.note("paned: cut from the screen")?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use anyhow::Result;
 use paned_model::AgentInfo;
 use serde_json::json;
 
-use super::{doing, question};
+use super::{question, state_text};
 use crate::commands::read;
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,14 +24,14 @@ pub(crate) struct Args {
     pane: String,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let answer = context.action("agent:state", &json!({ "paneId": args.pane }))?;
     if context.out.is_json() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let agent: AgentInfo = read(answer)?;
-    context.out.say(doing(&agent))?;
-    question(&agent).iter().try_for_each(|line| context.out.program(line))?;
+    context.out.line(state_text(&agent))?;
+    question(&agent).iter().try_for_each(|line| context.out.program_line(line))?;
     Ok(ExitCode::SUCCESS)
 }

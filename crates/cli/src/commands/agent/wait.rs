@@ -7,10 +7,10 @@ use paned_model::{AgentInfo, Code};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{doing, question};
-use crate::commands::span::millis;
+use super::{question, state_text};
+use crate::commands::duration::millis;
 use crate::commands::{params, read};
-use crate::context::Context;
+use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Waited {
+struct AgentWaitReply {
     met: Option<String>,
     timed_out: bool,
     agent: AgentInfo,
@@ -50,7 +50,7 @@ struct Waited {
     why: Vec<String>,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let nothing_else = args.state.is_empty() && !args.blocked;
     let state = if args.state.is_empty() { json!(null) } else { json!(args.state) };
     let request = params([
@@ -61,17 +61,17 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         ("timeoutMs", json!(args.timeout)),
     ]);
     let answer = context.action("agent:wait", &request)?;
-    let waited: Waited = read(answer.clone())?;
+    let waited: AgentWaitReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.say(doing(&waited.agent))?;
-        question(&waited.agent).iter().try_for_each(|line| context.out.program(line))?;
+        context.out.line(state_text(&waited.agent))?;
+        question(&waited.agent).iter().try_for_each(|line| context.out.program_line(line))?;
     }
     if waited.met.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    waited.why.iter().try_for_each(|why| context.out.aside(format!("paned: {why}")))?;
+    waited.why.iter().try_for_each(|why| context.out.note(format!("paned: {why}")))?;
     let code = if waited.timed_out { Code::Timeout } else { Code::Gone };
     Ok(ExitCode::from(code.exit()))
 }

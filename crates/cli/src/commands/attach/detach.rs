@@ -5,7 +5,7 @@ use std::str::FromStr;
 use paned_model::Size;
 use paned_term::Screen;
 use paned_term::keys::Key;
-use paned_term::screen::view::Modes;
+use paned_term::screen::view::ScreenModes;
 
 const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
@@ -28,70 +28,71 @@ pub(crate) struct DetachKey {
 
 /// Looks for the key in what is typed, however that is cut; not in what is pasted.
 #[derive(Debug)]
-pub(super) struct Lookout {
+pub(super) struct DetachKeyScanner {
     key: DetachKey,
     is_pasting: bool,
     /// The beginning of a sequence whose rest has not come.
-    open: Vec<u8>,
+    incomplete: Vec<u8>,
     /// How much of that was passed on already: whoever pressed Esc is not kept waiting.
     passed: usize,
 }
 
 /// What a stretch of typing begins with.
-enum Next {
+enum DetachScanStep {
     /// The key.
-    Leave,
+    Detach,
     /// So many bytes of anything else.
     Other(usize),
     /// A sequence whose rest has not come.
-    Open,
+    Incomplete,
 }
 
-impl Lookout {
+impl DetachKeyScanner {
     pub(super) fn new(key: DetachKey) -> Self {
-        Self { key, is_pasting: false, open: Vec::new(), passed: 0 }
+        Self { key, is_pasting: false, incomplete: Vec::new(), passed: 0 }
     }
 
     /// What of this is for the program, and whether the key was pressed after that.
-    pub(super) fn pass(&mut self, typed: &[u8]) -> (Vec<u8>, bool) {
-        let (bytes, passed) = ([&self.open, typed].concat(), std::mem::take(&mut self.passed));
-        self.open.clear();
+    pub(super) fn scan(&mut self, typed: &[u8]) -> (Vec<u8>, bool) {
+        let (bytes, passed) =
+            ([&self.incomplete, typed].concat(), std::mem::take(&mut self.passed));
+        self.incomplete.clear();
         let (mut at, mut leaves) = (0, false);
         while at < bytes.len() && !leaves {
             match self.next(&bytes[at..]) {
-                Next::Leave => leaves = true,
-                Next::Other(length) => at += length,
-                Next::Open => {
-                    self.open = bytes[at..].to_vec();
+                DetachScanStep::Detach => leaves = true,
+                DetachScanStep::Other(length) => at += length,
+                DetachScanStep::Incomplete => {
+                    self.incomplete = bytes[at..].to_vec();
                     break;
                 }
             }
         }
         // What a terminal sends in one go is a key; what begins like one and stops was typed by a person.
-        let is_held = 2 < self.open.len() && (passed == 0 || 0 < at);
+        let is_held = 2 < self.incomplete.len() && (passed == 0 || 0 < at);
         let end = if is_held || leaves { at } else { bytes.len() };
-        self.passed = if is_held { 0 } else { self.open.len() };
+        self.passed = if is_held { 0 } else { self.incomplete.len() };
         (bytes[passed.min(end)..end].to_vec(), leaves)
     }
 
-    fn next(&mut self, bytes: &[u8]) -> Next {
+    fn next(&mut self, bytes: &[u8]) -> DetachScanStep {
         let is_cut = |mark: &[u8]| bytes.len() < mark.len() && mark.starts_with(bytes);
         if self.is_pasting {
             self.is_pasting = !bytes.starts_with(PASTED);
             return match self.is_pasting && is_cut(PASTED) {
-                true => Next::Open,
-                false => Next::Other(if self.is_pasting { 1 } else { PASTED.len() }),
+                true => DetachScanStep::Incomplete,
+                false => DetachScanStep::Other(if self.is_pasting { 1 } else { PASTED.len() }),
             };
         }
         if bytes.starts_with(PASTE) {
             self.is_pasting = true;
-            return Next::Other(PASTE.len());
+            return DetachScanStep::Other(PASTE.len());
         }
         match sequence(bytes) {
-            Some(length) if self.key.is_it(&bytes[..length]) => Next::Leave,
-            Some(length) => Next::Other(length),
-            None if bytes.len() < LONGEST => Next::Open,
-            None => Next::Other(1),
+            Some(length) if self.key.matches(&bytes[..length]) => DetachScanStep::Detach,
+            Some(length) => DetachScanStep::Other(length),
+            None if bytes.len() < LONGEST => DetachScanStep::Incomplete,
+            None => DetachScanStep::Other(1),
         }
     }
 }
@@ -110,7 +111,7 @@ fn sequence(bytes: &[u8]) -> Option<usize> {
 }
 
 impl DetachKey {
-    fn is_it(&self, typed: &[u8]) -> bool {
+    fn matches(&self, typed: &[u8]) -> bool {
         let other = other_key(typed);
         let typed = other.as_deref().unwrap_or(typed);
         let plain = without_locks(typed);
@@ -158,21 +159,21 @@ impl FromStr for DetachKey {
         }
         let key = name.parse::<Key>().map_err(|error| error.to_string())?;
         let modes = Screen::new(Size::default()).view().modes;
-        let encode = |modes: Modes| key.encode(&modes).map_err(|refused| refused.to_string());
+        let encode = |modes: ScreenModes| key.encode(&modes).map_err(|refused| refused.to_string());
         let plain = encode(modes)?;
-        if !is_apart(&plain) {
+        if !is_usable(&plain) {
             let name = name.escape_debug();
             return Err(format!("`{name}` is needed for typing; take one like ctrl+] or f12"));
         }
-        let mut forms = vec![plain, encode(Modes { application_cursor: true, ..modes })?];
-        forms.push(encode(Modes { kitty_keyboard: 1, ..modes })?);
+        let mut forms = vec![plain, encode(ScreenModes { application_cursor: true, ..modes })?];
+        forms.push(encode(ScreenModes { kitty_keyboard: 1, ..modes })?);
         forms.dedup();
         Ok(Self { forms })
     }
 }
 
 /// Whether a key is not among those that every program needs, and begins none that is.
-fn is_apart(form: &[u8]) -> bool {
+fn is_usable(form: &[u8]) -> bool {
     match form {
         [b'\r' | b'\n' | b'\t' | 0x08 | 0x1b] => false,
         [byte] => byte.is_ascii_control() && *byte != 0x7f,
@@ -188,10 +189,10 @@ mod tests {
     /// What the program gets of what is typed, read in these pieces, and whether one leaves after that.
     #[track_caller]
     fn check(key: &str, typed: &[&str], passed: &str, leaves: bool) {
-        let mut lookout = Lookout::new(key.parse().unwrap());
+        let mut lookout = DetachKeyScanner::new(key.parse().unwrap());
         let mut got = Vec::new();
         for (at, piece) in typed.iter().enumerate() {
-            let (bytes, left) = lookout.pass(piece.as_bytes());
+            let (bytes, left) = lookout.scan(piece.as_bytes());
             got.extend(bytes);
             assert_eq!(left, leaves && at + 1 == typed.len(), "{key} in {typed:?}");
         }

@@ -3,93 +3,100 @@
 use std::io;
 
 use anyhow::Result;
-use paned_keeper::stop;
+use paned_keeper::suspend;
 use paned_model::Size;
-use paned_model::frame::{Done, FromKeeper, Held, Refused, RequestId, Resize, ToKeeper};
+use paned_model::frame::{
+    FromKeeper, KeeperResponse, RefusalReason, RequestId, Resize, SizeHolder, ToKeeper,
+};
 
-use super::super::ending::Ended;
-use super::super::window::{Asked, Caught, Signals};
-use super::detach::Lookout;
-use super::show::Show;
-use super::terminal::Terminal;
+use super::super::exit_status::ProgramExit;
+use super::super::tty::{CaughtSignal, EndSignal, SignalListener};
+use super::detach::DetachKeyScanner;
+use super::terminal::UserTerminal;
+use super::terminal_output::TerminalOutput;
 use paned_substrate::native::Wire;
-use paned_term::questions::Answers;
+use paned_term::queries::QueryResponder;
 use tokio::time::Instant;
 
 /// How much is typed in one go.
-const TYPED: usize = 64 << 10;
+const INPUT_CHUNK: usize = 64 << 10;
 
 /// What a visitor wants.
-pub(super) struct Wishes {
+pub(super) struct AttachOptions {
     /// Whether what is typed goes to the program.
     pub(super) types: bool,
     /// Whether the pane takes the terminal's size.
     pub(super) resizes: bool,
     /// Whether it does even if somebody else holds its size when the visit begins.
-    pub(super) takes: bool,
-    pub(super) detach: Lookout,
+    pub(super) takes_size: bool,
+    pub(super) detach: DetachKeyScanner,
 }
 
 /// How a visit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum AttachOutcome {
     /// By the detach key.
     Detached,
     /// With the program.
-    Ended(Ended),
+    Ended(ProgramExit),
     /// With the keeper, which did not say how the program ended.
     Lost,
     /// By a signal, or because the terminal is gone.
-    Asked(Asked),
+    Signalled(EndSignal),
 }
 
-pub(super) struct Session {
+pub(super) struct AttachSession {
     wire: Wire,
-    show: Show,
-    terminal: Terminal,
-    wishes: Wishes,
+    output: TerminalOutput,
+    terminal: UserTerminal,
+    options: AttachOptions,
     /// Whether the keeper waits to hear how far we are.
-    is_awaited: bool,
+    is_ack_wanted: bool,
     /// Whether the keeper has gone.
-    is_alone: bool,
+    is_keeper_gone: bool,
     requests: RequestId,
     /// The size that we gave the pane last.
-    given: Option<Size>,
+    sent_size: Option<Size>,
     /// The request for it, while it is not answered.
     resizing: Option<RequestId>,
     /// Whether somebody else holds the size.
-    is_held: bool,
+    is_size_held: bool,
     /// Whether we do.
-    holds: bool,
+    holds_size: bool,
     /// Whether a server is there, which answers what the program asks.
     is_served: bool,
 }
 
-enum Event {
+enum AttachEvent {
     Typed(io::Result<usize>),
-    Showed(io::Result<usize>),
-    Said(io::Result<FromKeeper>),
-    Caught(Caught),
+    Written(io::Result<usize>),
+    KeeperMessage(io::Result<FromKeeper>),
+    Signal(CaughtSignal),
     Deadline,
 }
 
-impl Session {
-    pub(super) fn new(wire: Wire, show: Show, terminal: Terminal, wishes: Wishes) -> Self {
-        let (is_awaited, is_alone, requests) = (true, false, 0);
-        let (given, resizing, is_held) = (None, None, false);
-        let (holds, is_served) = (false, true);
+impl AttachSession {
+    pub(super) fn new(
+        wire: Wire,
+        output: TerminalOutput,
+        terminal: UserTerminal,
+        options: AttachOptions,
+    ) -> Self {
+        let (is_ack_wanted, is_keeper_gone, requests) = (true, false, 0);
+        let (sent_size, resizing, is_size_held) = (None, None, false);
+        let (holds_size, is_served) = (false, true);
         Self {
             wire,
-            show,
+            output,
             terminal,
-            wishes,
-            is_awaited,
-            is_alone,
+            options,
+            is_ack_wanted,
+            is_keeper_gone,
             requests,
-            given,
+            sent_size,
             resizing,
-            is_held,
-            holds,
+            is_size_held,
+            holds_size,
             is_served,
         }
     }
@@ -98,38 +105,42 @@ impl Session {
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) async fn run(mut self, mut signals: Signals, is_served: bool) -> Result<Outcome> {
+    pub(super) async fn run(
+        mut self,
+        mut signals: SignalListener,
+        is_served: bool,
+    ) -> Result<AttachOutcome> {
         self.is_served = is_served;
         self.enter().await?;
-        let mut typed = vec![0; TYPED];
+        let mut typed = vec![0; INPUT_CHUNK];
         loop {
             if let Some(outcome) = self.catch_up()? {
                 return Ok(outcome);
             }
-            if let Some(bytes) = self.show.news() {
-                self.terminal.expect(bytes);
+            if let Some(bytes) = self.output.take_new() {
+                self.terminal.tell_guard(bytes);
             }
-            let is_shown = self.show.unshown().is_empty();
+            let is_shown = self.output.pending().is_empty();
             let event = tokio::select! {
-                read = self.terminal.read(&mut typed) => Event::Typed(read),
+                read = self.terminal.read(&mut typed) => AttachEvent::Typed(read),
                 // An arm, not a step: a terminal that takes nothing must not keep us from leaving.
-                wrote = self.terminal.write(self.show.unshown()), if !is_shown => {
-                    Event::Showed(wrote)
+                wrote = self.terminal.write(self.output.pending()), if !is_shown => {
+                    AttachEvent::Written(wrote)
                 }
-                said = self.wire.hear(), if !self.is_alone => Event::Said(said),
-                caught = signals.next() => Event::Caught(caught),
-                () = sleep_until(self.show.deadline()) => Event::Deadline,
+                said = self.wire.recv(), if !self.is_keeper_gone => AttachEvent::KeeperMessage(said),
+                caught = signals.next() => AttachEvent::Signal(caught),
+                () = sleep_until(self.output.deadline()) => AttachEvent::Deadline,
             };
             let outcome = match event {
-                Event::Typed(Ok(read @ 1..)) => self.type_on(&typed[..read]).await,
-                Event::Showed(Ok(count)) => self.showed(count),
-                Event::Typed(Ok(0) | Err(_)) | Event::Showed(Err(_)) => {
-                    Some(Outcome::Asked(Asked::HangUp))
+                AttachEvent::Typed(Ok(read @ 1..)) => self.forward_input(&typed[..read]).await,
+                AttachEvent::Written(Ok(count)) => self.written(count),
+                AttachEvent::Typed(Ok(0) | Err(_)) | AttachEvent::Written(Err(_)) => {
+                    Some(AttachOutcome::Signalled(EndSignal::HangUp))
                 }
-                Event::Said(said) => self.hear(said),
-                Event::Caught(caught) => self.obey(caught)?,
-                Event::Deadline => {
-                    self.show.settle();
+                AttachEvent::KeeperMessage(said) => self.handle_keeper_message(said),
+                AttachEvent::Signal(caught) => self.handle_signal(caught)?,
+                AttachEvent::Deadline => {
+                    self.output.end_update();
                     None
                 }
             };
@@ -141,150 +152,152 @@ impl Session {
 
     /// Gives the pane our size, and shows what it shows.
     async fn enter(&mut self) -> Result<()> {
-        self.resize(self.wishes.takes);
+        self.resize(self.options.takes_size);
         if let Some(asked) = self.resizing {
-            let is_it = |said: &FromKeeper| matches!(said, FromKeeper::Done(it) if it.id == asked);
+            let is_it =
+                |said: &FromKeeper| matches!(said, FromKeeper::Response(it) if it.id == asked);
             // A keeper that goes away is noticed in a moment.
-            if let Ok(FromKeeper::Done(done)) = self.wire.hear_until(is_it).await {
+            if let Ok(FromKeeper::Response(done)) = self.wire.recv_until(is_it).await {
                 self.resized(&done);
             }
             self.resizing = None;
         }
-        Ok(self.show.begin(&self.terminal)?)
+        Ok(self.output.begin(&self.terminal)?)
     }
 
     /// Puts the next bytes on the way when the last ones were shown; answers how the visit ends when none
     /// are left.
-    fn catch_up(&mut self) -> Result<Option<Outcome>> {
-        if !self.show.unshown().is_empty() {
+    fn catch_up(&mut self) -> Result<Option<AttachOutcome>> {
+        if !self.output.pending().is_empty() {
             return Ok(None);
         }
         // Before the last look at the bytes, which are all there once the ending is.
-        let (ended, is_alone) = (self.show.ended(), self.is_alone);
+        let (ended, is_alone) = (self.output.ended(), self.is_keeper_gone);
         if self.is_settled() {
-            self.show.fit(&self.terminal)?;
+            self.output.fit(&self.terminal)?;
         }
-        if self.show.unshown().is_empty() {
-            let answers = match !self.is_served && self.holds && self.wishes.types {
-                true => Answers::Terminal,
-                false => Answers::Elsewhere,
+        if self.output.pending().is_empty() {
+            let answers = match !self.is_served && self.holds_size && self.options.types {
+                true => QueryResponder::Terminal,
+                false => QueryResponder::Elsewhere,
             };
-            self.show.refill(&self.terminal, answers)?;
+            self.output.refill(&self.terminal, answers)?;
         }
-        if !self.show.unshown().is_empty() {
+        if !self.output.pending().is_empty() {
             return Ok(None);
         }
-        if std::mem::take(&mut self.is_awaited) {
-            self.wire.say(&ToKeeper::Took(self.show.at()));
+        if std::mem::take(&mut self.is_ack_wanted) {
+            self.wire.queue(&ToKeeper::Ack(self.output.at()));
         }
-        Ok(ended.map(Outcome::Ended).or(is_alone.then_some(Outcome::Lost)))
+        Ok(ended.map(AttachOutcome::Ended).or(is_alone.then_some(AttachOutcome::Lost)))
     }
 
-    fn showed(&mut self, count: usize) -> Option<Outcome> {
-        self.terminal.showed(&self.show.unshown()[..count]);
-        self.show.showed(count);
+    fn written(&mut self, count: usize) -> Option<AttachOutcome> {
+        self.terminal.track_modes(&self.output.pending()[..count]);
+        self.output.written(count);
         None
     }
 
-    fn hear(&mut self, said: io::Result<FromKeeper>) -> Option<Outcome> {
+    fn handle_keeper_message(&mut self, said: io::Result<FromKeeper>) -> Option<AttachOutcome> {
         match said {
-            Ok(FromKeeper::Wrote(_) | FromKeeper::Resized(_)) => self.is_awaited = true,
-            Ok(FromKeeper::Held(held)) => self.heard_holder(&held),
-            Ok(FromKeeper::Done(done)) => {
+            Ok(FromKeeper::TapeEnd(_) | FromKeeper::Resized(_)) => self.is_ack_wanted = true,
+            Ok(FromKeeper::SizeHolder(held)) => self.handle_size_holder(&held),
+            Ok(FromKeeper::Response(done)) => {
                 self.resized(&done);
                 // The program does not read, and as much is typed ahead as there is room for.
-                if done.refused == Some(Refused::Full) {
-                    self.show.ring();
+                if done.refused == Some(RefusalReason::Full) {
+                    self.output.bell();
                 }
             }
             // The tape says the same.
-            Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::Stillborn(_)) => {}
+            Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::SpawnFailed(_)) => {}
             // That is for servers.
-            Ok(FromKeeper::Typed(_) | FromKeeper::Pressed(_)) => {}
-            Ok(FromKeeper::Served(served)) => self.is_served = served,
+            Ok(FromKeeper::Typed(_) | FromKeeper::KeysPressed(_)) => {}
+            Ok(FromKeeper::ServerPresent(served)) => self.is_served = served,
             // It is gone: with its work done, or killed. The tape knows which.
-            Err(_) => self.is_alone = true,
+            Err(_) => self.is_keeper_gone = true,
         }
         None
     }
 
-    fn obey(&mut self, caught: Caught) -> Result<Option<Outcome>> {
+    fn handle_signal(&mut self, caught: CaughtSignal) -> Result<Option<AttachOutcome>> {
         match caught {
-            Caught::Asked(asked) => return Ok(Some(Outcome::Asked(asked))),
-            Caught::Resized => self.resize(false),
-            Caught::Stopped => self.stop()?,
-            Caught::Resumed => {
+            CaughtSignal::End(asked) => return Ok(Some(AttachOutcome::Signalled(asked))),
+            CaughtSignal::Resized => self.resize(false),
+            CaughtSignal::Stopped => self.suspend()?,
+            CaughtSignal::Resumed => {
                 self.retake()?;
-                self.show.draw_again(&self.terminal)?;
+                self.output.draw_again(&self.terminal)?;
             }
         }
         Ok(None)
     }
 
     /// Stops, and goes on when somebody has us: meanwhile the terminal is the shell's.
-    fn stop(&mut self) -> Result<()> {
-        self.terminal.lend();
-        stop::stop()?;
+    fn suspend(&mut self) -> Result<()> {
+        self.terminal.release();
+        suspend::suspend_self()?;
         self.retake()?;
-        Ok(self.show.begin(&self.terminal)?)
+        Ok(self.output.begin(&self.terminal)?)
     }
 
     /// Takes the terminal again, which may have another size by now: nobody is told of that while stopped.
     fn retake(&mut self) -> Result<()> {
         self.terminal.retake()?;
-        if self.given != self.terminal.size() {
+        if self.sent_size != self.terminal.size() {
             self.resize(false);
         }
         Ok(())
     }
 
     /// Passes on what was typed, up to the detach key.
-    async fn type_on(&mut self, typed: &[u8]) -> Option<Outcome> {
-        let (typed, leaves) = self.wishes.detach.pass(typed);
-        if self.wishes.types && !typed.is_empty() {
+    async fn forward_input(&mut self, typed: &[u8]) -> Option<AttachOutcome> {
+        let (typed, leaves) = self.options.detach.scan(typed);
+        if self.options.types && !typed.is_empty() {
             let request = self.request();
-            self.wire.say(&ToKeeper::Input(request, typed));
+            self.wire.queue(&ToKeeper::Input(request, typed));
         }
         if !leaves {
             return None;
         }
         let _ = self.wire.flush().await;
-        Some(Outcome::Detached)
+        Some(AttachOutcome::Detached)
     }
 
     /// Asks for the terminal's size.
     fn resize(&mut self, force: bool) {
-        let Some(size) = self.terminal.size().filter(|_| self.wishes.resizes) else { return };
+        let Some(size) = self.terminal.size().filter(|_| self.options.resizes) else { return };
         let id = self.request();
-        (self.given, self.resizing) = (Some(size), Some(id));
-        self.wire.say(&ToKeeper::Resize(Resize { id, size, holder: Some(name()), force }));
+        (self.sent_size, self.resizing) = (Some(size), Some(id));
+        self.wire.queue(&ToKeeper::Resize(Resize { id, size, holder: Some(name()), force }));
     }
 
-    fn resized(&mut self, done: &Done) {
+    fn resized(&mut self, done: &KeeperResponse) {
         if self.resizing == Some(done.id) {
             self.resizing = None;
-            self.is_held = done.refused == Some(Refused::Held);
-            self.holds = done.refused.is_none();
+            self.is_size_held = done.refused == Some(RefusalReason::Held);
+            self.holds_size = done.refused.is_none();
         }
     }
 
     /// The size may be ours now, or no longer.
-    fn heard_holder(&mut self, held: &Held) {
-        self.is_awaited = true;
-        self.holds = held.holder.as_deref() == Some(&name());
+    fn handle_size_holder(&mut self, held: &SizeHolder) {
+        self.is_ack_wanted = true;
+        self.holds_size = held.holder.as_deref() == Some(&name());
         match held.holder {
-            Some(_) => self.is_held = !self.holds,
+            Some(_) => self.is_size_held = !self.holds_size,
             // Whoever set it by force wants it so. It is ours again when our window changes, or we come back.
-            None if held.forced => self.is_held = true,
+            None if held.forced => self.is_size_held = true,
             // We let it go, or never asked; of all who wait the first to ask gets it.
-            None if self.is_held => self.resize(false),
+            None if self.is_size_held => self.resize(false),
             None => {}
         }
     }
 
     /// Whether the sizes of pane and terminal are what they will be: the pane's follows in a moment.
     fn is_settled(&self) -> bool {
-        let follows = self.wishes.resizes && !self.is_held && self.given != self.terminal.size();
+        let follows =
+            self.options.resizes && !self.is_size_held && self.sent_size != self.terminal.size();
         self.resizing.is_none() && !follows
     }
 

@@ -12,56 +12,57 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use paned_keeper::guard::Guard;
+use paned_keeper::tty_guard::TtyGuard;
 use paned_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, ttyname};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::super::window;
-use paned_term::afterwards::Afterwards;
+use super::super::tty;
+use paned_term::reset::TerminalReset;
 
 /// The last row, below all that was drawn; rows are counted from the top again.
-const BELOW: &[u8] = b"\x1b[?6l\x1b[999;1H\r\n";
+const CURSOR_BELOW: &[u8] = b"\x1b[?6l\x1b[999;1H\r\n";
 /// How long a terminal that takes nothing is waited for when it is put back.
-const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const RESTORE_TIMEOUT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// How the terminal was before us, while it is ours.
-static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+static SAVED_TERMIOS: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// The user's terminal. Dropping it puts it back.
-pub(super) struct Terminal {
+pub(super) struct UserTerminal {
     file: File,
     keys: Receiver,
     display: Sender,
-    afterwards: Afterwards,
+    afterwards: TerminalReset,
     /// Puts it back should we not come to it; let go last of all.
-    guard: Option<Guard>,
+    guard: Option<TtyGuard>,
 }
 
-impl Terminal {
+impl UserTerminal {
     /// Takes the terminal that we stand in, and that is guarded already.
     ///
     /// # Errors
     /// When there is none, or it refuses.
-    pub(super) fn open(guard: Option<Guard>) -> Result<Self> {
+    pub(super) fn open(guard: Option<TtyGuard>) -> Result<Self> {
         let file = reopen().context("cannot open the terminal")?;
         // A terminal is no pipe, but is waited for as one.
         let keys = Receiver::from_file_unchecked(file.try_clone()?)?;
         let display = Sender::from_file_unchecked(file.try_clone()?)?;
-        let mut terminal = Self { file, keys, display, afterwards: Afterwards::default(), guard };
-        terminal.expect(&[]);
+        let mut terminal =
+            Self { file, keys, display, afterwards: TerminalReset::default(), guard };
+        terminal.tell_guard(&[]);
         take().context("cannot use the terminal")?;
         Ok(terminal)
     }
 
     /// These bytes are about to be shown: the guard is told before, or there were a moment when it does not know.
-    pub(super) fn expect(&mut self, bytes: &[u8]) {
+    pub(super) fn tell_guard(&mut self, bytes: &[u8]) {
         if let Some(guard) = &mut self.guard {
             let mut afterwards = self.afterwards.clone();
-            afterwards.saw(bytes);
-            guard.tell([&afterwards.bytes(), BELOW].concat());
+            afterwards.observe(bytes);
+            guard.set_undo([&afterwards.bytes(), CURSOR_BELOW].concat());
         }
     }
 
@@ -94,12 +95,12 @@ impl Terminal {
     }
 
     /// Puts it back for a while.
-    pub(super) fn lend(&mut self) {
+    pub(super) fn release(&mut self) {
         self.put_back();
         // That is undone, and must not be once more.
-        self.afterwards = Afterwards::default();
-        self.expect(&[]);
-        let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+        self.afterwards = TerminalReset::default();
+        self.tell_guard(&[]);
+        let before = SAVED_TERMIOS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = &*before {
             // Where it is gone, that is noticed soon.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
@@ -115,24 +116,24 @@ impl Terminal {
     }
 
     /// These bytes were shown.
-    pub(super) fn showed(&mut self, bytes: &[u8]) {
-        self.afterwards.saw(bytes);
+    pub(super) fn track_modes(&mut self, bytes: &[u8]) {
+        self.afterwards.observe(bytes);
     }
 
     /// What makes it as fresh as a new one.
-    pub(super) fn fresh(&self) -> Vec<u8> {
+    pub(super) fn reset_sequence(&self) -> Vec<u8> {
         self.afterwards.bytes()
     }
 
     /// How large it is, where it knows.
     pub(super) fn size(&self) -> Option<Size> {
-        window::size_of(&self.file)
+        tty::size_of(&self.file)
     }
 
     /// Shows what makes it as it was.
     fn put_back(&self) {
         self.show_last(&self.afterwards.bytes());
-        self.show_last(BELOW);
+        self.show_last(CURSOR_BELOW);
     }
 
     /// Shows bytes without a runtime; gives up on a terminal that takes nothing.
@@ -140,7 +141,7 @@ impl Terminal {
         let mut file = &self.file;
         while !bytes.is_empty() {
             let mut fds = [PollFd::new(file, PollFlags::OUT)];
-            let is_ready = matches!(poll(&mut fds, Some(&PATIENCE)), Ok(1..));
+            let is_ready = matches!(poll(&mut fds, Some(&RESTORE_TIMEOUT)), Ok(1..));
             match file.write(bytes) {
                 Ok(wrote) if is_ready => bytes = &bytes[wrote..],
                 Ok(_) | Err(_) => return,
@@ -149,10 +150,10 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for UserTerminal {
     fn drop(&mut self) {
         self.put_back();
-        give_back();
+        restore_termios();
     }
 }
 
@@ -170,10 +171,10 @@ fn reopen() -> io::Result<File> {
 /// Makes the terminal ours, and sees to it that even a panic puts it back.
 fn take() -> io::Result<()> {
     let before = make_raw()?;
-    *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+    *SAVED_TERMIOS.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        give_back();
+        restore_termios();
         usual(info);
     }));
     Ok(())
@@ -189,8 +190,8 @@ fn make_raw() -> io::Result<Termios> {
 }
 
 /// Puts the terminal back, once.
-fn give_back() {
-    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
+fn restore_termios() {
+    let before = SAVED_TERMIOS.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(before) = before {
         // Where it is gone there is nothing to put back.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);

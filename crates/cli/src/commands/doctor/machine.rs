@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::check::Check;
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::machine::headroom::{self, Headroom};
 use crate::out::units;
 
@@ -13,7 +13,7 @@ const PROCESSES: u64 = 1000;
 const FILES: u64 = 4096;
 const DISK: u64 = 1 << 30;
 
-pub(super) fn checks(context: &Context) -> Result<Vec<Check>> {
+pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
     let folder = context.state()?;
     Ok(vec![
         of_machine("ptys", headroom::ptys(), PTYS, "raise it with `sysctl kernel.pty.max=4096`"),
@@ -35,7 +35,7 @@ fn unknown(name: &'static str) -> Check {
 
 fn of_machine(name: &'static str, found: Option<Headroom>, needed: u64, hint: &str) -> Check {
     let Some(found) = found else { return unknown(name) };
-    let detail = format!("{} of {} in use", found.used, found.most);
+    let detail = format!("{} of {} in use", found.used, found.limit);
     if found.left() < needed { Check::bad(name, detail, hint) } else { Check::good(name, detail) }
 }
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn little_room_is_bad_and_comes_with_a_hint() {
-        let check = |used| of_machine("ptys", Some(Headroom { used, most: 4096 }), PTYS, "hint");
+        let check = |used| of_machine("ptys", Some(Headroom { used, limit: 4096 }), PTYS, "hint");
         assert!(check(10).ok);
         assert_eq!(check(4000), Check::bad("ptys", "4000 of 4096 in use", "hint"));
         assert!(of_machine("ptys", None, PTYS, "hint").ok);

@@ -14,37 +14,37 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::client::not_running;
-use crate::context::Context;
+use crate::context::CliContext;
 use crate::serve::lock::Lock;
-use crate::serve::ready::Ready;
-use crate::state::{Served, State};
+use crate::serve::ready_line::ReadyLine;
+use crate::state_folder::{ServerInfo, StateFolder};
 
 /// How long a server may take to start, stop or come back.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait before looking again at what tells nobody when it changes.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Starts a server, unless one runs.
-pub(super) fn start(context: &Context, words: &[String]) -> Result<()> {
+pub(super) fn start(context: &CliContext, words: &[String]) -> Result<()> {
     let state = context.state()?;
     if let Some(served) = running(context, &state)? {
-        return report(context, "running already", &Ready::from(&served));
+        return report(context, "running already", &ReadyLine::from(&served));
     }
     report(context, "started", &launch(context, &state, words)?)
 }
 
 /// Stops the server and waits until it is gone.
-pub(super) fn stop(context: &Context) -> Result<()> {
+pub(super) fn stop(context: &CliContext) -> Result<()> {
     let state = context.state()?;
     halt(context, &state)?;
     if context.out.is_json() {
         return Ok(context.out.json(&json!({}))?);
     }
-    Ok(context.out.say("paned has stopped; panes live on")?)
+    Ok(context.out.line("paned has stopped; panes live on")?)
 }
 
 /// Stops the server if one runs, and starts one with the same words or with these.
-pub(super) fn restart(context: &Context, words: &[String]) -> Result<()> {
+pub(super) fn restart(context: &CliContext, words: &[String]) -> Result<()> {
     let state = context.state()?;
     let before = running(context, &state)?;
     if before.is_some() {
@@ -56,14 +56,14 @@ pub(super) fn restart(context: &Context, words: &[String]) -> Result<()> {
 }
 
 /// Has the server go on as the program in its file, and waits until it serves again.
-pub(super) fn upgrade(context: &Context) -> Result<()> {
+pub(super) fn upgrade(context: &CliContext) -> Result<()> {
     let state = context.state()?;
     // It says where nobody answers.
     context.action("server:status", &json!({}))?;
-    let before = served(&state)?.ok_or_else(not_running)?;
+    let before = server_info(&state)?.ok_or_else(not_running)?;
     context.action("server:upgrade", &json!({}))?;
     let after = wait("the server to come back", || {
-        let served = state.served()?;
+        let served = state.server_info()?;
         (served.started_at != before.started_at).then_some(served)
     })?;
     if let Some(why) = after.upgrade_failed {
@@ -73,18 +73,20 @@ pub(super) fn upgrade(context: &Context) -> Result<()> {
         return Ok(context.out.json(&after)?);
     }
     let (old, new, pid) = (before.version, after.version, after.pid);
-    Ok(context.out.say(format!("paned {old} is now {new}, still with pid {pid}; panes live on"))?)
+    Ok(context
+        .out
+        .line(format!("paned {old} is now {new}, still with pid {pid}; panes live on"))?)
 }
 
 /// The server of this folder, if it answers.
-fn running(context: &Context, state: &State) -> Result<Option<Served>> {
-    let served = served(state)?;
+fn running(context: &CliContext, state: &StateFolder) -> Result<Option<ServerInfo>> {
+    let served = server_info(state)?;
     Ok(served.filter(|_| context.action("server:status", &json!({})).is_ok()))
 }
 
 /// What server.json says. A server that started on a full disk writes it as soon as there is room.
-fn served(state: &State) -> Result<Option<Served>> {
-    let look = || state.served().map(Some).or_else(|| Lock::is_free(state).then_some(None));
+fn server_info(state: &StateFolder) -> Result<Option<ServerInfo>> {
+    let look = || state.server_info().map(Some).or_else(|| Lock::is_free(state).then_some(None));
     match wait("server.json", look) {
         Ok(served) => Ok(served),
         Err(_) => {
@@ -97,29 +99,29 @@ fn served(state: &State) -> Result<Option<Served>> {
     }
 }
 
-fn halt(context: &Context, state: &State) -> Result<()> {
+fn halt(context: &CliContext, state: &StateFolder) -> Result<()> {
     context.action("server:stop", &json!({}))?;
     // The lock is free when the process is gone, and not before.
     wait("the server to stop", || Lock::is_free(state).then_some(()))
 }
 
 fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + SERVER_TIMEOUT;
     loop {
         if let Some(found) = look() {
             return Ok(found);
         }
         if deadline < Instant::now() {
-            let seconds = PATIENCE.as_secs();
+            let seconds = SERVER_TIMEOUT.as_secs();
             let sentence = format!("waited {seconds} s for {what}; `paned doctor` may know more");
             return Err(Refusal::new(Code::Timeout, sentence).into());
         }
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
     }
 }
 
 /// Starts a server away from this terminal and waits for its first word.
-fn launch(context: &Context, state: &State, words: &[String]) -> Result<Ready> {
+fn launch(context: &CliContext, state: &StateFolder, words: &[String]) -> Result<ReadyLine> {
     state.make()?;
     let mut log = OpenOptions::new();
     let log = log.create(true).append(true).mode(0o600).open(state.server_log());
@@ -133,29 +135,29 @@ fn launch(context: &Context, state: &State, words: &[String]) -> Result<Ready> {
     command.args(["serve", "--detached"]).args(words);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().context("cannot start the server")?;
-    first_word(&mut child, state)
+    read_startup_message(&mut child, state)
 }
 
 /// What a server says first: that it is ready, or why it is not.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Word {
-    Ready(Ready),
+enum StartupMessage {
+    Ready(ReadyLine),
     Refusal(Refusal),
 }
 
-fn first_word(child: &mut Child, state: &State) -> Result<Ready> {
+fn read_startup_message(child: &mut Child, state: &StateFolder) -> Result<ReadyLine> {
     let log = state.server_log();
     let stdout = child.stdout.take().context("the server has no standard output")?;
     let mut line = String::new();
-    if !speaks_within(&stdout, PATIENCE)? {
+    if !is_readable_within(&stdout, SERVER_TIMEOUT)? {
         let sentence = format!("the server did not start in time; {} may say why", log.display());
         return Err(Refusal::new(Code::Timeout, sentence).into());
     }
     BufReader::new(stdout.take(1 << 16)).read_line(&mut line)?;
     match serde_json::from_str(&line) {
-        Ok(Word::Ready(ready)) => Ok(ready),
-        Ok(Word::Refusal(refusal)) => Err(refusal.into()),
+        Ok(StartupMessage::Ready(ready)) => Ok(ready),
+        Ok(StartupMessage::Refusal(refusal)) => Err(refusal.into()),
         Err(_) => {
             let status =
                 child.wait().map_or_else(|_| String::new(), |status| format!(" ({status})"));
@@ -164,15 +166,15 @@ fn first_word(child: &mut Child, state: &State) -> Result<Ready> {
     }
 }
 
-fn speaks_within(pipe: &impl std::os::fd::AsFd, patience: Duration) -> io::Result<bool> {
+fn is_readable_within(pipe: &impl std::os::fd::AsFd, patience: Duration) -> io::Result<bool> {
     let mut waiting = [PollFd::new(pipe, PollFlags::IN)];
     let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
     Ok(0 < poll(&mut waiting, Some(&patience))?)
 }
 
-fn report(context: &Context, what: &str, ready: &Ready) -> Result<()> {
+fn report(context: &CliContext, what: &str, ready: &ReadyLine) -> Result<()> {
     if context.out.is_json() {
         return Ok(context.out.json(ready)?);
     }
-    Ok(context.out.say(format!("paned is {what} at {} (pid {})", ready.url, ready.pid))?)
+    Ok(context.out.line(format!("paned is {what} at {} (pid {})", ready.url, ready.pid))?)
 }

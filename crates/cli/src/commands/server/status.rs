@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::commands::read;
-use crate::context::Context;
-use crate::out::{Style, Text, units};
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, units};
 
 /// What `server:status` answers, as far as it is shown.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Status {
+struct ServerStatusReply {
     version: String,
     pid: u32,
     url: Option<String>,
@@ -26,7 +26,7 @@ struct Status {
     trouble: Option<String>,
 }
 
-pub(super) fn show(context: &Context) -> Result<()> {
+pub(super) fn show(context: &CliContext) -> Result<()> {
     let answer = context.action("server:status", &json!({}))?;
     if context.out.is_json() {
         return Ok(context.out.json(&answer)?);
@@ -34,18 +34,22 @@ pub(super) fn show(context: &Context) -> Result<()> {
     Ok(context.out.fields(&fields(&read(answer)?))?)
 }
 
-fn fields(status: &Status) -> Vec<(&'static str, Text)> {
+fn fields(status: &ServerStatusReply) -> Vec<(&'static str, StyledLine)> {
     let up = units::age(status.uptime_ms);
     let panes: Vec<_> =
         status.panes.iter().map(|(word, count)| format!("{count} {word}")).collect();
     let panes = if panes.is_empty() { "none".to_owned() } else { panes.join(", ") };
     let journal = match &status.trouble {
-        Some(trouble) => Text::new(Style::Bad, trouble),
+        Some(trouble) => StyledLine::new(TextStyle::Bad, trouble),
         None => format!("in order, last event #{}", status.last_event).into(),
     };
-    let text = |text: &Option<String>| Text::from(text.as_deref().unwrap_or("-"));
+    let text = |text: &Option<String>| StyledLine::from(text.as_deref().unwrap_or("-"));
     vec![
-        ("server", Text::new(Style::Good, "running").then(Style::Plain, &format!(" for {up}"))),
+        (
+            "server",
+            StyledLine::new(TextStyle::Good, "running")
+                .then(TextStyle::Plain, &format!(" for {up}")),
+        ),
         ("version", status.version.as_str().into()),
         ("pid", status.pid.to_string().into()),
         ("address", text(&status.url)),

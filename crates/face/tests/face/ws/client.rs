@@ -16,17 +16,17 @@ use crate::house::House;
 
 /// A frame from the server.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum WsReceived {
     Text(Value),
     /// What a pane printed, or how its screen is drawn.
-    Bytes(Bytes),
+    Bytes(WsBinaryFrame),
     /// The socket is closed, with this code.
     Closed(u16),
 }
 
 /// A binary frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bytes {
+pub(crate) struct WsBinaryFrame {
     pub(crate) kind: u8,
     pub(crate) channel: u32,
     pub(crate) offset: u64,
@@ -34,19 +34,19 @@ pub(crate) struct Bytes {
 }
 
 /// A socket.
-pub(crate) struct Ws<S> {
+pub(crate) struct WsClient<S> {
     stream: WebSocketStream<S>,
-    pub(crate) answered: HeaderMap,
+    pub(crate) response_headers: HeaderMap,
 }
 
 impl House {
     /// A socket of the owner's over TCP, greeted.
-    pub(crate) async fn ws(&self) -> Ws<TcpStream> {
+    pub(crate) async fn ws(&self) -> WsClient<TcpStream> {
         self.ws_as(&self.token).await
     }
 
     /// A socket of whoever has this token, greeted.
-    pub(crate) async fn ws_as(&self, token: &str) -> Ws<TcpStream> {
+    pub(crate) async fn ws_as(&self, token: &str) -> WsClient<TcpStream> {
         let bearer = format!("Bearer {token}");
         let mut ws = self.open(&[("authorization", &bearer)]).await.unwrap();
         assert_eq!(ws.text().await["type"], "welcome");
@@ -54,12 +54,15 @@ impl House {
     }
 
     /// A socket over TCP, or the status of the refusal.
-    pub(crate) async fn open(&self, headers: &[(&str, &str)]) -> Result<Ws<TcpStream>, StatusCode> {
-        Ws::open(self.tcp().await, &format!("ws://{}/ws", self.address), headers).await
+    pub(crate) async fn open(
+        &self,
+        headers: &[(&str, &str)],
+    ) -> Result<WsClient<TcpStream>, StatusCode> {
+        WsClient::open(self.tcp().await, &format!("ws://{}/ws", self.address), headers).await
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> WsClient<S> {
     pub(crate) async fn open(
         stream: S,
         url: &str,
@@ -72,7 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
         }
         let opened = timeout(DEADLINE, client_async(request, stream)).await.expect("no answer");
         match opened {
-            Ok((stream, answer)) => Ok(Self { stream, answered: answer.headers().clone() }),
+            Ok((stream, answer)) => Ok(Self { stream, response_headers: answer.headers().clone() }),
             Err(Error::Http(answer)) => Err(answer.status()),
             Err(error) => panic!("{error}"),
         }
@@ -98,19 +101,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
     }
 
     /// The next frame.
-    pub(crate) async fn next(&mut self) -> Heard {
+    pub(crate) async fn next(&mut self) -> WsReceived {
         loop {
             let next = timeout(DEADLINE, self.stream.next()).await.expect("nothing came");
             match next {
                 Some(Ok(Message::Text(text))) => {
-                    return Heard::Text(serde_json::from_str(&text).unwrap());
+                    return WsReceived::Text(serde_json::from_str(&text).unwrap());
                 }
-                Some(Ok(Message::Binary(frame))) => return Heard::Bytes(split(&frame)),
+                Some(Ok(Message::Binary(frame))) => return WsReceived::Bytes(split(&frame)),
                 Some(Ok(Message::Close(frame))) => {
-                    return Heard::Closed(frame.map_or(1005, |frame| frame.code.into()));
+                    return WsReceived::Closed(frame.map_or(1005, |frame| frame.code.into()));
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
-                Some(Err(_)) | None => return Heard::Closed(1006),
+                Some(Err(_)) | None => return WsReceived::Closed(1006),
             }
         }
     }
@@ -118,15 +121,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
     /// The next frame, which is text.
     pub(crate) async fn text(&mut self) -> Value {
         match self.next().await {
-            Heard::Text(value) => value,
+            WsReceived::Text(value) => value,
             other => panic!("this is no text: {other:?}"),
         }
     }
 
     /// The next frame, which is binary.
-    pub(crate) async fn bytes(&mut self) -> Bytes {
+    pub(crate) async fn bytes(&mut self) -> WsBinaryFrame {
         match self.next().await {
-            Heard::Bytes(bytes) => bytes,
+            WsReceived::Bytes(bytes) => bytes,
             other => panic!("these are no bytes: {other:?}"),
         }
     }
@@ -166,15 +169,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Ws<S> {
     }
 
     /// Nothing has come but what is read already: the answer to a ping is next.
-    pub(crate) async fn quiet(&mut self) {
+    pub(crate) async fn expect_quiet(&mut self) {
         self.send(json!({ "type": "ping", "id": "quiet?" })).await;
-        assert_eq!(self.next().await, Heard::Text(json!({ "type": "pong", "id": "quiet?" })));
+        assert_eq!(self.next().await, WsReceived::Text(json!({ "type": "pong", "id": "quiet?" })));
     }
 }
 
-fn split(frame: &[u8]) -> Bytes {
+fn split(frame: &[u8]) -> WsBinaryFrame {
     let (head, bytes) = frame.split_at(13);
-    Bytes {
+    WsBinaryFrame {
         kind: head[0],
         channel: u32::from_le_bytes(head[1..5].try_into().unwrap()),
         offset: u64::from_le_bytes(head[5..].try_into().unwrap()),

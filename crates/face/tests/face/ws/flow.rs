@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use paned_face::Limits;
+use paned_face::ServerLimits;
 use serde_json::json;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::client::{Bytes, Heard, Ws};
-use super::ring::Ring;
+use super::client::{WsBinaryFrame, WsClient, WsReceived};
+use super::trimmed_backend::TrimmedBackend;
 use crate::client::DEADLINE;
 use crate::house::House;
 
@@ -21,13 +21,13 @@ async fn a_channel_stops_at_its_window_until_it_is_acknowledged() {
     let subscribe = json!({ "type": "subscribe", "pane": "a", "from": "start", "window": 10 });
     assert_eq!(ws.ask(subscribe).await["type"], "subscribed");
     assert_eq!(ws.bytes().await.bytes, b"0123456789");
-    ws.quiet().await;
+    ws.expect_quiet().await;
     ws.send(json!({ "type": "ack", "channel": 1, "offset": 4 })).await;
     let more = ws.bytes().await;
     assert_eq!((more.offset, more.bytes.as_slice()), (10, &b"abcd"[..]));
-    ws.quiet().await;
+    ws.expect_quiet().await;
     ws.send(json!({ "type": "ack", "channel": 1, "offset": 3 })).await;
-    ws.quiet().await;
+    ws.expect_quiet().await;
     let beyond = ws.ask(json!({ "type": "ack", "channel": 1, "offset": 15, "id": 1 })).await;
     assert_eq!((&beyond["code"], &beyond["id"]), (&json!("invalid"), &json!(1)));
     ws.send(json!({ "type": "ack", "channel": 1, "offset": 14 })).await;
@@ -74,7 +74,7 @@ async fn panes_that_flood_take_turns() {
 
 #[tokio::test]
 async fn whoever_falls_behind_the_ring_is_told_and_goes_on() {
-    let ring = Ring::default();
+    let ring = TrimmedBackend::default();
     let house = ring.house().await;
     house.pane("a").await;
     let pane = house.fake.pane("a").unwrap();
@@ -100,8 +100,8 @@ async fn whoever_falls_behind_the_ring_is_told_and_goes_on() {
 #[tokio::test]
 async fn a_reader_who_stops_changes_nothing_for_another_and_is_given_up() {
     const TOTAL: usize = 48 << 20;
-    let stall = Duration::from_millis(500);
-    let house = House::with(Limits { stall, ..Limits::default() }).await;
+    let write_timeout = Duration::from_millis(500);
+    let house = House::with(ServerLimits { write_timeout, ..ServerLimits::default() }).await;
     house.pane("a").await;
     let pane = house.fake.pane("a").unwrap();
     let mut stopped = house.ws().await;
@@ -120,13 +120,13 @@ async fn a_reader_who_stops_changes_nothing_for_another_and_is_given_up() {
     while house.metric("paned_ws_sockets").await != 1 {
         assert!(began.elapsed() < DEADLINE, "whoever reads nothing is still there");
     }
-    reader.quiet().await;
+    reader.expect_quiet().await;
 }
 
 #[tokio::test]
 async fn whoever_asks_and_reads_no_answers_is_not_read_for_ever() {
-    let stall = Duration::from_millis(200);
-    let house = House::with(Limits { stall, ..Limits::default() }).await;
+    let write_timeout = Duration::from_millis(200);
+    let house = House::with(ServerLimits { write_timeout, ..ServerLimits::default() }).await;
     let mut ws = house.ws().await;
     let question = json!({ "type": "action", "name": "server:status", "id": "x".repeat(100) });
     let question = Message::text(question.to_string());
@@ -137,12 +137,12 @@ async fn whoever_asks_and_reads_no_answers_is_not_read_for_ever() {
 }
 
 /// A socket of the owner's whose client takes little at once.
-async fn narrow(house: &House) -> Ws<TcpStream> {
+async fn narrow(house: &House) -> WsClient<TcpStream> {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let stream = socket.connect(house.address).await.unwrap();
     let (url, bearer) = (format!("ws://{}/ws", house.address), format!("Bearer {}", house.token));
-    let mut ws = Ws::open(stream, &url, &[("authorization", &bearer)]).await.unwrap();
+    let mut ws = WsClient::open(stream, &url, &[("authorization", &bearer)]).await.unwrap();
     assert_eq!(ws.text().await["type"], "welcome");
     ws
 }
@@ -169,18 +169,18 @@ async fn events_and_the_rest_come_whole_and_in_order_to_whoever_reads_late() {
     let (mut emitted, mut answers, mut printed) = (emitted.into_iter(), 0..COUNT, 0);
     while emitted.len() != 0 || !answers.is_empty() || printed < COUNT * PRINTED {
         match ws.next().await {
-            Heard::Text(event) if event["type"] == "event" => {
+            WsReceived::Text(event) if event["type"] == "event" => {
                 assert_eq!(event["id"], emitted.next().unwrap());
             }
-            Heard::Text(pong) => {
+            WsReceived::Text(pong) => {
                 assert_eq!(pong, json!({ "type": "pong", "id": answers.next().unwrap() }));
             }
-            Heard::Bytes(Bytes { offset, bytes, .. }) => {
+            WsReceived::Bytes(WsBinaryFrame { offset, bytes, .. }) => {
                 assert_eq!((offset, bytes.iter().all(|byte| *byte == b'x')), (printed, true));
                 printed += bytes.len() as u64;
             }
-            Heard::Closed(code) => panic!("it was closed with {code}"),
+            WsReceived::Closed(code) => panic!("it was closed with {code}"),
         }
     }
-    ws.quiet().await;
+    ws.expect_quiet().await;
 }

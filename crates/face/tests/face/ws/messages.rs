@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::client::Ws;
+use super::client::WsClient;
 use crate::client::DEADLINE;
 use crate::house::House;
 
@@ -100,7 +100,7 @@ async fn what_makes_no_sense_is_refused_and_the_socket_lives_on() {
     let long = json!({ "type": "ping", "id": "x".repeat(1 << 20) });
     ws.send(long).await;
     assert_eq!(ws.refusal().await.code, Code::Limit);
-    ws.quiet().await;
+    ws.expect_quiet().await;
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn check(grant: Value, messages: &[Value], code: Code) {
         ws.send(message.clone()).await;
         assert_eq!(ws.refusal().await.code, code, "{message}");
     }
-    ws.quiet().await;
+    ws.expect_quiet().await;
     assert_eq!(house.fake.pane("a").unwrap().typed(), b"");
     assert_eq!(house.act("pane:list", json!({})).await, before);
 }
@@ -184,7 +184,7 @@ async fn events_come_over_the_same_socket() {
     assert_eq!(ws.text().await["name"], "a:y");
     assert_eq!(ws.ask(json!({ "type": "events", "include": "", "id": 2 })).await["type"], "ok");
     house.emit("a:z", &json!({})).await;
-    ws.quiet().await;
+    ws.expect_quiet().await;
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn more_than_may_be_under_way_is_read_when_some_is_done() {
 }
 
 /// A socket with 64 waits under way.
-async fn waiting(house: &House) -> Ws<TcpStream> {
+async fn waiting(house: &House) -> WsClient<TcpStream> {
     let mut ws = house.ws().await;
     for id in 0..64 {
         let until = json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 600_000 });
@@ -313,5 +313,5 @@ async fn an_exit_says_how_it_ended() {
     assert_eq!((&exit["status"], &exit["exitCode"]), (&json!("exited"), &json!(3)));
     assert_eq!((&exit["timedOut"], &exit["offset"]), (&json!(false), &json!(3)));
     ws.send(json!({ "type": "ack", "channel": 1, "offset": 3 })).await;
-    ws.quiet().await;
+    ws.expect_quiet().await;
 }

@@ -1,9 +1,9 @@
 //! The WebSocket as a client meets it.
 
+mod auth;
 pub(crate) mod client;
-mod endings;
-mod entry;
+mod close;
 mod flow;
 mod messages;
 mod output;
-pub(crate) mod ring;
+pub(crate) mod trimmed_backend;

@@ -3,24 +3,27 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use paned_face::Limits;
+use paned_face::ServerLimits;
 use paned_model::frame::Survivor;
 use paned_model::{Exit, PaneId, Size, Time};
 use paned_substrate::fake::{Fake, FakePane};
-use paned_substrate::{Boxed, Error, Found, Ground, Link, Order, State, Traces};
-use paned_term::{Screen, View};
+use paned_substrate::{
+    Backend, BoxedFuture, Error, PaneHandle, ProcessFingerprint, RecoveredPane, RecoveredState,
+    SpawnSpec,
+};
+use paned_term::{Screen, ScreenView};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::client::Heard;
+use super::client::WsReceived;
 use crate::client::DEADLINE;
 use crate::house::House;
 
 /// What a screen shows after these bytes.
-fn shown(bytes: &[u8]) -> View {
+fn shown(bytes: &[u8]) -> ScreenView {
     let mut screen = Screen::new(Size::default());
     screen.feed(bytes);
-    View { revision: 0, ..screen.view() }
+    ScreenView { revision: 0, ..screen.view() }
 }
 
 /// Joins a pane after `printed` and lets it print `rest`: the dump and the live bytes together must show what
@@ -38,7 +41,7 @@ async fn check_join(house: &House, id: &str, printed: &[u8], rest: &[u8]) {
     pane.print(rest);
     pane.exit(Exit::Code(0));
     let (mut seen, mut at) = (dump.bytes, dump.offset);
-    while let Heard::Bytes(live) = ws.next().await {
+    while let WsReceived::Bytes(live) = ws.next().await {
         assert_eq!((live.kind, live.offset), (1, at));
         at += live.bytes.len() as u64;
         seen.extend(live.bytes);
@@ -83,7 +86,7 @@ async fn a_channel_begins_where_it_is_asked_to() {
         if offset < 10 {
             assert_eq!(ws.bytes().await.bytes, &b"0123456789"[offset..]);
         }
-        ws.quiet().await;
+        ws.expect_quiet().await;
     }
     let mut ws = house.ws().await;
     let beyond = ws.ask(json!({ "type": "subscribe", "pane": "a", "from": 11 })).await;
@@ -91,16 +94,16 @@ async fn a_channel_begins_where_it_is_asked_to() {
 }
 
 /// Numbers that look random and are the same every time.
-struct Dice(u64);
+struct OutputRng(u64);
 
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
+impl OutputRng {
+    fn below(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) as usize % below
     }
 
     fn print(&mut self, pane: &FakePane, printed: &mut Vec<u8>) {
-        let bytes: Vec<_> = (0..self.roll(100_000)).map(|_| b' ' + self.roll(64) as u8).collect();
+        let bytes: Vec<_> = (0..self.below(100_000)).map(|_| b' ' + self.below(64) as u8).collect();
         pane.print(&bytes);
         printed.extend(bytes);
     }
@@ -111,13 +114,13 @@ async fn whoever_comes_back_a_hundred_times_loses_and_repeats_nothing() {
     let house = House::new().await;
     house.pane("a").await;
     let pane = house.fake.pane("a").unwrap();
-    let (mut dice, mut printed, mut read) = (Dice(7), Vec::new(), Vec::new());
+    let (mut dice, mut printed, mut read) = (OutputRng(7), Vec::new(), Vec::new());
     for _ in 0..100 {
         dice.print(&pane, &mut printed);
         let mut ws = house.ws().await;
         ws.subscribe("a", json!(read.len())).await;
         dice.print(&pane, &mut printed);
-        for _ in 0..dice.roll(4) {
+        for _ in 0..dice.below(4) {
             if read.len() == printed.len() {
                 break;
             }
@@ -155,7 +158,7 @@ async fn a_socket_has_many_channels_and_an_end_to_them() {
     }
     channels.sort_unstable();
     assert_eq!(channels, (1..=65).filter(|channel| *channel != 3).collect::<Vec<_>>());
-    ws.quiet().await;
+    ws.expect_quiet().await;
 }
 
 #[tokio::test]
@@ -197,15 +200,15 @@ fn millis() -> u64 {
 
 /// A ground on which nothing starts before it is let.
 #[derive(Clone, Default)]
-struct Slow {
+struct SlowBackend {
     fake: Fake,
-    go: Arc<Notify>,
+    release: Arc<Notify>,
 }
 
-impl Ground for Slow {
-    fn spawn(&self, order: Order) -> Boxed<'_, Result<Link, Error>> {
+impl Backend for SlowBackend {
+    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
         Box::pin(async {
-            self.go.notified().await;
+            self.release.notified().await;
             match order.id.as_str() {
                 "refused" => Err(Error::Refused("it cannot be".into())),
                 _ => self.fake.spawn(order).await,
@@ -213,32 +216,34 @@ impl Ground for Slow {
         })
     }
 
-    fn adopt(&self) -> Boxed<'_, Result<Vec<Found>, Error>> {
-        self.fake.adopt()
+    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
+        self.fake.recover()
     }
 
-    fn reach(&self, id: PaneId) -> Boxed<'_, State> {
-        self.fake.reach(id)
+    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState> {
+        self.fake.reconnect(id)
     }
 
     fn end(
         &self,
         id: PaneId,
-        traces: Traces,
+        traces: ProcessFingerprint,
         grace: Duration,
-    ) -> Boxed<'_, Result<Vec<Survivor>, Error>> {
+    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
         self.fake.end(id, traces, grace)
     }
 
-    fn forget(&self, id: PaneId) -> Boxed<'_, Result<(), Error>> {
-        self.fake.forget(id)
+    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        self.fake.remove(id)
     }
 }
 
 #[tokio::test]
 async fn a_pane_that_is_being_started_is_waited_for() {
-    let slow = Slow::default();
-    let house = House::over(Arc::new(slow.clone()), slow.fake.clone(), Limits::default()).await;
+    let slow = SlowBackend::default();
+    let house =
+        House::with_backend(Arc::new(slow.clone()), slow.fake.clone(), ServerLimits::default())
+            .await;
     let mut ws = house.ws().await;
     for (id, expect) in [("a", "subscribed"), ("refused", "error")] {
         let new = json!({ "id": id, "argv": ["/bin/sh"] });
@@ -247,10 +252,10 @@ async fn a_pane_that_is_being_started_is_waited_for() {
             ws.send(json!({ "type": "subscribe", "pane": id, "from": from, "id": from })).await;
         }
         assert_eq!(ws.ask(json!({ "type": "ping" })).await["type"], "pong");
-        slow.go.notify_one();
+        slow.release.notify_one();
         let mut answers = 0;
         while answers < 2 {
-            if let Heard::Text(told) = ws.next().await
+            if let WsReceived::Text(told) = ws.next().await
                 && told["id"].is_string()
             {
                 assert_eq!(told["type"], expect, "{told}");

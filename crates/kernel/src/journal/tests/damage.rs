@@ -60,7 +60,7 @@ fn check(place: &Place, what: &str, spoil: impl FnOnce(&Path)) -> usize {
 
 /// Reads all there is; checks content and order, and that every hole is told. Answers how many there are.
 async fn read_all(journal: &Journal, what: &str) -> usize {
-    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     let (mut expect, mut count) = (1, 0);
     while expect <= journal.last().0 {
         match next(&mut reader, 100).await {
@@ -92,7 +92,7 @@ fn flip(path: &Path, at: u64, len: usize) {
 }
 
 fn log_of(path: &Path) -> PathBuf {
-    check::beside(path, "-wal")
+    check::with_suffix(path, "-wal")
 }
 
 fn len(path: &Path) -> u64 {
@@ -203,7 +203,7 @@ fn a_lost_file_costs_nothing_that_is_in_its_log() {
     assert_eq!(check_young("file emptied", |path| cut(path, 0)), all);
     let remove_both = |path: &Path| {
         remove(path);
-        remove(&check::beside(path, ".high"));
+        remove(&check::with_suffix(path, ".high"));
     };
     assert_eq!(check_young("file and mark removed", remove_both), all);
 }
@@ -232,12 +232,12 @@ fn a_revoked_grant_does_not_come_back_with_an_old_page() {
         let (journal, _) = place.open();
         for key in ["a", "b"] {
             let (kind, key) = grant(key);
-            let put = Change::Put { kind, key, value: "{}".to_owned() };
+            let put = RecordChange::Put { kind, key, value: "{}".to_owned() };
             write(&journal, vec![], vec![put]).await;
         }
         let (kind, key) = grant("a");
         let revoked = draft("grant:revoked", r#"{"id":"a"}"#);
-        write(&journal, vec![revoked], vec![Change::Delete { kind, key }]).await;
+        write(&journal, vec![revoked], vec![RecordChange::Delete { kind, key }]).await;
         for _ in 0..20 {
             write(&journal, numbered(0, 50), vec![]).await;
         }
@@ -257,7 +257,7 @@ fn a_folder_that_was_used_never_begins_at_one_again() {
     let (_, opened) = place.open();
     assert_eq!((opened.last, opened.recovery), (EventId(0), None));
     let place = Place::new();
-    let used = Options { is_used: true, ..options(Keep::ALL) };
+    let used = JournalOptions { must_exist: true, ..options(JournalRetention::ALL) };
     let (journal, opened) = Journal::open(&place.path(), used).unwrap();
     assert!(opened.last > EventId(1 << 40), "{}", opened.last);
     assert!(opened.recovery.unwrap().cause.contains("missing"));
@@ -291,7 +291,7 @@ fn files_that_are_removed_while_it_runs_are_made_again_whole() {
 #[test]
 fn a_lost_mark_alone_costs_nothing_and_a_lost_mark_too_is_leapt_over() {
     let place = filled(false);
-    let remove = |path: &Path| fs::remove_file(check::beside(path, ".high")).unwrap();
+    let remove = |path: &Path| fs::remove_file(check::with_suffix(path, ".high")).unwrap();
     assert_eq!(check(&place, "mark removed", remove) as u64, EVENTS);
     check(&place, "mark and half of the file removed", |path| {
         remove(path);
@@ -305,16 +305,16 @@ fn damaged_files_are_kept_under_names_of_their_own() {
     for n in 1..=3 {
         cut(&place.path(), 5000);
         let (_, opened) = place.open();
-        let expect = check::beside(&place.path(), &format!(".damaged-{n}"));
+        let expect = check::with_suffix(&place.path(), &format!(".damaged-{n}"));
         assert_eq!(len(&expect), 5000);
-        assert!(opened.recovery.unwrap().aside.contains(&expect));
+        assert!(opened.recovery.unwrap().damaged_files.contains(&expect));
     }
 }
 
 #[test]
 fn a_rebuild_that_was_cut_short_is_taken_up() {
     let place = filled(false);
-    fs::rename(place.path(), check::beside(&place.path(), ".new")).unwrap();
+    fs::rename(place.path(), check::with_suffix(&place.path(), ".new")).unwrap();
     let (_, opened) = place.open();
     assert_eq!((opened.last, opened.recovery), (EventId(EVENTS), None));
 }
@@ -334,7 +334,7 @@ async fn check_repair(place: &Place) {
     flip(&place.path(), at as u64 / 4096 * 4096, 16);
     assert_eq!(write(&journal, numbered(1, 1), vec![]).await, EventId(EVENTS + 1));
     assert_eq!(write(&journal, numbered(1, 1), vec![]).await, EventId(EVENTS + 2));
-    assert!(check::beside(&place.path(), ".damaged-1").exists());
+    assert!(check::with_suffix(&place.path(), ".damaged-1").exists());
     journal.close().await.unwrap();
     let (_, opened) = place.open();
     assert_eq!((opened.last, opened.recovery), (EventId(EVENTS + 2), None));

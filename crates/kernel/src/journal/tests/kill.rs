@@ -16,9 +16,9 @@ fn victim() {
         return;
     };
     let path = Path::new(&folder).join("journal.db");
-    let (journal, _) = Journal::open(&path, options(Keep::ALL)).unwrap();
+    let (journal, _) = Journal::open(&path, options(JournalRetention::ALL)).unwrap();
     block_on(async {
-        let mut reader = journal.read(None, Include::all());
+        let mut reader = journal.read(None, EventFilter::all());
         for n in 0_u64.. {
             journal.record(numbered(n * 10, 10), vec![put("n", &n.to_string())]);
             if let Batch::Entries(entries) = next(&mut reader, 10).await {
@@ -57,7 +57,7 @@ async fn what_was_seen_before_a_kill_is_there_after_it() {
         let (journal, opened) = place.open();
         assert_eq!(opened.recovery, None);
         assert!(opened.last.0 >= id);
-        let mut reader = journal.read(Some(EventId(id - 1)), Include::all());
+        let mut reader = journal.read(Some(EventId(id - 1)), EventFilter::all());
         let Batch::Entries(entries) = next(&mut reader, 1).await else { panic!("no entries") };
         // A line may have been cut by the kill, never changed.
         assert!(entries[0].payload.starts_with(&payload), "{payload} became {:?}", entries[0]);

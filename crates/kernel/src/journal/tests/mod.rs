@@ -2,7 +2,7 @@
 
 mod damage;
 mod kill;
-mod law;
+mod properties;
 
 use std::fs;
 use std::path::Path;
@@ -30,17 +30,17 @@ impl Place {
     }
 
     #[track_caller]
-    fn open(&self) -> (Journal, Opened) {
+    fn open(&self) -> (Journal, OpenedJournal) {
         self.open_keeping(KEEP)
     }
 
     #[track_caller]
-    fn open_keeping(&self, keep: u64) -> (Journal, Opened) {
-        self.open_with(Keep { events: keep, ..Keep::ALL })
+    fn open_keeping(&self, keep: u64) -> (Journal, OpenedJournal) {
+        self.open_with(JournalRetention { events: keep, ..JournalRetention::ALL })
     }
 
     #[track_caller]
-    fn open_with(&self, keep: Keep) -> (Journal, Opened) {
+    fn open_with(&self, keep: JournalRetention) -> (Journal, OpenedJournal) {
         Journal::open(&self.path(), options(keep)).unwrap()
     }
 
@@ -57,42 +57,42 @@ impl Place {
     }
 }
 
-fn options(keep: Keep) -> Options {
-    Options { keep, is_used: false, now: wall_clock }
+fn options(keep: JournalRetention) -> JournalOptions {
+    JournalOptions { retention: keep, must_exist: false, now: wall_clock }
 }
 
-fn draft(name: &str, payload: impl ToString) -> Draft {
-    Draft { name: name.to_owned(), payload: payload.to_string() }
+fn draft(name: &str, payload: impl ToString) -> EventDraft {
+    EventDraft { name: name.to_owned(), payload: payload.to_string() }
 }
 
 /// So many events, each with its own number as payload.
-fn numbered(from: u64, count: u64) -> Vec<Draft> {
+fn numbered(from: u64, count: u64) -> Vec<EventDraft> {
     (from..from + count).map(|n| draft("n", n)).collect()
 }
 
-fn put(key: &str, value: &str) -> Change {
-    Change::Put { kind: "pane", key: key.to_owned(), value: value.to_owned() }
+fn put(key: &str, value: &str) -> RecordChange {
+    RecordChange::Put { kind: "pane", key: key.to_owned(), value: value.to_owned() }
 }
 
-fn delete(key: &str) -> Change {
-    Change::Delete { kind: "pane", key: key.to_owned() }
+fn delete(key: &str) -> RecordChange {
+    RecordChange::Delete { kind: "pane", key: key.to_owned() }
 }
 
 /// Records and waits until it is committed.
-async fn write(journal: &Journal, drafts: Vec<Draft>, changes: Vec<Change>) -> EventId {
+async fn write(journal: &Journal, drafts: Vec<EventDraft>, changes: Vec<RecordChange>) -> EventId {
     let ticket = journal.record(drafts, changes);
     journal.committed(ticket).await.unwrap();
     ticket.last
 }
 
-async fn next(reader: &mut Reader, max: usize) -> Batch {
+async fn next(reader: &mut JournalReader, max: usize) -> Batch {
     let batch = timeout(Duration::from_secs(20), reader.next(max)).await;
     batch.unwrap_or_else(|_| panic!("no batch after {}", reader.seen()))
 }
 
 /// Everything up to the present end: ids as numbers, a gap as `first..last`.
 async fn ids(journal: &Journal, after: u64) -> Vec<String> {
-    let mut reader = journal.read(Some(EventId(after)), Include::all());
+    let mut reader = journal.read(Some(EventId(after)), EventFilter::all());
     let mut seen = Vec::new();
     while seen.is_empty() || reader.seen() < journal.last() {
         match next(&mut reader, 64).await {
@@ -175,7 +175,7 @@ async fn records_are_what_the_last_change_made_them() {
 async fn what_a_live_reader_has_seen_is_in_the_file() {
     let place = Place::new();
     let (journal, _) = place.open();
-    let mut reader = journal.read(None, Include::all());
+    let mut reader = journal.read(None, EventFilter::all());
     for n in 0..20 {
         journal.record(numbered(n, 3), vec![]);
         let Batch::Entries(seen) = next(&mut reader, 2).await else { panic!("no entries") };
@@ -204,7 +204,7 @@ async fn a_reader_is_given_only_what_it_asked_for_and_is_counted_while_it_lives(
 async fn a_reader_far_behind_the_memory_is_served_from_the_store() {
     let place = Place::new();
     let (journal, _) = place.open();
-    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     write(&journal, numbered(1, 20_000), vec![]).await;
     let mut expect = 1;
     while expect <= 20_000 {
@@ -244,9 +244,10 @@ async fn readers_who_stand_together_share_one_portion() {
 async fn long_events_are_given_a_few_at_once() {
     let place = Place::new();
     let (journal, _) = place.open();
-    let long = |n: u64| Draft { name: "n".to_owned(), payload: "x".repeat(30_000 + n as usize) };
+    let long =
+        |n: u64| EventDraft { name: "n".to_owned(), payload: "x".repeat(30_000 + n as usize) };
     write(&journal, (1..=300).map(long).collect(), vec![]).await;
-    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     let mut lengths = Vec::new();
     while lengths.len() < 300 {
         let Batch::Entries(entries) = next(&mut reader, 512).await else { panic!("no entries") };
@@ -261,7 +262,7 @@ async fn an_id_that_is_assigned_but_not_committed_is_no_future() {
     let place = Place::new();
     let (journal, _) = place.open();
     let ticket = journal.record(numbered(1, 1), vec![]);
-    let mut reader = journal.read(Some(ticket.last), Include::all());
+    let mut reader = journal.read(Some(ticket.last), EventFilter::all());
     journal.record(numbered(2, 1), vec![]);
     let Batch::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
     assert_eq!(seen[0].id, EventId(2));
@@ -282,7 +283,7 @@ async fn the_newest_events_are_kept() {
 #[tokio::test]
 async fn closing_gives_readers_the_rest_and_then_the_end() {
     for journal in [Journal::memory(), Place::new().open().0] {
-        let mut reader = journal.read(None, Include::all());
+        let mut reader = journal.read(None, EventFilter::all());
         journal.record(numbered(1, 3), vec![]);
         journal.close().await.unwrap();
         let Batch::Entries(rest) = next(&mut reader, 9).await else { panic!("no entries") };
@@ -330,18 +331,18 @@ async fn a_disk_that_refuses_is_told_and_tried_again() {
     blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
     let ticket = journal.record(numbered(1, 1), vec![]);
     assert!(matches!(journal.committed(ticket).await, Err(Error::Unwritten(_))));
-    assert!(journal.trouble().unwrap().to_string().contains("locked"));
+    assert!(journal.write_error().unwrap().to_string().contains("locked"));
     blocker.execute_batch("ROLLBACK").unwrap();
-    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     assert!(matches!(next(&mut reader, 1).await, Batch::Entries(_)));
     journal.committed(ticket).await.unwrap();
-    assert!(journal.trouble().is_none());
+    assert!(journal.write_error().is_none());
 }
 
 #[tokio::test]
 async fn events_are_kept_by_bytes_as_well_as_by_count() {
     let place = Place::new();
-    let keep = Keep { events: KEEP, bytes: 4 << 20 };
+    let keep = JournalRetention { events: KEEP, bytes: 4 << 20 };
     let (journal, _) = place.open_with(keep);
     for _ in 0..40 {
         let long = (0..10).map(|_| draft("n", "x".repeat(100_000))).collect();
@@ -374,36 +375,36 @@ async fn what_a_forgotten_pane_printed_is_in_no_event_and_no_free_page() {
     let events = vec![notice("a", "last-line-of-a"), notice("b", "last-line-of-b")];
     write(&journal, events, vec![put("a", "secret-record")]).await;
     assert!(is_on_disk(&place, "last-line-of-a") && is_on_disk(&place, "secret-record"));
-    let redact = Change::Redact { pane: "a".to_owned() };
+    let redact = RecordChange::Redact { pane: "a".to_owned() };
     write(&journal, vec![], vec![delete("a"), redact]).await;
     journal.close().await.unwrap();
     assert!(!is_on_disk(&place, "last-line-of-a") && !is_on_disk(&place, "secret-record"));
     assert!(is_on_disk(&place, "last-line-of-b"));
     let (journal, opened) = place.open();
     assert_eq!(opened.recovery, None);
-    let mut reader = journal.read(Some(EventId(0)), Include::all());
+    let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     let Batch::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
     let texts: Vec<_> = seen.iter().map(|entry| entry.payload.as_str()).collect();
     assert_eq!(texts, [r#"{"paneId":"a"}"#, r#"{"paneId":"b","text":"last-line-of-b"}"#]);
 }
 
 /// A store with a bug.
-struct Panicking;
+struct PanickingStore;
 
-impl store::Store for Panicking {
+impl store::Store for PanickingStore {
     fn is_instant(&self) -> bool {
         false
     }
 
-    fn append(&self, _: &store::Group) -> Result<(), Error> {
+    fn append(&self, _: &store::CommitGroup) -> Result<(), Error> {
         panic!("on purpose")
     }
 
-    fn read(&self, _: store::Span) -> Result<Vec<Arc<Entry>>, Error> {
+    fn read(&self, _: store::EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         Ok(Vec::new())
     }
 
-    fn trim(&self, _: Keep) -> Result<(), Error> {
+    fn trim(&self, _: JournalRetention) -> Result<(), Error> {
         Ok(())
     }
 
@@ -414,18 +415,22 @@ impl store::Store for Panicking {
 
 #[tokio::test]
 async fn a_writer_that_panics_leaves_no_caller_waiting() {
-    let setup =
-        Setup { store: Box::new(Panicking), last: EventId(0), keep: Keep::ALL, now: wall_clock };
-    let shared = Arc::new(Shared::new(setup));
+    let setup = JournalSetup {
+        store: Box::new(PanickingStore),
+        last: EventId(0),
+        retention: JournalRetention::ALL,
+        now: wall_clock,
+    };
+    let shared = Arc::new(JournalShared::new(setup));
     let writer = writer::spawn(Arc::clone(&shared)).unwrap();
     let journal = Journal::with(shared, Some(writer));
     for _ in 0..2 {
-        let draft = Draft { name: "test:n".into(), payload: "{}".into() };
+        let draft = EventDraft { name: "test:n".into(), payload: "{}".into() };
         let ticket = journal.record(vec![draft], Vec::new());
         let committed = timeout(Duration::from_secs(5), journal.committed(ticket)).await;
         let sentence = committed.unwrap().unwrap_err().to_string();
         assert!(sentence.contains("restart the server"), "{sentence}");
     }
-    assert!(journal.trouble().is_some());
+    assert!(journal.write_error().is_some());
     timeout(Duration::from_secs(5), journal.close()).await.unwrap().unwrap_err();
 }

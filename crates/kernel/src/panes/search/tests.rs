@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use paned_model::Size;
-use paned_model::frame::Ending;
-use paned_substrate::{Gap, Mark, Stamp};
+use paned_model::frame::ExitRecord;
+use paned_substrate::{LineMark, OutputGap, OutputTime};
 use proptest::prelude::*;
 use proptest::sample::select;
 use regex_automata::Input;
@@ -17,7 +17,7 @@ use super::*;
 
 /// What was printed, with marks at every so many bytes, as on a tape.
 #[derive(Debug)]
-struct Printed {
+struct MarkedOutput {
     bytes: Vec<u8>,
     first: AtomicU64,
     block: u64,
@@ -27,20 +27,20 @@ struct Printed {
     reads: AtomicU64,
 }
 
-impl Printed {
+impl MarkedOutput {
     fn new(bytes: &[u8], first: u64, block: u64) -> Self {
         let first = (first / block * block).min(bytes.len() as u64 / block * block);
         let (first, reads) = (AtomicU64::new(first), AtomicU64::new(0));
         Self { bytes: bytes.to_vec(), first, block, drops: 0, reads }
     }
 
-    fn gap(&self, offset: u64) -> Option<Gap> {
+    fn gap(&self, offset: u64) -> Option<OutputGap> {
         let first = self.first();
-        (offset < first).then_some(Gap { first })
+        (offset < first).then_some(OutputGap { first })
     }
 }
 
-impl Output for Printed {
+impl Output for MarkedOutput {
     fn first(&self) -> u64 {
         self.first.load(Ordering::Relaxed)
     }
@@ -61,11 +61,11 @@ impl Output for Printed {
         Size::default()
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&self) -> Option<ExitRecord> {
         None
     }
 
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let end = self.end() / self.block * self.block;
         self.first.store((self.first() + self.drops).min(end), Ordering::Relaxed);
@@ -78,15 +78,15 @@ impl Output for Printed {
         Ok(Ok(wanted))
     }
 
-    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
+    fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>> {
         let offset = offset / self.block * self.block;
         let lines = memchr_iter(b'\n', &self.bytes[..offset as usize]).count() as u64;
-        let mark = Mark { offset, lines, time: Time(offset) };
+        let mark = LineMark { offset, lines, time: Time(offset) };
         Ok(self.gap(offset).map_or(Ok(mark), Err))
     }
 
-    fn time(&self, offset: u64) -> io::Result<Result<Stamp, Gap>> {
-        let stamp = Stamp { time: time(offset), until: (offset / MARKED + 1) * MARKED };
+    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
+        let stamp = OutputTime { time: time(offset), until: (offset / MARKED + 1) * MARKED };
         Ok(self.gap(offset).map_or(Ok(stamp), Err))
     }
 }
@@ -98,34 +98,45 @@ fn time(offset: u64) -> Time {
     Time(offset / MARKED)
 }
 
-fn find(output: &Printed, text: &str, known: &Known, sizes: Sizes, count: usize) -> Vec<Hit> {
+fn find(
+    output: &MarkedOutput,
+    text: &str,
+    known: &SearchIndex,
+    sizes: SearchSizes,
+    count: usize,
+) -> Vec<LineHit> {
     // What can match no line is refused, and is to be found nowhere.
     let Ok(pattern) = &pattern("pattern", text, false) else { return Vec::new() };
-    let search = Search { output, pattern, known, sizes, count };
+    let search = OutputSearch { output, pattern, index: known, sizes, count };
     let mut trail = search.begin(output.end());
     search.go_on(&mut trail, &mut Vec::new(), || true).unwrap();
     trail.hits
 }
 
 /// Whether a pattern matches the beginning of a line, with what follows it in sight.
-fn is_match(regex: &Regex, line: &lines::Line<'_>, whole: usize) -> bool {
+fn is_match(regex: &Regex, line: &lines::TextLine<'_>, whole: usize) -> bool {
     let text = format!("{}{}", line.text, if line.cut { " " } else { "" });
     let end = text.char_indices().nth(whole).map_or(line.text.len(), |(end, _)| end);
     regex.is_match(Input::new(&text).range(..end))
 }
 
 /// The newest hits, found by cleaning every line from the oldest on.
-fn find_slowly(output: &Printed, regex: &Regex, sizes: Sizes, count: usize) -> Vec<Hit> {
+fn find_slowly(
+    output: &MarkedOutput,
+    regex: &Regex,
+    sizes: SearchSizes,
+    count: usize,
+) -> Vec<LineHit> {
     let (mut offset, mut hits) = (output.first() as usize, Vec::new());
     let before = memchr_iter(b'\n', &output.bytes[..offset]).count() as u64;
     for (n, line) in (before..).zip(lines::split(&output.bytes[offset..])) {
-        let charsets = sets::at(output, offset as u64, sizes.block as u64).unwrap();
-        let line_read = lines::clean_in(charsets, line, sizes.whole + 1);
+        let charsets = charsets::at(output, offset as u64, sizes.block as u64).unwrap();
+        let line_read = lines::clean_with_charsets(charsets, line, sizes.whole + 1);
         if is_match(regex, &line_read, sizes.whole) {
-            let lines::Line { text, cut } = line_read.cut_at(sizes.shown);
+            let lines::TextLine { text, cut } = line_read.cut_at(sizes.shown);
             let last = (offset + line.len()).saturating_sub(1).max(offset);
             let (text, time) = (text.into_owned(), time(last as u64));
-            hits.push(Hit { n, offset: offset as u64, time, text, cut });
+            hits.push(LineHit { n, offset: offset as u64, time, text, cut });
         }
         offset += line.len() + 1;
     }
@@ -238,11 +249,11 @@ proptest! {
         (beyond, whole) in select(vec![(40, 10), (24, 30), (8, 1000), (200, 60), (64, 1000)]),
         count in select(vec![1, 3, 1000]),
     ) {
-        let sizes = Sizes { part, beyond, block: 8, whole, shown: 12, sums: usize::MAX };
-        let output = Printed::new(&output, first, block);
+        let sizes = SearchSizes { part, beyond, block: 8, whole, shown: 12, summaries: usize::MAX };
+        let output = MarkedOutput::new(&output, first, block);
         let regex = Regex::new(&text).unwrap();
         let expect = find_slowly(&output, &regex, sizes, count);
-        let known = Known::default();
+        let known = SearchIndex::default();
         // And again, when it is known what is plain, and once more, when it is known what is there.
         for time in 1..=3 {
             prop_assert_eq!(&find(&output, &text, &known, sizes, count), &expect, "time {}", time);
@@ -255,10 +266,10 @@ proptest! {
         more in any_output(),
         text in any_pattern(),
     ) {
-        let (sizes, known) = (Sizes { part: 16, beyond: 40, block: 8, whole: 10, shown: 8, sums: usize::MAX }, Known::default());
-        find(&Printed::new(&output, 0, 16), &text, &known, sizes, 1000);
-        find(&Printed::new(&output, 0, 16), "kiss", &known, sizes, 1000);
-        let output = Printed::new(&[output, more].concat(), 0, 16);
+        let (sizes, known) = (SearchSizes { part: 16, beyond: 40, block: 8, whole: 10, shown: 8, summaries: usize::MAX }, SearchIndex::default());
+        find(&MarkedOutput::new(&output, 0, 16), &text, &known, sizes, 1000);
+        find(&MarkedOutput::new(&output, 0, 16), "kiss", &known, sizes, 1000);
+        let output = MarkedOutput::new(&[output, more].concat(), 0, 16);
         let expect = find_slowly(&output, &Regex::new(&text).unwrap(), sizes, 1000);
         prop_assert_eq!(find(&output, &text, &known, sizes, 1000), expect);
     }
@@ -269,10 +280,10 @@ proptest! {
         texts in prop::collection::vec(any_pattern(), 1..6),
         firsts in prop::collection::vec(0_u64..200, 6),
     ) {
-        let (sizes, known) = (Sizes { part: 32, beyond: 40, block: 8, whole: 20, shown: 8, sums: usize::MAX }, Known::default());
+        let (sizes, known) = (SearchSizes { part: 32, beyond: 40, block: 8, whole: 20, shown: 8, summaries: usize::MAX }, SearchIndex::default());
         for (text, first) in texts.iter().zip(firsts) {
             let regex = Regex::new(text).unwrap();
-            let output = Printed::new(&output, first, 16);
+            let output = MarkedOutput::new(&output, first, 16);
             let expect = find_slowly(&output, &regex, sizes, 1000);
             prop_assert_eq!(find(&output, text, &known, sizes, 1000), expect);
         }
@@ -284,14 +295,14 @@ proptest! {
         text in any_pattern(),
         drops in select(vec![16, 32, 64]),
     ) {
-        let (sizes, known) = (Sizes { part: 32, beyond: 40, block: 8, whole: 10, shown: 8, sums: usize::MAX }, Known::default());
+        let (sizes, known) = (SearchSizes { part: 32, beyond: 40, block: 8, whole: 10, shown: 8, summaries: usize::MAX }, SearchIndex::default());
         // What was chosen in what is dropped is not known any more.
         output.retain(|byte| !matches!(byte, 0x0e | 0x1b));
-        let all = Printed::new(&output, 0, 16);
-        let output = Printed { drops, ..Printed::new(&output, 0, 16) };
+        let all = MarkedOutput::new(&output, 0, 16);
+        let output = MarkedOutput { drops, ..MarkedOutput::new(&output, 0, 16) };
         let all = find_slowly(&all, &Regex::new(&text).unwrap(), sizes, 1000);
         let found = find(&output, &text, &known, sizes, 1000);
-        let is_known = |hit: &&Hit| all.contains(hit);
+        let is_known = |hit: &&LineHit| all.contains(hit);
         // Of a line that lost its beginning, a part is found, as everywhere.
         let odd = found.iter().filter(|hit| !is_known(hit)).count();
         prop_assert!(odd <= 1, "{found:?} of {all:?}");
@@ -323,20 +334,20 @@ proptest! {
             _ => [b"x".repeat(1990 + *size % 20), b"y\n".to_vec()].concat(),
         };
         let output: Vec<u8> = kinds.iter().flat_map(line).collect();
-        let output = Printed::new(&output, first, 4096);
+        let output = MarkedOutput::new(&output, first, 4096);
         let regex = Regex::new(text).unwrap();
-        let (lines, mut slowly) = (Text::new(&output), Vec::new());
+        let (lines, mut slowly) = (OutputText::new(&output), Vec::new());
         lines.each_until(lines.first().unwrap(), output.end(), |raw| {
-            let line = reading::whole(raw);
-            let matches = is_match(&regex, &line, WHOLE);
-            let shown = line.cut_at(LINE);
+            let line = reading::clean_line(raw);
+            let matches = is_match(&regex, &line, MAX_MATCHED_CHARS);
+            let shown = line.cut_at(MAX_SHOWN_CHARS);
             slowly.extend(matches.then(|| (raw.n, shown.text.into_owned(), shown.cut)));
             ControlFlow::Continue(())
         }).unwrap();
         slowly.reverse();
-        let known = Known::default();
+        let known = SearchIndex::default();
         for _ in 1..=3 {
-            let found = find(&output, text, &known, Sizes::USUAL, usize::MAX);
+            let found = find(&output, text, &known, SearchSizes::DEFAULT, usize::MAX);
             let found: Vec<_> = found.into_iter().map(|hit| (hit.n, hit.text, hit.cut)).collect();
             prop_assert_eq!(&found, &slowly);
         }
@@ -344,10 +355,16 @@ proptest! {
 }
 
 /// Lines, and a search of them in parts of ten lines.
-fn counted(output: &Printed, text: &str, known: &Known, parts: usize) -> (Trail, usize) {
+fn counted(
+    output: &MarkedOutput,
+    text: &str,
+    known: &SearchIndex,
+    parts: usize,
+) -> (SearchProgress, usize) {
     let pattern = &pattern("pattern", text, false).unwrap();
-    let sizes = Sizes { part: 90, beyond: 30, block: 10, whole: 30, shown: 8, sums: usize::MAX };
-    let search = Search { output, pattern, known, sizes, count: usize::MAX };
+    let sizes =
+        SearchSizes { part: 90, beyond: 30, block: 10, whole: 30, shown: 8, summaries: usize::MAX };
+    let search = OutputSearch { output, pattern, index: known, sizes, count: usize::MAX };
     let (mut trail, mut asked) = (search.begin(output.end()), 0);
     let goes_on = || {
         asked += 1;
@@ -359,8 +376,8 @@ fn counted(output: &Printed, text: &str, known: &Known, parts: usize) -> (Trail,
 
 #[test]
 fn it_pauses_when_it_is_told_to_and_goes_on_from_there() {
-    let output = Printed::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
-    let known = Known::default();
+    let output = MarkedOutput::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
+    let known = SearchIndex::default();
     let (trail, _) = counted(&output, "1", &known, 2);
     assert!((1..=30).contains(&trail.hits.len()), "{}", trail.hits.len());
     assert_eq!(trail.hits[0].n, 999);
@@ -376,14 +393,15 @@ fn what_was_not_complete_is_not_believed_to_be() {
         ["a\n", "kiss\n", "0123456789abcdef\n", "kiss kiss kiss\n", "\n", "b\n", "a kiss\n"];
     // Parts begin everywhere in them: 49 and 16 have nothing in common.
     let output = lines.concat().repeat(16).into_bytes();
-    let sizes = Sizes { part: 16, beyond: 40, block: 8, whole: 30, shown: 8, sums: usize::MAX };
+    let sizes =
+        SearchSizes { part: 16, beyond: 40, block: 8, whole: 30, shown: 8, summaries: usize::MAX };
     let regex = Regex::new("kiss").unwrap();
-    let whole = Printed::new(&output, 0, 16);
+    let whole = MarkedOutput::new(&output, 0, 16);
     let expect = find_slowly(&whole, &regex, sizes, 1000);
     for end in 0..output.len() {
-        let known = Known::default();
+        let known = SearchIndex::default();
         for _ in 1..=2 {
-            find(&Printed::new(&output[..end], 0, 16), "hugs", &known, sizes, 1000);
+            find(&MarkedOutput::new(&output[..end], 0, 16), "hugs", &known, sizes, 1000);
         }
         assert_eq!(find(&whole, "kiss", &known, sizes, 1000), expect, "after {end}");
     }
@@ -391,10 +409,12 @@ fn what_was_not_complete_is_not_believed_to_be() {
 
 #[test]
 fn a_pause_loses_nothing() {
-    let output = Printed::new(&b"kiss 1\r\n\x1b[1mkiss\x1b[m\r\n".repeat(100), 0, 16);
-    let (pattern, known) = (pattern("pattern", "kiss", false).unwrap(), Known::default());
-    let sizes = Sizes { part: 32, beyond: 40, block: 8, whole: 30, shown: 8, sums: usize::MAX };
-    let search = Search { output: &output, pattern: &pattern, known: &known, sizes, count: 150 };
+    let output = MarkedOutput::new(&b"kiss 1\r\n\x1b[1mkiss\x1b[m\r\n".repeat(100), 0, 16);
+    let (pattern, known) = (pattern("pattern", "kiss", false).unwrap(), SearchIndex::default());
+    let sizes =
+        SearchSizes { part: 32, beyond: 40, block: 8, whole: 30, shown: 8, summaries: usize::MAX };
+    let search =
+        OutputSearch { output: &output, pattern: &pattern, index: &known, sizes, count: 150 };
     let (mut trail, mut pauses) = (search.begin(output.end()), 0);
     while trail.left.is_some() {
         let mut is_first = true;
@@ -402,14 +422,14 @@ fn a_pause_loses_nothing() {
         pauses += 1;
     }
     assert!(10 < pauses);
-    assert_eq!(trail.hits, find(&output, "kiss", &Known::default(), sizes, 150));
+    assert_eq!(trail.hits, find(&output, "kiss", &SearchIndex::default(), sizes, 150));
 }
 
 #[test]
 fn what_is_known_not_to_be_there_is_not_read_again() {
     for line in [&b"kiss 1\r\n"[..], b"\x1b[1mkiss\x1b[m 1\r\n", "kiß kiss\r\n".as_bytes()] {
-        let output = Printed::new(&line.repeat(1000), 0, 16);
-        let known = Known::default();
+        let output = MarkedOutput::new(&line.repeat(1000), 0, 16);
+        let known = SearchIndex::default();
         for text in ["hugs", "(?i)HUGS|frown", r"^\w+ .*hugs$"] {
             counted(&output, text, &known, usize::MAX);
         }
@@ -423,9 +443,9 @@ fn what_is_known_not_to_be_there_is_not_read_again() {
 
 #[test]
 fn one_search_sums_up_some_parts_and_the_next_one_more() {
-    let output = Printed::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
-    let sizes = Sizes { part: 80, beyond: 40, block: 8, whole: 30, shown: 8, sums: 30 };
-    let known = Known::default();
+    let output = MarkedOutput::new(&b"kiss 1\r\n".repeat(1000), 0, 16);
+    let sizes = SearchSizes { part: 80, beyond: 40, block: 8, whole: 30, shown: 8, summaries: 30 };
+    let known = SearchIndex::default();
     let reads = |_| {
         let before = output.reads.load(Ordering::Relaxed);
         find(&output, "hugs", &known, sizes, 1000);

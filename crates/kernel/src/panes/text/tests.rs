@@ -1,6 +1,6 @@
 //! Lines of an output that is kept in memory, with marks as on a tape.
 
-use paned_model::frame::Ending;
+use paned_model::frame::ExitRecord;
 use paned_model::{Size, Time};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -11,12 +11,12 @@ pub(in crate::panes) const BLOCK: u64 = 4096;
 
 /// What was printed, of which the oldest blocks are gone.
 #[derive(Debug)]
-pub(in crate::panes) struct Printed {
+pub(in crate::panes) struct MemoryOutput {
     pub(in crate::panes) bytes: Vec<u8>,
     pub(in crate::panes) first: u64,
 }
 
-impl Printed {
+impl MemoryOutput {
     /// So many blocks are gone.
     pub(in crate::panes) fn new(bytes: impl Into<Vec<u8>>, gone: u64) -> Self {
         let bytes = bytes.into();
@@ -29,7 +29,7 @@ impl Printed {
     }
 }
 
-impl Output for Printed {
+impl Output for MemoryOutput {
     fn first(&self) -> u64 {
         self.first
     }
@@ -50,13 +50,13 @@ impl Output for Printed {
         Size::default()
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&self) -> Option<ExitRecord> {
         None
     }
 
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         if offset < self.first {
-            return Ok(Err(Gap { first: self.first }));
+            return Ok(Err(OutputGap { first: self.first }));
         }
         let rest = &self.bytes[offset as usize..];
         let read = rest.len().min(buffer.len());
@@ -64,26 +64,26 @@ impl Output for Printed {
         Ok(Ok(read))
     }
 
-    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
+    fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>> {
         let offset = offset / BLOCK * BLOCK;
         if offset < self.first {
-            return Ok(Err(Gap { first: self.first }));
+            return Ok(Err(OutputGap { first: self.first }));
         }
         // Of a block that is not begun, whatever is in the file.
         let begun = offset < self.end() || offset == 0;
         let lines = if begun { self.ends_before(offset) } else { 123_456 };
-        Ok(Ok(Mark { offset, lines, time: Time(0) }))
+        Ok(Ok(LineMark { offset, lines, time: Time(0) }))
     }
 }
 
 /// What was printed, of which a part in the middle or at the end cannot be read: the file is cut.
 #[derive(Debug)]
-pub(in crate::panes) struct Holed {
-    pub(in crate::panes) printed: Printed,
+pub(in crate::panes) struct OutputWithHole {
+    pub(in crate::panes) printed: MemoryOutput,
     pub(in crate::panes) hole: std::ops::Range<u64>,
 }
 
-impl Output for Holed {
+impl Output for OutputWithHole {
     fn first(&self) -> u64 {
         self.printed.first()
     }
@@ -104,21 +104,21 @@ impl Output for Holed {
         self.printed.size()
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&self) -> Option<ExitRecord> {
         None
     }
 
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, Gap>> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         if self.hole.contains(&offset) {
-            return Ok(Err(Gap { first: self.hole.end }));
+            return Ok(Err(OutputGap { first: self.hole.end }));
         }
         let most = if offset < self.hole.start { self.hole.start - offset } else { u64::MAX };
         let most = buffer.len().min(usize::try_from(most).unwrap_or(usize::MAX));
         self.printed.read(offset, &mut buffer[..most])
     }
 
-    fn mark(&self, offset: u64) -> io::Result<Result<Mark, Gap>> {
-        self.printed.mark(offset)
+    fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>> {
+        self.printed.line_mark(offset)
     }
 }
 
@@ -132,8 +132,11 @@ fn what_a_cut_file_has_lost_is_skipped() {
             [0..end, 0..8 * BLOCK, 5..2 * BLOCK, 1003..BLOCK, 100_000..25 * BLOCK, 9001..end]
         {
             let hole = hole.start..hole.end.min(bytes.len() as u64);
-            let output = Holed { printed: Printed::new(bytes.as_bytes(), 0), hole: hole.clone() };
-            let (text, mut at) = (Text::new(&output), 0);
+            let output = OutputWithHole {
+                printed: MemoryOutput::new(bytes.as_bytes(), 0),
+                hole: hole.clone(),
+            };
+            let (text, mut at) = (OutputText::new(&output), 0);
             text.each_until(text.first().unwrap(), output.end(), |raw| {
                 assert!(at <= raw.offset && raw.offset < raw.next, "{hole:?}: {raw:?} after {at}");
                 assert!(!hole.contains(&raw.offset) && !hole.contains(&(raw.next - 1)), "{hole:?}");
@@ -148,11 +151,11 @@ fn what_a_cut_file_has_lost_is_skipped() {
 }
 
 /// All lines up to an end, as text; `…` stands for one that is cut, `|` for one without its end.
-fn texts(output: &Printed, end: u64) -> Vec<String> {
-    let (text, mut found) = (Text::new(output), Vec::new());
+fn texts(output: &MemoryOutput, end: u64) -> Vec<String> {
+    let (text, mut found) = (OutputText::new(output), Vec::new());
     text.each_until(text.first().unwrap(), end, |raw| {
         let line = raw.clean(usize::MAX);
-        let (cut, open) = (if line.cut { "…" } else { "" }, if raw.whole { "" } else { "|" });
+        let (cut, open) = (if line.cut { "…" } else { "" }, if raw.has_newline { "" } else { "|" });
         found.push(format!("{}{cut}{open}", line.text));
         ControlFlow::Continue(())
     })
@@ -162,7 +165,7 @@ fn texts(output: &Printed, end: u64) -> Vec<String> {
 
 #[track_caller]
 fn check(raw: &[u8], expect: &[&str]) {
-    let output = Printed::new(raw, 0);
+    let output = MemoryOutput::new(raw, 0);
     assert_eq!(texts(&output, output.end()), expect);
 }
 
@@ -191,8 +194,8 @@ fn what_is_too_long_is_cut_and_said_to_be() {
 #[test]
 fn a_line_is_found_by_any_offset_in_it() {
     let long = "x".repeat(3 * PIECE);
-    let output = Printed::new(format!("a\nbc\n{long}\nd\n"), 0);
-    let text = Text::new(&output);
+    let output = MemoryOutput::new(format!("a\nbc\n{long}\nd\n"), 0);
+    let text = OutputText::new(&output);
     let end = output.end();
     for (offset, expect) in [
         (0, (0, 0)),
@@ -207,7 +210,7 @@ fn a_line_is_found_by_any_offset_in_it() {
     ] {
         let place = text.line_at(offset).unwrap();
         assert_eq!(
-            (place.offset, place.n, place.beheaded),
+            (place.offset, place.n, place.truncated_start),
             (expect.0, expect.1, false),
             "{offset}"
         );
@@ -216,20 +219,20 @@ fn a_line_is_found_by_any_offset_in_it() {
 
 #[test]
 fn the_first_line_that_is_kept_may_lack_its_beginning() {
-    let output = Printed::new(format!("a\n{}\nb\n", "x".repeat(9000)), 1);
-    let text = Text::new(&output);
-    let beheaded = Place { offset: BLOCK, n: 1, beheaded: true };
+    let output = MemoryOutput::new(format!("a\n{}\nb\n", "x".repeat(9000)), 1);
+    let text = OutputText::new(&output);
+    let truncated = Place { offset: BLOCK, n: 1, truncated_start: true };
     for offset in [0, BLOCK, BLOCK + 1, 9002] {
-        assert_eq!(text.line_at(offset).unwrap(), beheaded, "{offset}");
+        assert_eq!(text.line_at(offset).unwrap(), truncated, "{offset}");
     }
     assert_eq!(text.line_at(9003).unwrap(), Place::new(9003, 2));
-    assert_eq!(text.line(0).unwrap(), beheaded);
+    assert_eq!(text.line(0).unwrap(), truncated);
 }
 
 #[test]
 fn an_output_that_ends_with_a_block_is_counted_right() {
-    let output = Printed::new("x\n".repeat(2 * BLOCK as usize), 1);
-    let text = Text::new(&output);
+    let output = MemoryOutput::new("x\n".repeat(2 * BLOCK as usize), 1);
+    let text = OutputText::new(&output);
     assert_eq!(text.total_until(output.end()).unwrap(), 2 * BLOCK);
     let expect = Place::new(output.end(), 2 * BLOCK);
     assert_eq!(text.line_at(output.end()).unwrap(), expect);
@@ -248,7 +251,7 @@ proptest! {
 
     #[test]
     fn lines_are_what_they_are_in_one_piece(raw in any_output(), gone in 0_u64..20, end in 0_usize..1000) {
-        let output = Printed::new(raw, gone);
+        let output = MemoryOutput::new(raw, gone);
         let end = output.end() - (output.end() - output.first).min(end as u64);
         let kept = &output.bytes[output.first as usize..end as usize];
         let count = lines::split(kept).count();
@@ -262,22 +265,22 @@ proptest! {
             })
             .collect();
         prop_assert!(texts(&output, end) == expect);
-        let total = Text::new(&output).total_until(end).unwrap();
+        let total = OutputText::new(&output).total_until(end).unwrap();
         prop_assert_eq!(total, output.ends_before(output.first) + count as u64);
     }
 
     #[test]
     fn every_offset_is_in_the_line_that_begins_last(raw in any_output(), gone in 0_u64..20, at: u64) {
-        let output = Printed::new(raw, gone);
+        let output = MemoryOutput::new(raw, gone);
         let at = output.first + at % (output.end() - output.first + 1);
         let kept = &output.bytes[output.first as usize..at as usize];
         let begin = memchr::memrchr(b'\n', kept).map_or(0, |end| end + 1) as u64 + output.first;
         let expect = Place {
             offset: begin,
             n: output.ends_before(at),
-            beheaded: begin == output.first && 0 < begin,
+            truncated_start: begin == output.first && 0 < begin,
         };
-        let text = Text::new(&output);
+        let text = OutputText::new(&output);
         prop_assert_eq!(text.line_at(at).unwrap(), expect);
         prop_assert_eq!(text.line(expect.n).unwrap(), expect);
     }

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use paned_model::{BlockKind, Dialog, DialogOption};
 
-use super::anatomy;
-use super::look::Look;
-use super::profile::{Choosing, DialogShape, OptionStyle, Profile};
-use options::{Block, Choice};
+use super::profile::{ChoiceMethod, DialogShape, OptionStyle, Profile};
+use super::regions;
+use super::screen_snapshot::ScreenSnapshot;
+use options::{OptionBlock, ParsedOption};
 
 /// How many rows a question has, at most.
 const MAX_TEXT: usize = 20;
@@ -21,7 +21,7 @@ const MAX_TEXT: usize = 20;
 /// The question at the bottom of a screen. A composer that is elsewhere means that there is none; one that is made of
 /// the question's own rows was none. The rows from `end` on are blank.
 pub(super) fn find(
-    look: &Look,
+    look: &ScreenSnapshot,
     profile: &Profile,
     composer: Option<Range<usize>>,
     end: usize,
@@ -32,7 +32,7 @@ pub(super) fn find(
     }
     let found =
         |style: &OptionStyle| Some((*style, options::find(look, *style, end, shape.reach)?));
-    let fits = |(style, block): &(OptionStyle, Block)| {
+    let fits = |(style, block): &(OptionStyle, OptionBlock)| {
         let is_clear = *style == OptionStyle::Letters || shape.hint.is_some();
         let is_its_own = |rows: &Range<usize>| {
             is_clear && rows.start < block.rows.end && block.rows.start < rows.end
@@ -46,7 +46,7 @@ pub(super) fn find(
         };
         is_free
             && has_hint(look, shape, block, end)
-            && !(shape.plain && is_said(look, profile, block))
+            && !(shape.plain && is_user_message(look, profile, block))
     };
     let (style, block) = shape.styles.iter().filter_map(found).find(fits)?;
     let text = text(look, profile, shape, &block);
@@ -57,51 +57,57 @@ pub(super) fn find(
     }
     let kind = known.map_or(shape.kind, |known| known.kind);
     let options = dialog_options(shape.choosing, style, &block);
-    let asked: String = block.choices.iter().map(|choice| bare(&choice.label)).collect();
+    let asked: String =
+        block.choices.iter().map(|choice| without_explanation(&choice.label)).collect();
     Some(Dialog { id: id(kind, &format!("{text}{asked}")), kind, text, options })
 }
 
 /// What an option says without an explanation in parentheses: some programs show that of the selected one only.
-fn bare(label: &str) -> &str {
-    let label = unticked(label);
+fn without_explanation(label: &str) -> &str {
+    let label = without_checkbox(label);
     label.split_once(" (").map_or(label, |(said, _)| said)
 }
 
 /// A label without the box that shows whether it is ticked: ticking it does not make another question.
-pub(crate) fn unticked(label: &str) -> &str {
+pub(crate) fn without_checkbox(label: &str) -> &str {
     let boxes = ["[ ] ", "[x] ", "[X] ", "[✔] ", "[✓] "];
     boxes.iter().find_map(|tick| label.strip_prefix(tick)).unwrap_or(label)
 }
 
 /// Whether these are no options but lines of the user's last message. A program that draws its screen in pieces shows it
 /// without the composer below for a moment, and it may begin with the sign of a selected option.
-fn is_said(look: &Look, profile: &Profile, block: &Block) -> bool {
+fn is_user_message(look: &ScreenSnapshot, profile: &Profile, block: &OptionBlock) -> bool {
     let mut rows = block.rows.clone();
-    rows.any(|row| anatomy::is_users(look, profile, row, true))
+    rows.any(|row| regions::is_users(look, profile, row, true))
 }
 
-fn has_hint(look: &Look, shape: &DialogShape, block: &Block, end: usize) -> bool {
+fn has_hint(look: &ScreenSnapshot, shape: &DialogShape, block: &OptionBlock, end: usize) -> bool {
     let Some(hint) = &shape.hint else {
         return true;
     };
     (block.rows.start..end).any(|row| hint.is_in(look.row(row)))
 }
 
-fn labels(block: &Block) -> String {
+fn labels(block: &OptionBlock) -> String {
     block.choices.iter().map(|choice| choice.label.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// The rows above the options that belong to the question.
-fn text(look: &Look, profile: &Profile, shape: &DialogShape, block: &Block) -> String {
+fn text(
+    look: &ScreenSnapshot,
+    profile: &Profile,
+    shape: &DialogShape,
+    block: &OptionBlock,
+) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut blanks = 0;
     // Where the profile says how a question begins, its own rows are not searched for what the user said: they may look alike.
     let first = match shape.begins {
         Some(_) => 0,
-        None => match anatomy::turn(look, profile, block.rows.start) {
+        None => match regions::turn(look, profile, block.rows.start) {
             // A command right above the options is what is asked about, though it looks like something the user said.
             first if profile.is_generic() && first == block.rows.start => {
-                anatomy::turn(look, profile, first.saturating_sub(1))
+                regions::turn(look, profile, first.saturating_sub(1))
             }
             first => first,
         },
@@ -145,9 +151,13 @@ fn plain(row: &str) -> &str {
     row.trim_matches(|c: char| c.is_whitespace() || ('\u{2500}'..='\u{259f}').contains(&c))
 }
 
-fn dialog_options(choosing: Choosing, style: OptionStyle, block: &Block) -> Vec<DialogOption> {
+fn dialog_options(
+    choosing: ChoiceMethod,
+    style: OptionStyle,
+    block: &OptionBlock,
+) -> Vec<DialogOption> {
     let selected = block.choices.iter().position(|choice| choice.selected);
-    let option = |(at, choice): (usize, &Choice)| DialogOption {
+    let option = |(at, choice): (usize, &ParsedOption)| DialogOption {
         label: choice.label.clone(),
         keys: keys(choosing, style, choice, at, selected),
         selected: choice.selected,
@@ -157,9 +167,9 @@ fn dialog_options(choosing: Choosing, style: OptionStyle, block: &Block) -> Vec<
 }
 
 fn keys(
-    choosing: Choosing,
+    choosing: ChoiceMethod,
     style: OptionStyle,
-    choice: &Choice,
+    choice: &ParsedOption,
     at: usize,
     selected: Option<usize>,
 ) -> Vec<String> {
@@ -171,15 +181,15 @@ fn keys(
             true => vec![key, "enter".into()],
             false => vec![key],
         }),
-        (_, Choosing::Digit) => choice.number.map(|number| vec![number.to_string()]),
-        (_, Choosing::Shortcut) => choice.key.clone().map(|key| vec![key]),
-        (_, Choosing::Move) => None,
+        (_, ChoiceMethod::Digit) => choice.number.map(|number| vec![number.to_string()]),
+        (_, ChoiceMethod::Shortcut) => choice.key.clone().map(|key| vec![key]),
+        (_, ChoiceMethod::Move) => None,
     };
-    own.unwrap_or_else(|| moves(style, at, selected))
+    own.unwrap_or_else(|| arrow_keys(style, at, selected))
 }
 
 /// From the selected option to another one, then Enter.
-fn moves(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> {
+fn arrow_keys(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> {
     let from = selected.unwrap_or(0);
     let (back, forth) = match style {
         OptionStyle::Buttons => ("left", "right"),
@@ -227,7 +237,7 @@ const ANSWERS: [(&str, bool); 25] = [
 ];
 
 fn allows(label: &str) -> Option<bool> {
-    let label = unticked(label).to_lowercase();
+    let label = without_checkbox(label).to_lowercase();
     let begins = |word: &str| {
         let rest = label.strip_prefix(word);
         rest.is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric()))
@@ -238,7 +248,8 @@ fn allows(label: &str) -> Option<bool> {
 /// FNV-1a of what is asked, so that the same question has the same name.
 fn id(kind: BlockKind, whole: &str) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in kind.word().bytes().chain(whole.bytes().filter(|byte| !byte.is_ascii_whitespace()))
+    for byte in
+        kind.as_str().bytes().chain(whole.bytes().filter(|byte| !byte.is_ascii_whitespace()))
     {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::look::Look;
 use super::super::profile::OptionStyle;
+use super::super::screen_snapshot::ScreenSnapshot;
 
 /// How many rows an option may have beside its first.
 const MAX_MORE: usize = 4;
@@ -17,16 +17,16 @@ const LONGEST_LABEL: usize = 40;
 
 /// The options of a question.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct OptionBlock {
     pub(super) rows: Range<usize>,
-    pub(super) choices: Vec<Choice>,
+    pub(super) choices: Vec<ParsedOption>,
     /// The question, where it stands on the row of its options.
     pub(super) question: Option<String>,
 }
 
 /// One option.
 #[derive(Debug, Default)]
-pub(super) struct Choice {
+pub(super) struct ParsedOption {
     pub(super) label: String,
     pub(super) selected: bool,
     pub(super) number: Option<usize>,
@@ -38,7 +38,12 @@ pub(super) struct Choice {
 
 /// The options that are lowest on the screen, with at most `reach` rows of text below them; the rows from `end` on are
 /// blank.
-pub(super) fn find(look: &Look, style: OptionStyle, end: usize, reach: usize) -> Option<Block> {
+pub(super) fn find(
+    look: &ScreenSnapshot,
+    style: OptionStyle,
+    end: usize,
+    reach: usize,
+) -> Option<OptionBlock> {
     let block = match style {
         OptionStyle::Numbered => numbered(look, end, reach)?,
         OptionStyle::Radio => radio(look, end, reach)?,
@@ -84,9 +89,9 @@ static SHORTCUT: LazyLock<Regex> =
 static HINT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:ctrl\+|alt\+|shift\+|esc\b|enter\b|tab\b|[⇆↑↓←→⏎])"));
 
-fn numbered(look: &Look, end: usize, reach: usize) -> Option<Block> {
+fn numbered(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> {
     let last = lowest(look, end, reach, |row| NUMBERED.is_match(row))?;
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<ParsedOption> = Vec::new();
     let mut more = below(look, last, end);
     for row in (0..=last).rev() {
         let Some(found) = NUMBERED.captures(look.row(row)) else {
@@ -114,25 +119,27 @@ fn numbered(look: &Look, end: usize, reach: usize) -> Option<Block> {
         let label = lines.join(" ");
         let key = SHORTCUT.captures(&label).map(|found| found[1].to_lowercase());
         let selected = matches!(&found[2], "›" | "❯" | ">" | "●" | "◉" | "→" | "▸" | "▶" | "*");
-        choices
-            .insert(0, Choice { label, selected, number: Some(number), key, ..Choice::default() });
+        choices.insert(
+            0,
+            ParsedOption { label, selected, number: Some(number), key, ..ParsedOption::default() },
+        );
         if number == 1 {
-            return Some(Block { rows: row..last + 1, choices, question: None });
+            return Some(OptionBlock { rows: row..last + 1, choices, question: None });
         }
     }
     None
 }
 
 /// The entry without a number that sends the answers of a multi-select question.
-fn submit(line: &str) -> Option<Choice> {
+fn submit(line: &str) -> Option<ParsedOption> {
     let label = line.trim_start_matches(['❯', '›', '>', ' ']);
     let selected = label.len() < line.len();
     let label = (label == "Submit").then(|| label.to_owned())?;
-    Some(Choice { label, selected, ..Choice::default() })
+    Some(ParsedOption { label, selected, ..ParsedOption::default() })
 }
 
 /// The rows that go on with the last option: they stand under its label.
-fn below(look: &Look, last: usize, end: usize) -> Vec<String> {
+fn below(look: &ScreenSnapshot, last: usize, end: usize) -> Vec<String> {
     let found = NUMBERED.captures(look.row(last));
     let label = found.and_then(|found| found.get(5).map(|label| label.start())).unwrap_or(0);
     let column = look.row(last)[..label].chars().count();
@@ -157,7 +164,7 @@ fn is_rule(line: &str) -> bool {
 
 /// The lowest row that is an option, not too far up.
 fn lowest(
-    look: &Look,
+    look: &ScreenSnapshot,
     end: usize,
     reach: usize,
     is_option: impl Fn(&str) -> bool,
@@ -167,16 +174,16 @@ fn lowest(
 }
 
 /// A page that only wants to be read: Enter goes on.
-fn enter(look: &Look, end: usize) -> Option<Block> {
+fn enter(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
     let last = end.checked_sub(1)?;
     ENTER.is_match(look.row(last)).then(|| {
         let label = "Continue".to_owned();
-        let choices = vec![Choice { label, selected: true, ..Choice::default() }];
-        Block { rows: last..end, choices, question: None }
+        let choices = vec![ParsedOption { label, selected: true, ..ParsedOption::default() }];
+        OptionBlock { rows: last..end, choices, question: None }
     })
 }
 
-fn radio(look: &Look, end: usize, reach: usize) -> Option<Block> {
+fn radio(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> {
     let last = lowest(look, end, reach, |row| RADIO.is_match(row))?;
     let mut choices = Vec::new();
     let mut first = last;
@@ -185,13 +192,16 @@ fn radio(look: &Look, end: usize, reach: usize) -> Option<Block> {
             break;
         };
         let selected = matches!(&found[1], "●" | "◉" | "⦿");
-        choices.insert(0, Choice { label: found[2].to_owned(), selected, ..Choice::default() });
+        choices.insert(
+            0,
+            ParsedOption { label: found[2].to_owned(), selected, ..ParsedOption::default() },
+        );
         first = row;
     }
-    Some(Block { rows: first..last + 1, choices, question: None })
+    Some(OptionBlock { rows: first..last + 1, choices, question: None })
 }
 
-fn arrow(look: &Look, end: usize, reach: usize) -> Option<Block> {
+fn arrow(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> {
     let marked = lowest(look, end, reach, |row| ARROW.is_match(row))?;
     let found = ARROW.captures(look.row(marked))?;
     let label = found.get(2)?;
@@ -203,7 +213,8 @@ fn arrow(look: &Look, end: usize, reach: usize) -> Option<Block> {
         let label = inner(text).trim_start_matches(['✔', '✓']).trim_start();
         (from == column && !label.is_empty()).then(|| label.to_owned())
     };
-    let choice = |label: String, selected| Choice { label, selected, ..Choice::default() };
+    let choice =
+        |label: String, selected| ParsedOption { label, selected, ..ParsedOption::default() };
     let mut choices = vec![choice(label.as_str().to_owned(), true)];
     let (mut first, mut last) = (marked, marked);
     while let Some(label) = first.checked_sub(1).and_then(unmarked) {
@@ -214,10 +225,10 @@ fn arrow(look: &Look, end: usize, reach: usize) -> Option<Block> {
         choices.push(choice(label, false));
         last += 1;
     }
-    Some(Block { rows: first..last + 1, choices, question: None })
+    Some(OptionBlock { rows: first..last + 1, choices, question: None })
 }
 
-fn letters(look: &Look, end: usize) -> Option<Block> {
+fn letters(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
     let last = end.checked_sub(1)?;
     if !LETTERS_END.is_match(look.row(last)) {
         return None;
@@ -239,14 +250,14 @@ fn letters(look: &Look, end: usize) -> Option<Block> {
         let label = format!("{}{}", &found[1], found[2].trim_end());
         let selected = !usual.is_empty() && label.to_lowercase().starts_with(&usual);
         let key = Some(found[1].to_lowercase());
-        Choice { label, selected, key, ..Choice::default() }
+        ParsedOption { label, selected, key, ..ParsedOption::default() }
     };
     let choices = LETTER.captures_iter(&options[begins..]).map(choice).collect();
-    Some(Block { rows: first..last + 1, choices, question: Some(question) })
+    Some(OptionBlock { rows: first..last + 1, choices, question: Some(question) })
 }
 
 /// Options in one row, each with its key in brackets: `[y] Approve   [n] Deny`, `Run it? [Y]es [N]o`.
-fn keys(look: &Look, end: usize, reach: usize) -> Option<Block> {
+fn keys(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> {
     let row = lowest(look, end, reach.min(KEYS_REACH), |row| keys_in(row).is_some())?;
     let (question, mut choices) = keys_in(look.row(row))?;
     // Where the cursor stands behind the options, a line is read, and Enter ends it.
@@ -255,18 +266,18 @@ fn keys(look: &Look, end: usize, reach: usize) -> Option<Block> {
         && usize::from(cursor.row) == row
         && inner(look.row(row)).chars().count() <= look.cursor;
     choices.iter_mut().for_each(|choice| choice.needs_enter = reads_line);
-    Some(Block { rows: row..row + 1, choices, question })
+    Some(OptionBlock { rows: row..row + 1, choices, question })
 }
 
 /// The question and the options of a row that has nothing else.
-fn keys_in(row: &str) -> Option<(Option<String>, Vec<Choice>)> {
+fn keys_in(row: &str) -> Option<(Option<String>, Vec<ParsedOption>)> {
     let line = inner(row);
     let begins = KEYS.find(line)?.start();
     let question = line[..begins].trim();
     if !(question.is_empty() || question.ends_with(['?', ':'])) {
         return None;
     }
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<ParsedOption> = Vec::new();
     let mut to = begins;
     for found in KEYS.captures_iter(&line[begins..]) {
         let whole = found.get(0)?;
@@ -287,7 +298,7 @@ fn keys_in(row: &str) -> Option<(Option<String>, Vec<Choice>)> {
         if label.is_empty() || LONGEST_LABEL < label.chars().count() || is_double {
             return None;
         }
-        choices.push(Choice { label, key: Some(key), ..Choice::default() });
+        choices.push(ParsedOption { label, key: Some(key), ..ParsedOption::default() });
     }
     let question = Some(question.to_owned()).filter(|question| !question.is_empty());
     (2 <= choices.len() && to == line.len()).then_some((question, choices))
@@ -295,7 +306,7 @@ fn keys_in(row: &str) -> Option<(Option<String>, Vec<Choice>)> {
 
 /// Yes or no in one pair of brackets, where a line is read: `Run it? [Y/n]`, or `(y/n)` above the cursor's row. The answer
 /// may have been typed, but not entered.
-fn yes_no(look: &Look) -> Option<Block> {
+fn yes_no(look: &ScreenSnapshot) -> Option<OptionBlock> {
     let cursor = usize::from(look.view.cursor.row);
     let typed = |text: &str| text.chars().count() <= 3 && text.chars().all(char::is_alphabetic);
     let at_cursor = YES_NO.captures(look.row(cursor)).filter(|found| typed(&found[4]));
@@ -312,11 +323,11 @@ fn yes_no(look: &Look) -> Option<Block> {
     // The usual answer is the one in capitals.
     let is_usual = |word: &str| word.starts_with(char::is_uppercase);
     let (one, other) = (&found[2], &found[3]);
-    let choice = |label: &str, word: &str, against: &str| Choice {
+    let choice = |label: &str, word: &str, against: &str| ParsedOption {
         label: label.to_owned(),
         selected: is_usual(word) && !is_usual(against),
         key: Some(label.to_lowercase()[..1].to_owned()),
-        ..Choice::default()
+        ..ParsedOption::default()
     };
     let is_yes = |word: &str| word.starts_with(['y', 'Y']);
     if is_yes(one) == is_yes(other) {
@@ -325,29 +336,33 @@ fn yes_no(look: &Look) -> Option<Block> {
     let (yes, no) = if is_yes(one) { (one, other) } else { (other, one) };
     let choices = vec![choice("Yes", yes, no), choice("No", no, yes)];
     let question = Some(found[1].trim().to_owned()).filter(|question| !question.is_empty());
-    Some(Block { rows: row..row + 1, choices, question })
+    Some(OptionBlock { rows: row..row + 1, choices, question })
 }
 
-fn buttons(look: &Look, end: usize) -> Option<Block> {
+fn buttons(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
     let ink = (0..end).rev().filter(|row| !inner(look.row(*row)).is_empty());
     ink.take(4).find_map(|row| buttons_in(look, row))
 }
 
-fn buttons_in(look: &Look, row: usize) -> Option<Block> {
+fn buttons_in(look: &ScreenSnapshot, row: usize) -> Option<OptionBlock> {
     let text: Vec<char> = look.row(row).chars().collect();
     let bar = text.iter().take_while(|c| c.is_whitespace() || "│┃|".contains(**c)).count();
     let mut choices = Vec::new();
     // The blank before the first button may belong to it, so the row's own colour is that before it.
-    let own = bar.checked_sub(2).map_or(0, |at| look.shade(row, at).behind);
+    let own = bar.checked_sub(2).map_or(0, |at| look.style_from(row, at).background);
     for (from, label) in words(&text[bar..]) {
         if HINT.is_match(&label) {
             break;
         }
-        let selected = look.shade(row, bar + from).behind != own;
-        choices.push(Choice { label, selected, ..Choice::default() });
+        let selected = look.style_from(row, bar + from).background != own;
+        choices.push(ParsedOption { label, selected, ..ParsedOption::default() });
     }
     let one = choices.iter().filter(|choice| choice.selected).count() == 1;
-    (2 <= choices.len() && one).then_some(Block { rows: row..row + 1, choices, question: None })
+    (2 <= choices.len() && one).then_some(OptionBlock {
+        rows: row..row + 1,
+        choices,
+        question: None,
+    })
 }
 
 /// The parts of a row between two or more blanks, with where they begin.

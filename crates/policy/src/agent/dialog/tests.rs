@@ -3,17 +3,17 @@
 use paned_model::{Dialog, Size};
 use paned_term::Screen;
 
-use super::super::{Composer, Library, Look};
+use super::super::{Composer, ProfileLibrary, ScreenSnapshot};
 
 /// What a program with this profile shows. `\x1b` sequences may stand in the text.
-fn look(rows: u16, text: &str) -> Look {
+fn look(rows: u16, text: &str) -> ScreenSnapshot {
     let mut screen = Screen::new(Size { cols: 80, rows });
     screen.feed(text.replace('\n', "\r\n").as_bytes());
-    Look::of(&screen)
+    ScreenSnapshot::of(&screen)
 }
 
 fn dialog(profile: &str, text: &str) -> Option<Dialog> {
-    look(24, text).dialog(Library::embedded().get(profile).unwrap())
+    look(24, text).dialog(ProfileLibrary::embedded().get(profile).unwrap())
 }
 
 /// The options as `label=key key`, the selected one with a star.
@@ -29,7 +29,7 @@ fn check(profile: &str, text: &str, kind: &str, question: &str, options: &[&str]
         })
         .collect();
     assert_eq!(shown, options);
-    assert_eq!(dialog.kind.word(), kind);
+    assert_eq!(dialog.kind.as_str(), kind);
     assert!(dialog.text.contains(question), "{:?}", dialog.text);
 }
 
@@ -79,7 +79,7 @@ fn a_question_at_the_start_and_what_may_be_answered() {
         "Trust this folder?",
         &["*Trust and continue=enter", "Quit=down enter"],
     );
-    let profile = Library::embedded().get("codex").unwrap().clone();
+    let profile = ProfileLibrary::embedded().get("codex").unwrap().clone();
     assert_eq!(profile.startup_answer(&dialog("codex", text).unwrap()), Some(0));
     assert_eq!(profile.startup_answer(&dialog("codex", CODEX).unwrap()), None);
 }
@@ -133,7 +133,7 @@ fn buttons_side_by_side() {
 
 #[test]
 fn the_first_run_of_claude_and_what_may_be_answered() {
-    let profile = Library::embedded().get("claude").unwrap().clone();
+    let profile = ProfileLibrary::embedded().get("claude").unwrap().clone();
     let startup = |text: &str| profile.startup_answer(&dialog("claude", text).unwrap());
     // The theme's options are more than ten rows above the end of the screen.
     let sample = "  1  function greet() {\n  2 -  a\n  2 +  b\n  3  }\n".repeat(2);
@@ -203,7 +203,7 @@ fn the_users_last_message_without_a_composer_below_is_no_question() {
 fn claude_composer(row: &str) -> Composer {
     let rule = "─".repeat(80);
     let text = format!("{rule}\n{row}\n{rule}\n  ? for shortcuts\x1b[?25l");
-    look(24, &text).composer(Library::embedded().get("claude").unwrap())
+    look(24, &text).composer(ProfileLibrary::embedded().get("claude").unwrap())
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn prose_is_no_question() {
     let prose = "› tell me\n\n• Would you like to run the following command?\n\n  › 1. Yes, proceed (y)\n    \
         2. No (esc)\n\n  Press enter to confirm or esc to cancel\n\n\n› Ask Codex to do anything\n\n  fake · /tmp";
     let shown = look(24, &format!("{prose}\x1b[11;3H"));
-    let codex = Library::embedded().get("codex").unwrap().clone();
+    let codex = ProfileLibrary::embedded().get("codex").unwrap().clone();
     assert_eq!(shown.dialog(&codex), None);
     assert_eq!(shown.composer(&codex), Composer::Empty);
     // A list without a mark, and a question without options, are none either.

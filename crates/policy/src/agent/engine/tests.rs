@@ -8,10 +8,10 @@ use paned_model::Size;
 use paned_term::Screen;
 use proptest::prelude::*;
 
-use super::super::{Library, Pattern};
+use super::super::{ProfileLibrary, ProfilePattern};
 use super::*;
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(Library::embedded);
+static LIBRARY: LazyLock<ProfileLibrary> = LazyLock::new(ProfileLibrary::embedded);
 
 /// A program with a composer between rules, a footer, a spinner and a title.
 const SMALL: &str = "\
@@ -58,12 +58,12 @@ says = 'blocked'
 kind = 'plan'
 ";
 
-struct Stage {
+struct EngineTest {
     engine: Engine,
     now: u64,
 }
 
-impl Stage {
+impl EngineTest {
     fn new() -> Self {
         let profile = Profile::parse("small.toml", SMALL).unwrap();
         Self { engine: Engine::new(Arc::new(profile), Time(0)), now: 0 }
@@ -80,48 +80,51 @@ impl Stage {
         self
     }
 
-    fn see(&mut self, seen: &Observation) -> &mut Self {
+    fn see(&mut self, seen: &EngineInput) -> &mut Self {
         self.engine.observe(seen, Time(self.now));
         self
     }
 
     fn show(&mut self, rows: &str) -> &mut Self {
-        self.see(&Observation::Screen(look(rows)))
+        self.see(&EngineInput::Screen(look(rows)))
     }
 
     fn title(&mut self, title: &str) -> &mut Self {
-        self.see(&Observation::Output(format!("\x1b]0;{title}\x07").into_bytes()))
+        self.see(&EngineInput::Output(format!("\x1b]0;{title}\x07").into_bytes()))
     }
 
     fn status(&mut self, report: &str) -> &mut Self {
-        self.see(&Observation::Output(format!("\x1b]7501;{report}\x1b\\").into_bytes()))
+        self.see(&EngineInput::Output(format!("\x1b]7501;{report}\x1b\\").into_bytes()))
     }
 
     fn typed(&mut self, text: &str) -> &mut Self {
-        self.see(&Observation::Typed(text.into()))
+        self.see(&EngineInput::Typed(text.into()))
     }
 
     fn hook(&mut self, event: &str) -> &mut Self {
-        self.see(&Observation::Report(Report { event: Some(event.into()), ..Report::default() }))
+        self.see(&EngineInput::Report(HookReport {
+            event: Some(event.into()),
+            ..HookReport::default()
+        }))
     }
 
     #[track_caller]
     fn is(&mut self, state: &str) -> &mut Self {
         let said = self.engine.judgement();
-        assert_eq!(said.state.word(), state, "at {} ms: {said:?}", self.now);
+        assert_eq!(said.state.as_str(), state, "at {} ms: {said:?}", self.now);
         self
     }
 }
 
-fn look(rows: &str) -> Look {
+fn look(rows: &str) -> ScreenSnapshot {
     let mut screen = Screen::new(Size { cols: 40, rows: 16 });
     screen.feed(rows.replace('\n', "\r\n").as_bytes());
-    Look::of(&screen)
+    ScreenSnapshot::of(&screen)
 }
 
 /// An agent that was ready and was given a prompt, by Enter on a draft.
-fn prompted() -> Stage {
-    let mut stage = Stage::new();
+fn prompted() -> EngineTest {
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(500).is("ready");
     stage.typed("do it").show(DRAFT).typed("\r").show(SENT).is("busy");
     stage
@@ -129,8 +132,8 @@ fn prompted() -> Stage {
 
 #[test]
 fn a_reported_status_alone_never_makes_an_agent_ready() {
-    Stage::new().status("state=idle").wait(2000).is("starting");
-    let mut stage = Stage::new();
+    EngineTest::new().status("state=idle").wait(2000).is("starting");
+    let mut stage = EngineTest::new();
     stage.engine =
         Engine::new(Arc::new(Profile::parse("x.toml", "command = 'x'").unwrap()), Time(0));
     stage.status("state=idle").wait(60_000).is("starting");
@@ -188,7 +191,7 @@ const ASKING: &str = "hello\n: do it\nMay I?\n❯ 1. Yes\n  2. No";
 
 #[test]
 fn a_turn_from_enter_to_its_end() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.is("starting").wait(100).show(IDLE).is("ready");
     stage.wait(100).typed("do it").show(DRAFT).is("ready");
     stage.wait(100).typed("\r").is("busy").wait(50).show(WORKING).is("busy");
@@ -197,7 +200,7 @@ fn a_turn_from_enter_to_its_end() {
 }
 
 /// The id of the question on the screen.
-fn asked(stage: &Stage) -> String {
+fn asked(stage: &EngineTest) -> String {
     stage.engine.judgement().dialog.as_ref().unwrap().id.clone()
 }
 
@@ -207,7 +210,7 @@ const TORN: &str = "hello\n: do it\n\n❯ 1. Yes\n  2. No";
 
 #[test]
 fn a_question_that_is_drawn_again_is_the_same() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).typed("do it").show(DRAFT).typed("\r").wait(100).show(ASKING);
     let first = asked(&stage);
     stage.typed("\x1b[B").wait(50).show(HALF).wait(900).show(ASKING).is("blocked");
@@ -222,7 +225,7 @@ fn a_question_that_is_drawn_again_is_the_same() {
 #[test]
 fn the_same_words_after_an_answer_are_another_question() {
     for answer in ["\r", "1", "\x1b"] {
-        let mut stage = Stage::new();
+        let mut stage = EngineTest::new();
         stage.show(IDLE).wait(100).typed("do it").show(DRAFT).typed("\r").wait(100).show(ASKING);
         let first = asked(&stage);
         stage.wait(50).typed(answer).wait(10).show(ASKING);
@@ -230,7 +233,7 @@ fn the_same_words_after_an_answer_are_another_question() {
         stage.wait(50).show(HALF).wait(50).show(ASKING);
         assert_ne!(asked(&stage), first, "after {answer:?}");
     }
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).typed("do it").show(DRAFT).typed("\r").wait(100).show(ASKING);
     let first = asked(&stage);
     stage.wait(50).show(HALF).wait(6_000).show(ASKING);
@@ -242,41 +245,41 @@ fn the_same_words_after_an_answer_are_another_question() {
 
 #[test]
 fn a_title_that_names_the_state_is_enough() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.title("demo").show(IDLE).is("ready").typed("x\r").title("* demo").is("busy");
     stage.wait(5000).show(IDLE).is("busy").title("demo").is("ready");
 }
 
 #[test]
 fn a_title_is_silent_until_it_has_spoken() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.title("demo").show(IDLE).is("ready").typed("x\r").show(WORKING).title("other").is("busy");
 }
 
 #[test]
 fn enter_that_does_nothing_is_forgotten() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).typed("x").show(DRAFT).typed("\r").is("busy").show(DRAFT);
     stage.wait(900).is("busy").wait(200).is("ready");
     // On an empty line it is nothing at all.
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).typed("\r").is("ready");
 }
 
 #[test]
 fn a_draft_that_leaves_at_once_was_sent_by_somebody() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).show(DRAFT).is("ready").wait(100).show(IDLE).is("busy");
     stage.wait(100).show(WORKING).wait(500).show(IDLE).wait(300).is("ready");
     // Unless it was taken away, or nothing comes of it.
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).show(DRAFT).typed("\x15").show(IDLE).is("ready");
     stage.wait(2000).show(DRAFT).wait(100).show(IDLE).is("busy").wait(1100).is("ready");
 }
 
 #[test]
 fn a_question_blocks_at_once_and_its_answer_frees() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(500).show(ASKING).is("blocked");
     let dialog = stage.engine.judgement().dialog.clone().unwrap();
     assert_eq!(dialog.options.len(), 2);
@@ -288,7 +291,7 @@ fn a_question_blocks_at_once_and_its_answer_frees() {
 
 #[test]
 fn a_failed_turn_is_an_error_until_the_next() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(500).show(FAILED).wait(300);
     stage.is("error").wait(60_000).is("error").typed("y\r").is("busy");
     stage.wait(100).show(WORKING).wait(500).show(IDLE).wait(300).is("ready");
@@ -296,7 +299,7 @@ fn a_failed_turn_is_an_error_until_the_next() {
 
 #[test]
 fn a_limit_says_until_when() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     let limited = FAILED.replace("no such model", "limit, try again in 2 minutes");
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(450).show(&limited).wait(300);
     assert_eq!(stage.is("limited").engine.judgement().until, Some(Time(500 + 120_000)));
@@ -304,36 +307,36 @@ fn a_limit_says_until_when() {
 
 #[test]
 fn a_hook_is_believed_until_it_is_silent_and_the_screen_disagrees() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).typed("x\r").hook("Start").is("busy").wait(1500).show(IDLE).is("busy");
     stage.wait(4000).show(IDLE).is("ready");
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).typed("x\r").show(WORKING).wait(2000).hook("Ask").is("blocked");
     assert_eq!(stage.engine.kind(), Some(BlockKind::Plan));
     stage.hook("Start").is("busy").wait(100).show(WORKING).hook("Stop").is("busy");
     stage.wait(100).show(IDLE).wait(100).is("ready");
-    assert_eq!(stage.engine.judgement().source, Source::Hook);
+    assert_eq!(stage.engine.judgement().source, StateSource::Hook);
 }
 
 #[test]
 fn nothing_known_is_unknown_and_never_ready() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show("a pager\n(END)").wait(1000).is("starting").wait(200_000).is("unknown");
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).is("ready").wait(100).show("a pager\n(END)").wait(400).is("ready");
     stage.wait(200).is("unknown").wait(60_000).is("unknown").show(IDLE).is("ready");
 }
 
 #[test]
 fn quitting_is_no_work_and_the_end_is_final() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).typed("/quit").typed("\r").is("ready").wait(100).is("ready");
-    stage.see(&Observation::Exited { code: Some(0) }).is("exited").show(IDLE).is("exited");
+    stage.see(&EngineInput::Exited { code: Some(0) }).is("exited").show(IDLE).is("exited");
 }
 
 #[test]
 fn it_explains_itself() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(200);
     let reasons = stage.engine.explain(Time(stage.now));
     let sentences: Vec<_> = reasons.iter().map(|reason| reason.sentence.as_str()).collect();
@@ -347,22 +350,22 @@ fn an_agent_met_at_work_is_never_ready_first() {
     let codex = LIBRARY.get("codex").unwrap().clone();
     let mut screen = Screen::new(Size { cols: 40, rows: 12 });
     screen.feed("\x1b]0;⠋ demo\x07• words\r\n\r\n› \r\n\r\n  fake · /tmp\x1b[3;3H".as_bytes());
-    let mut engine = Engine::met(codex, Time(0));
+    let mut engine = Engine::already_running(codex, Time(0));
     assert_eq!(engine.judgement().state, AgentState::Unknown);
-    engine.observe(&Observation::Screen(Look::of(&screen)), Time(5));
+    engine.observe(&EngineInput::Screen(ScreenSnapshot::of(&screen)), Time(5));
     assert_eq!(engine.judgement().state, AgentState::Unknown);
     assert_eq!(engine.deadline(), Some(Time(85)));
     engine.tick(Time(85));
     assert_eq!(engine.judgement().state, AgentState::Busy);
     // A line editor that does not read is at work, too.
-    let mut engine = Engine::met(LIBRARY.get("aider").unwrap().clone(), Time(0));
-    engine.observe(&Observation::Screen(look("words")), Time(5));
+    let mut engine = Engine::already_running(LIBRARY.get("aider").unwrap().clone(), Time(0));
+    engine.observe(&EngineInput::Screen(look("words")), Time(5));
     assert_eq!(engine.judgement().state, AgentState::Busy);
 }
 
 #[test]
 fn another_profile_keeps_what_was_said() {
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).is("ready");
     let codex = LIBRARY.get("codex").unwrap().clone();
     let engine = stage.engine.with_profile(codex, Time(10));
@@ -416,10 +419,10 @@ fn finally(profile: &str, pieces: &[&[u8]]) -> (AgentState, Option<BlockKind>) {
     let mut screen = Screen::new(Size { cols: 60, rows: 12 });
     for piece in pieces {
         screen.feed(piece);
-        engine.observe(&Observation::Output(piece.to_vec()), Time(10));
+        engine.observe(&EngineInput::Output(piece.to_vec()), Time(10));
     }
-    screen.settle();
-    engine.observe(&Observation::Screen(Look::of(&screen)), Time(20));
+    screen.flush_update();
+    engine.observe(&EngineInput::Screen(ScreenSnapshot::of(&screen)), Time(20));
     for now in 1..200 {
         engine.tick(Time(20 + now * 100));
     }
@@ -456,13 +459,13 @@ proptest! {
             screen.feed(bytes);
             screen.feed(text.as_bytes());
             let observation = match kind {
-                0 => Observation::Output(bytes.clone()),
-                1 => Observation::Typed(bytes.clone()),
-                2 => Observation::Typed(text.clone().into_bytes()),
-                _ => Observation::Screen(Look::of(&screen)),
+                0 => EngineInput::Output(bytes.clone()),
+                1 => EngineInput::Typed(bytes.clone()),
+                2 => EngineInput::Typed(text.clone().into_bytes()),
+                _ => EngineInput::Screen(ScreenSnapshot::of(&screen)),
             };
             engine.observe(&observation, now);
-            let look = Look::of(&screen);
+            let look = ScreenSnapshot::of(&screen);
             let read = (look.composer(engine.profile()), look.dialog(engine.profile()));
             drop((engine.explain(now), read));
         }
@@ -476,7 +479,7 @@ proptest! {
         hooks in proptest::collection::vec(proptest::sample::select(vec!["Start", "Stop", "Ask"]), 0..4),
         waits in proptest::collection::vec(0..2500u64, 1..8),
     ) {
-        let mut stage = Stage::new();
+        let mut stage = EngineTest::new();
         stage.show(IDLE).wait(500);
         let above: String = above.lines().take(8).map(|line| format!("{}\n", line.chars().take(38).collect::<String>())).collect();
         stage.show(&format!("{above}──────────\n> \n──────────\nesc to stop")).typed(&typed);
@@ -494,20 +497,20 @@ proptest! {
 #[test]
 fn patterns_are_equal_as_they_are_written() {
     let profile = Profile::parse("small.toml", SMALL).unwrap();
-    let busy: Option<&Pattern> = profile.title.busy.as_ref();
-    assert_eq!(busy.map(Pattern::as_str), Some("^\\* "));
+    let busy: Option<&ProfilePattern> = profile.title.busy.as_ref();
+    assert_eq!(busy.map(ProfilePattern::as_str), Some("^\\* "));
 }
 
 #[test]
 fn a_reset_and_a_shells_prompt_mark_take_a_reported_status_away() {
     for end in ["\x1bc", "\x1b]133;A\x07"] {
-        let mut stage = Stage::new();
+        let mut stage = EngineTest::new();
         stage.show(IDLE).wait(500).status("state=blocked:kind=permission").is("blocked");
-        stage.see(&Observation::Output(end.into())).wait(100).is("ready");
+        stage.see(&EngineInput::Output(end.into())).wait(100).is("ready");
         let told = stage.engine.explain(Time(stage.now));
         assert!(!told.iter().any(|it| it.sentence.contains("7501")), "{told:?}");
     }
-    let mut stage = Stage::new();
+    let mut stage = EngineTest::new();
     stage.show(IDLE).wait(500).status("state=blocked:kind=permission");
-    stage.see(&Observation::Output("\x1b]133;C\x07\x1b[c".into())).wait(100).is("blocked");
+    stage.see(&EngineInput::Output("\x1b]133;C\x07\x1b[c".into())).wait(100).is("blocked");
 }

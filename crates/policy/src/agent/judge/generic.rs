@@ -1,10 +1,10 @@
 //! How a program that no profile describes is judged: no sign is trusted by itself, and ready needs two.
 
-use paned_model::{AgentState, Source, Time};
+use paned_model::{AgentState, StateSource, Time};
 
-use super::super::facts::{Held, masked};
-use super::super::learned::SignShape;
-use super::{Bench, Verdict, after};
+use super::super::composer_memory::SignShape;
+use super::super::facts::{TimedRuleMatch, mask_digits};
+use super::{StateEvidence, StateVerdict, after};
 
 /// How long what was typed may take to appear.
 const ECHO: u64 = 300;
@@ -30,21 +30,21 @@ const WENT_ON: u64 = 200;
 /// How long the screen must stand still after a sign of work has gone.
 const SIGNED: u64 = 300;
 
-impl Bench<'_> {
+impl StateEvidence<'_> {
     /// Whether words found in a program that no profile describes mean work: not what was there while it was ready, and
     /// not what stands still before it was.
-    pub(super) fn speaks_of_work(&self, held: &Held) -> bool {
+    pub(super) fn speaks_of_work(&self, held: &TimedRuleMatch) -> bool {
         match self.facts.was_ready {
-            true if self.facts.ambient.contains(&masked(&held.hit.row)) => false,
+            true if self.facts.idle_rows.contains(&mask_digits(&held.rule_match.row)) => false,
             // Words that stand still are prose, unless they are below the composer, where programs name their keys.
-            true => self.age(held.moved) < MOVING || held.hit.is_below && self.has_moved(),
+            true => self.age(held.moved) < MOVING || held.rule_match.is_below && self.has_moved(),
             false => self.age(held.moved) < MOVING && held.since < held.moved,
         }
     }
 
     /// Whether anything on the screen changed a short while ago.
     pub(super) fn has_moved(&self) -> bool {
-        self.age(self.facts.moved) < self.profile.timing.stale
+        self.age(self.facts.moved_at) < self.profile.timing.stale
     }
 
     /// Whether a prompt that took input before has come back after the last Enter.
@@ -55,18 +55,24 @@ impl Bench<'_> {
     }
 
     /// Ready by two signs at least: a composer, and a screen that came to rest; or a prompt that came back.
-    pub(super) fn generic_ready(&self) -> Option<Verdict> {
+    pub(super) fn generic_ready(&self) -> Option<StateVerdict> {
         let (facts, timing) = (self.facts, &self.profile.timing);
         let reported = self.ready_since(self.turn_began());
-        if let Some((Source::Hook, weight, at)) = reported {
-            return Some(self.outcome(Verdict::new(AgentState::Ready, Source::Hook, weight, at)));
+        if let Some((StateSource::Hook, weight, at)) = reported {
+            return Some(self.outcome(StateVerdict::new(
+                AgentState::Ready,
+                StateSource::Hook,
+                weight,
+                at,
+            )));
         }
-        if !facts.composer.is {
+        if !facts.composer.value {
             return self.hooked();
         }
-        let verdict =
-            |state, confidence| Verdict::new(state, Source::Screen, confidence, facts.moved);
-        let changed = facts.moved.max(facts.composer.since);
+        let verdict = |state, confidence| {
+            StateVerdict::new(state, StateSource::Screen, confidence, facts.moved_at)
+        };
+        let changed = facts.moved_at.max(facts.composer.since);
         let (waits, ready_at) = match (facts.was_ready, facts.turn) {
             (false, _) => (AgentState::Starting, self.first_ready_at(changed)),
             (true, false) => (self.last, self.now),
@@ -85,7 +91,7 @@ impl Bench<'_> {
             }
         };
         if self.now < ready_at {
-            return Some(verdict(waits, 0.6).until(ready_at));
+            return Some(verdict(waits, 0.6).recheck_by(ready_at));
         }
         if let Some(busy) = self.hooked().filter(|_| facts.turn) {
             return Some(busy);
@@ -100,7 +106,7 @@ impl Bench<'_> {
             return after(changed, KNOWN);
         }
         let is_line = facts.sign().is_some_and(|sign| sign.shape == SignShape::Line);
-        let takes_pastes = facts.sight.as_ref().is_some_and(|sight| sight.takes_pastes);
+        let takes_pastes = facts.findings.as_ref().is_some_and(|sight| sight.takes_pastes);
         match (is_line, takes_pastes) {
             (_, true) => after(changed, FIRST_INPUT).min(after(facts.composer.since, FIRST_STAYS)),
             (true, false) => after(changed, FIRST_INPUT),
@@ -117,29 +123,30 @@ impl Bench<'_> {
 
     /// Whether the turn went on after a row that speaks of its end: a tool call failed or was refused, and the answer came
     /// below it. Profiles name the errors that end a turn; other programs use the same words for both.
-    pub(super) fn went_on(&self, held: &Held) -> bool {
+    pub(super) fn went_on(&self, held: &TimedRuleMatch) -> bool {
         let worked = self.facts.busy.is_some_and(|busy| after(held.moved, WENT_ON) < busy);
-        self.profile.is_generic() && held.hit.is_followed && worked
+        self.profile.is_generic() && held.rule_match.is_followed && worked
     }
 
     /// Until when a sign of work is believed if nothing changes.
-    pub(super) fn believed_until(&self, held: &Held) -> Time {
-        match self.facts.was_ready && held.hit.is_below {
-            true => after(self.facts.moved, self.profile.timing.stale),
+    pub(super) fn believed_until(&self, held: &TimedRuleMatch) -> Time {
+        match self.facts.was_ready && held.rule_match.is_below {
+            true => after(self.facts.moved_at, self.profile.timing.stale),
             false => after(held.moved, MOVING),
         }
     }
 
     /// Whether the program did something in reply to Enter: more than showing what was typed.
     pub(super) fn has_answered(&self, entered: Time) -> bool {
-        after(entered, ECHO) < self.facts.moved || self.is_prompted_anew()
+        after(entered, ECHO) < self.facts.moved_at || self.is_prompted_anew()
     }
 
     /// Without a composer it works as long as something moves.
-    pub(super) fn generic_moving(&self) -> Option<Verdict> {
+    pub(super) fn generic_moving(&self) -> Option<StateVerdict> {
         let facts = self.facts;
-        let stands = after(facts.moved, self.profile.timing.stale);
-        let busy = Verdict::new(AgentState::Busy, Source::Screen, 0.6, facts.composer.since);
-        (facts.turn && self.has_moved()).then(|| busy.until(stands))
+        let stands = after(facts.moved_at, self.profile.timing.stale);
+        let busy =
+            StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.6, facts.composer.since);
+        (facts.turn && self.has_moved()).then(|| busy.recheck_by(stands))
     }
 }

@@ -15,7 +15,7 @@ pub enum Permissions {
 
 /// How an agent is to be started.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct LaunchOptions {
     /// The whole command line up to here, in place of the profile's own.
     pub argv: Option<Vec<String>>,
     /// The model, by the name or alias that the program knows.
@@ -46,7 +46,7 @@ impl Arguments {
         &self,
         name: &str,
         command: &[String],
-        wanted: &Wanted,
+        wanted: &LaunchOptions,
     ) -> Result<Vec<String>, String> {
         let mut argv = wanted.argv.clone().unwrap_or_else(|| command.to_vec());
         if let Some(model) = &wanted.model {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::pattern::Trust;
-use super::tree::{self, Node};
-use super::{Mistake, Pattern, Profile, name_of, schema};
-use crate::agent::Look;
+use super::tree::{self, ProfileNode};
+use super::{Profile, ProfileError, ProfilePattern, name_of, schema};
+use crate::agent::ScreenSnapshot;
 
 /// Ours, by file.
-pub(super) const OURS: &[(&str, &str)] = &[
+pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
     ("amp.toml", include_str!("../../../../../profiles/amp.toml")),
     ("claude.toml", include_str!("../../../../../profiles/claude.toml")),
@@ -33,15 +33,15 @@ pub(super) const OURS: &[(&str, &str)] = &[
 ];
 
 /// Ours, read once.
-static EMBEDDED: LazyLock<Library> = LazyLock::new(|| Library::over_ours(&[]).0);
+static EMBEDDED: LazyLock<ProfileLibrary> = LazyLock::new(|| ProfileLibrary::over_built_in(&[]).0);
 
 /// Every profile there is, by name.
 #[derive(Clone, Debug, Default)]
-pub struct Library {
+pub struct ProfileLibrary {
     profiles: BTreeMap<String, Arc<Profile>>,
 }
 
-impl Library {
+impl ProfileLibrary {
     /// Ours.
     #[must_use]
     pub fn embedded() -> Self {
@@ -51,25 +51,25 @@ impl Library {
     /// Ours, with these files over them: a file with the name of one of ours replaces what it says and
     /// keeps the rest. A file with mistakes is left out, and they are told.
     #[must_use]
-    pub fn with(files: &[(String, String)]) -> (Self, Vec<Mistake>) {
+    pub fn with(files: &[(String, String)]) -> (Self, Vec<ProfileError>) {
         if files.is_empty() {
             return (Self::embedded(), Vec::new());
         }
-        Self::over_ours(files)
+        Self::over_built_in(files)
     }
 
-    fn over_ours(files: &[(String, String)]) -> (Self, Vec<Mistake>) {
+    fn over_built_in(files: &[(String, String)]) -> (Self, Vec<ProfileError>) {
         let mut mistakes = Vec::new();
         let mut profiles = BTreeMap::new();
         // Only what something is laid over is needed twice.
-        let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
-        for (file, text) in OURS {
+        let mut nodes: BTreeMap<String, ProfileNode> = BTreeMap::new();
+        for (file, text) in BUILT_IN {
             let name = name_of(file);
             let read = tree::parse(file, text).and_then(|node| {
                 if files.iter().any(|(over, _)| name_of(over) == name) {
                     nodes.insert(name.clone(), node.clone());
                 }
-                schema::profile(&name, node, Trust::Ours)
+                schema::profile(&name, node, Trust::BuiltIn)
             });
             match read {
                 Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
@@ -80,10 +80,10 @@ impl Library {
             let name = name_of(file);
             let laid = tree::parse(file, text).and_then(|over| {
                 let whole = match nodes.get(&name) {
-                    Some(under) => tree::lay_over(under.clone(), over),
+                    Some(under) => tree::merge(under.clone(), over),
                     None => over,
                 };
-                schema::profile(&name, whole, Trust::Foreign)
+                schema::profile(&name, whole, Trust::User)
             });
             match laid {
                 Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
@@ -102,7 +102,7 @@ impl Library {
     /// The one whose program this command line starts, through `npx`, `env`, a path or a wrapper too.
     #[must_use]
     pub fn for_command(&self, argv: &[String]) -> Option<&Arc<Profile>> {
-        let names = started(argv);
+        let names = started_programs(argv);
         names.iter().find_map(|name| {
             let is_its = |profile: &&Arc<Profile>| {
                 profile.implicit && profile.programs.iter().any(|program| program == name)
@@ -113,8 +113,9 @@ impl Library {
 
     /// The one whose program shows itself on this screen.
     #[must_use]
-    pub fn for_screen(&self, look: &Look) -> Option<&Arc<Profile>> {
-        let is_shown = |pattern: &Pattern| look.view.rows.iter().any(|row| pattern.is_in(row));
+    pub fn for_screen(&self, look: &ScreenSnapshot) -> Option<&Arc<Profile>> {
+        let is_shown =
+            |pattern: &ProfilePattern| look.view.rows.iter().any(|row| pattern.is_in(row));
         let fits = |profile: &&Arc<Profile>| profile.screen.as_ref().is_some_and(is_shown);
         self.profiles.values().filter(|profile| profile.implicit).find(fits)
     }
@@ -165,7 +166,7 @@ const VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool", "--", "-m"];
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish"];
 
 /// The names of programs and packages that a command line may start: usually one.
-fn started(argv: &[String]) -> Vec<String> {
+fn started_programs(argv: &[String]) -> Vec<String> {
     let mut words = argv.iter().map(String::as_str);
     let Some(first) = words.next() else {
         return Vec::new();
@@ -173,7 +174,9 @@ fn started(argv: &[String]) -> Vec<String> {
     let program = program_of(first);
     if SHELLS.contains(&program.as_str()) {
         return match argv.iter().position(|word| is_command_flag(word)) {
-            Some(at) => argv.get(at + 1).map_or_else(Vec::new, |line| started(&words_of(line))),
+            Some(at) => {
+                argv.get(at + 1).map_or_else(Vec::new, |line| started_programs(&words_of(line)))
+            }
             // A script: the system shows its interpreter first.
             None => match words.find(|word| !word.starts_with('-')) {
                 Some(script) => vec![program_of(script)],
@@ -194,7 +197,7 @@ fn started(argv: &[String]) -> Vec<String> {
     for (at, word) in rest.iter().enumerate().filter(|(_, word)| is_word(word)) {
         let name = program_of(word);
         if WRAPPERS.contains(&name.as_str()) || SHELLS.contains(&name.as_str()) {
-            names.extend(started(&rest[at..]));
+            names.extend(started_programs(&rest[at..]));
             break;
         }
         names.push(name);

@@ -8,22 +8,25 @@ mod library;
 mod pattern;
 mod reader;
 mod recipes;
+mod rules;
 mod schema;
-mod signs;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use command::{Arguments, Permissions, Wanted};
-pub use library::Library;
-pub use pattern::Pattern;
-pub use recipes::{Care, Interrupt, Messages, Quit, Remedy, Submit, Transcript, Typing};
-pub use signs::{
-    Choosing, ComposerShape, DialogShape, Hook, Hue, Kind, Need, OptionStyle, OscMeaning, Region,
-    Rule, Timing, TitleMeaning,
+pub use command::{Arguments, LaunchOptions, Permissions};
+pub use library::ProfileLibrary;
+pub use pattern::ProfilePattern;
+pub use recipes::{
+    EscapeAction, InterruptKeys, MessageMarks, PromptEscape, Quit, Submit, TranscriptSource,
+    TypingMode,
+};
+pub use rules::{
+    ChoiceMethod, ComposerShape, DialogShape, HookRule, Hue, OptionStyle, OscMeaning, QuestionRule,
+    ScreenCondition, ScreenRegion, ScreenRule, Timing, TitleMeaning,
 };
 
-use super::Look;
+use super::ScreenSnapshot;
 use pattern::Trust;
 
 /// What one agent program's screens and signals mean.
@@ -40,7 +43,7 @@ pub struct Profile {
     /// The names by which its program and its packages are started.
     pub programs: Vec<String>,
     /// What its screen shows at the start, by which it is recognised inside a wrapper.
-    pub screen: Option<Pattern>,
+    pub screen: Option<ProfilePattern>,
     /// The versions of the program that it was tried with.
     pub versions: Vec<String>,
     /// Whether a pane that runs its program is an agent without being called one.
@@ -52,17 +55,17 @@ pub struct Profile {
     /// How a message is handed to it.
     pub submit: Submit,
     /// How its turn is broken off.
-    pub interrupt: Interrupt,
+    pub interrupt: InterruptKeys,
     /// How it is ended.
     pub quit: Quit,
     /// Where it keeps what was said.
-    pub transcript: Option<Transcript>,
+    pub transcript: Option<TranscriptSource>,
     /// What messages look like on its screen.
-    pub messages: Messages,
+    pub messages: MessageMarks,
     /// Reads how much of its context is used, in per cent.
-    pub context: Option<Pattern>,
+    pub context: Option<ProfilePattern>,
     /// Where that figure is shown.
-    pub context_region: Region,
+    pub context_region: ScreenRegion,
     /// How long things take.
     pub timing: Timing,
     /// Where one types.
@@ -70,18 +73,18 @@ pub struct Profile {
     /// What its questions look like.
     pub dialog: Option<DialogShape>,
     /// What else on its screen means something.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<ScreenRule>,
     /// What its titles mean.
     pub title: TitleMeaning,
     /// What its other signals mean.
     pub osc: OscMeaning,
     /// What its hooks mean.
-    pub hooks: Vec<Hook>,
+    pub hooks: Vec<HookRule>,
 }
 
 /// A mistake in a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct ProfileError {
     /// The file, or the name of one of ours.
     pub file: String,
     /// The line, counted from 1.
@@ -95,15 +98,15 @@ impl Profile {
     ///
     /// # Errors
     /// Every mistake in it, with its line.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<Mistake>> {
-        schema::profile(&name_of(file), tree::parse(file, text)?, Trust::Foreign)
+    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<ProfileError>> {
+        schema::profile(&name_of(file), tree::parse(file, text)?, Trust::User)
     }
 
     /// The command line that starts it so. A first prompt is in it where [`Profile::takes_prompt`] says so.
     ///
     /// # Errors
     /// A sentence when it cannot be started so.
-    pub fn command_line(&self, wanted: &Wanted) -> Result<Vec<String>, String> {
+    pub fn command_line(&self, wanted: &LaunchOptions) -> Result<Vec<String>, String> {
         self.arguments.command_line(&self.name, &self.command, wanted)
     }
 
@@ -116,7 +119,7 @@ impl Profile {
     /// The same program read by what every program shows, where this profile makes nothing of its screen. Its hooks, titles
     /// and recipes stay.
     #[must_use]
-    pub fn read_by(&self, generic: &Self) -> Self {
+    pub fn with_generic_screen(&self, generic: &Self) -> Self {
         let own = self.clone();
         Self {
             timing: generic.timing,
@@ -129,7 +132,7 @@ impl Profile {
 
     /// The version of the program, where its screen names it: the group of [`Profile::screen`].
     #[must_use]
-    pub fn version_on(&self, look: &Look) -> Option<String> {
+    pub fn version_on(&self, look: &ScreenSnapshot) -> Option<String> {
         let screen = self.screen.as_ref()?;
         look.view.rows.iter().find_map(|row| screen.capture(row)).map(str::to_owned)
     }

@@ -4,64 +4,73 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Mistake;
-use super::pattern::{Pattern, Trust};
-use super::tree::{Node, Place, Table, Value};
+use super::ProfileError;
+use super::pattern::{ProfilePattern, Trust};
+use super::tree::{ProfileNode, ProfileTable, ProfileValue, SourcePosition};
 
 /// Reads one table.
-pub(super) struct Reader<'a> {
-    place: Place,
+pub(super) struct ProfileTableReader<'a> {
+    position: SourcePosition,
     /// What the table is called in sentences, as `[composer]`; empty for the whole file.
     name: String,
-    rest: Table,
+    rest: ProfileTable,
     known: Vec<&'static str>,
     trust: Trust,
-    mistakes: &'a mut Vec<Mistake>,
+    errors: &'a mut Vec<ProfileError>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(node: Node, trust: Trust, mistakes: &'a mut Vec<Mistake>) -> Self {
+impl<'a> ProfileTableReader<'a> {
+    pub(super) fn new(
+        node: ProfileNode,
+        trust: Trust,
+        mistakes: &'a mut Vec<ProfileError>,
+    ) -> Self {
         Self::named(node, "", trust, mistakes)
     }
 
-    fn named(node: Node, name: &str, trust: Trust, mistakes: &'a mut Vec<Mistake>) -> Self {
-        let Node { place, value } = node;
+    fn named(
+        node: ProfileNode,
+        name: &str,
+        trust: Trust,
+        errors: &'a mut Vec<ProfileError>,
+    ) -> Self {
+        let ProfileNode { position, value } = node;
         let rest = match value {
-            Value::Table(table) => table,
+            ProfileValue::Table(table) => table,
             other => {
-                mistakes.push(
-                    place.mistake(format!("`{name}` must be a table, and is {}", other.noun())),
+                errors.push(
+                    position.error(format!("`{name}` must be a table, and is {}", other.noun())),
                 );
-                Table::new()
+                ProfileTable::new()
             }
         };
-        Self { place, name: name.into(), rest, known: Vec::new(), trust, mistakes }
+        Self { position, name: name.into(), rest, known: Vec::new(), trust, errors }
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
         self.rest.contains_key(key)
     }
 
-    pub(super) fn complain(&mut self, sentence: impl Into<String>) {
-        self.mistakes.push(self.place.mistake(sentence));
+    pub(super) fn report_error(&mut self, sentence: impl Into<String>) {
+        self.errors.push(self.position.error(sentence));
     }
 
-    fn take(&mut self, key: &'static str) -> Option<Node> {
+    fn take(&mut self, key: &'static str) -> Option<ProfileNode> {
         self.known.push(key);
         self.rest.remove(key)
     }
 
-    fn wrong(&mut self, key: &str, node: &Node, wanted: &str) {
+    fn report_type_error(&mut self, key: &str, node: &ProfileNode, wanted: &str) {
         let found = node.value.noun();
-        self.mistakes.push(node.place.mistake(format!("`{key}` must be {wanted}, and is {found}")));
+        self.errors.push(node.position.error(format!("`{key}` must be {wanted}, and is {found}")));
     }
 
     pub(super) fn text(&mut self, key: &'static str) -> Option<String> {
         let node = self.take(key)?;
         match node.value {
-            Value::Text(text) => Some(text),
+            ProfileValue::Text(text) => Some(text),
             _ => {
-                self.wrong(key, &node, "a string");
+                self.report_type_error(key, &node, "a string");
                 None
             }
         }
@@ -70,9 +79,9 @@ impl<'a> Reader<'a> {
     pub(super) fn flag(&mut self, key: &'static str) -> Option<bool> {
         let node = self.take(key)?;
         match node.value {
-            Value::Flag(flag) => Some(flag),
+            ProfileValue::Flag(flag) => Some(flag),
             _ => {
-                self.wrong(key, &node, "true or false");
+                self.report_type_error(key, &node, "true or false");
                 None
             }
         }
@@ -82,14 +91,14 @@ impl<'a> Reader<'a> {
     pub(super) fn number(&mut self, key: &'static str, low: f64, high: f64) -> Option<f64> {
         let node = self.take(key)?;
         match node.value {
-            Value::Number(number) if (low..=high).contains(&number) => Some(number),
-            Value::Number(number) => {
+            ProfileValue::Number(number) if (low..=high).contains(&number) => Some(number),
+            ProfileValue::Number(number) => {
                 let sentence = format!("`{key}` must be from {low} to {high}, and is {number}");
-                self.mistakes.push(node.place.mistake(sentence));
+                self.errors.push(node.position.error(sentence));
                 None
             }
             _ => {
-                self.wrong(key, &node, "a number");
+                self.report_type_error(key, &node, "a number");
                 None
             }
         }
@@ -119,43 +128,48 @@ impl<'a> Reader<'a> {
         Some(self.nodes(key)?.into_iter().map(|(text, _)| text).collect())
     }
 
-    fn nodes(&mut self, key: &'static str) -> Option<Vec<(String, Place)>> {
+    fn nodes(&mut self, key: &'static str) -> Option<Vec<(String, SourcePosition)>> {
         let node = self.take(key)?;
         let list = match node.value {
-            Value::List(list) => list,
-            Value::Text(_) => vec![node],
+            ProfileValue::List(list) => list,
+            ProfileValue::Text(_) => vec![node],
             _ => {
-                self.wrong(key, &node, "a list of strings");
+                self.report_type_error(key, &node, "a list of strings");
                 return None;
             }
         };
         let mut texts = Vec::new();
         for item in list {
             match item.value {
-                Value::Text(text) => texts.push((text, item.place)),
-                _ => self.wrong(key, &item, "a list of strings"),
+                ProfileValue::Text(text) => texts.push((text, item.position)),
+                _ => self.report_type_error(key, &item, "a list of strings"),
             }
         }
         Some(texts)
     }
 
-    pub(super) fn pattern(&mut self, key: &'static str) -> Option<Pattern> {
-        let place = self.rest.get(key).map(|node| node.place.clone());
+    pub(super) fn pattern(&mut self, key: &'static str) -> Option<ProfilePattern> {
+        let place = self.rest.get(key).map(|node| node.position.clone());
         let (text, place) = (self.text(key)?, place?);
         self.as_pattern(key, &text, &place)
     }
 
-    pub(super) fn patterns(&mut self, key: &'static str) -> Vec<Pattern> {
+    pub(super) fn patterns(&mut self, key: &'static str) -> Vec<ProfilePattern> {
         let texts = self.nodes(key).unwrap_or_default();
         texts.iter().filter_map(|(text, place)| self.as_pattern(key, text, place)).collect()
     }
 
-    fn as_pattern(&mut self, key: &str, text: &str, place: &Place) -> Option<Pattern> {
-        match Pattern::new(text, self.trust) {
+    fn as_pattern(
+        &mut self,
+        key: &str,
+        text: &str,
+        place: &SourcePosition,
+    ) -> Option<ProfilePattern> {
+        match ProfilePattern::new(text, self.trust) {
             Ok(pattern) => Some(pattern),
             Err(why) => {
                 let sentence = format!("`{key}` is no pattern: {why}");
-                self.mistakes.push(place.mistake(sentence));
+                self.errors.push(place.error(sentence));
                 None
             }
         }
@@ -167,7 +181,7 @@ impl<'a> Reader<'a> {
         key: &'static str,
         words: &[(&'static str, T)],
     ) -> Option<T> {
-        let place = self.rest.get(key).map(|node| node.place.clone());
+        let place = self.rest.get(key).map(|node| node.position.clone());
         let (text, place) = (self.text(key)?, place?);
         self.choose(key, words, &text, &place)
     }
@@ -187,13 +201,13 @@ impl<'a> Reader<'a> {
         key: &str,
         words: &[(&'static str, T)],
         text: &str,
-        place: &Place,
+        place: &SourcePosition,
     ) -> Option<T> {
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if found.is_none() {
             let all: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
             let sentence = format!("`{key}` may be {}, and is `{text}`", all.join(", "));
-            self.mistakes.push(place.mistake(sentence));
+            self.errors.push(place.error(sentence));
         }
         found
     }
@@ -204,39 +218,40 @@ impl<'a> Reader<'a> {
         for (text, place) in self.nodes(key).unwrap_or_default() {
             match text.parse() {
                 Ok(value) => values.push(value),
-                Err(error) => self.mistakes.push(place.mistake(format!("`{key}`: {error}"))),
+                Err(error) => self.errors.push(place.error(format!("`{key}`: {error}"))),
             }
         }
         values
     }
 
     /// A table in this one.
-    pub(super) fn table(&mut self, key: &'static str) -> Option<Reader<'_>> {
+    pub(super) fn table(&mut self, key: &'static str) -> Option<ProfileTableReader<'_>> {
         let name = self.inner(key);
         let node = self.take(key)?;
-        Some(Reader::named(node, &name, self.trust, self.mistakes))
+        Some(ProfileTableReader::named(node, &name, self.trust, self.errors))
     }
 
     /// Every table in a table of tables, each read by `read`, in the order in which they are written.
     pub(super) fn tables<T>(
         &mut self,
         key: &'static str,
-        read: impl Fn(String, Reader<'_>) -> Option<T>,
+        read: impl Fn(String, ProfileTableReader<'_>) -> Option<T>,
     ) -> Vec<T> {
         let name = self.inner(key);
         let Some(node) = self.take(key) else {
             return Vec::new();
         };
-        let mut entries: Vec<(String, Node)> = match node.value {
-            Value::Table(table) => table.into_iter().collect(),
+        let mut entries: Vec<(String, ProfileNode)> = match node.value {
+            ProfileValue::Table(table) => table.into_iter().collect(),
             _ => {
-                self.wrong(key, &node, "a table of tables");
+                self.report_type_error(key, &node, "a table of tables");
                 Vec::new()
             }
         };
-        entries.sort_by_key(|(_, node)| node.place.line);
-        let each = |(key, node): (String, Node)| {
-            let reader = Reader::named(node, &format!("{name}.{key}"), self.trust, self.mistakes);
+        entries.sort_by_key(|(_, node)| node.position.line);
+        let each = |(key, node): (String, ProfileNode)| {
+            let reader =
+                ProfileTableReader::named(node, &format!("{name}.{key}"), self.trust, self.errors);
             read(key, reader)
         };
         entries.into_iter().filter_map(each).collect()
@@ -247,15 +262,15 @@ impl<'a> Reader<'a> {
         let Some(node) = self.take(key) else {
             return Vec::new();
         };
-        let Value::Table(table) = node.value else {
-            self.wrong(key, &node, "a table of strings");
+        let ProfileValue::Table(table) = node.value else {
+            self.report_type_error(key, &node, "a table of strings");
             return Vec::new();
         };
         let mut strings = Vec::new();
         for (key, node) in table {
             match node.value {
-                Value::Text(text) => strings.push((key, text)),
-                _ => self.wrong(&key, &node, "a string"),
+                ProfileValue::Text(text) => strings.push((key, text)),
+                _ => self.report_type_error(&key, &node, "a string"),
             }
         }
         strings
@@ -272,7 +287,7 @@ impl<'a> Reader<'a> {
             if self.name.is_empty() { "a profile".into() } else { format!("[{}]", self.name) };
         for (key, node) in &self.rest {
             let sentence = format!("{place} has no `{key}`; it may have {known}");
-            self.mistakes.push(node.place.mistake(sentence));
+            self.errors.push(node.position.error(sentence));
         }
     }
 }

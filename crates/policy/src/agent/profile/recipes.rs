@@ -2,11 +2,11 @@
 
 use paned_term::keys::Key;
 
-use super::Pattern;
+use super::ProfilePattern;
 
 /// How text reaches the composer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Typing {
+pub enum TypingMode {
     /// As one paste, marked where the program asks for that.
     #[default]
     Paste,
@@ -18,7 +18,7 @@ pub enum Typing {
 #[derive(Clone, Debug)]
 pub struct Submit {
     /// How its text reaches the composer.
-    pub typing: Typing,
+    pub typing: TypingMode,
     /// How long the program needs between the text and Enter, at least.
     pub delay_ms: u64,
     /// The keys that submit it.
@@ -26,29 +26,29 @@ pub struct Submit {
     /// The keys that empty the composer, each press one round; none where there is no safe way.
     pub clear: Vec<Key>,
     /// What the composer shows in place of a long paste.
-    pub pasted: Vec<Pattern>,
+    pub pasted: Vec<ProfilePattern>,
     /// Texts that the program would not take as they are.
-    pub care: Vec<Care>,
+    pub escapes: Vec<PromptEscape>,
 }
 
 /// Texts that a program would not take as they are, and what helps.
 #[derive(Clone, Debug)]
-pub struct Care {
+pub struct PromptEscape {
     /// What it is called.
     pub name: String,
     /// Such texts.
-    pub pattern: Pattern,
+    pub pattern: ProfilePattern,
     /// What helps.
-    pub remedy: Remedy,
+    pub action: EscapeAction,
 }
 
 /// What makes a program take a text as a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remedy {
+pub enum EscapeAction {
     /// These characters before it.
-    Before(String),
+    Prefix(String),
     /// These characters after it.
-    After(String),
+    Suffix(String),
     /// Nothing; the reason, in a sentence.
     Refuse(String),
 }
@@ -58,13 +58,13 @@ impl Submit {
     ///
     /// # Errors
     /// The reason why there is no way to do that.
-    pub fn dress(&self, text: &str) -> Result<String, String> {
+    pub fn escape_prompt(&self, text: &str) -> Result<String, String> {
         let mut dressed = text.to_owned();
-        for care in self.care.iter().filter(|care| care.pattern.is_in(text)) {
-            match &care.remedy {
-                Remedy::Before(before) => dressed.insert_str(0, before),
-                Remedy::After(after) => dressed.push_str(after),
-                Remedy::Refuse(why) => return Err(why.clone()),
+        for care in self.escapes.iter().filter(|care| care.pattern.is_in(text)) {
+            match &care.action {
+                EscapeAction::Prefix(before) => dressed.insert_str(0, before),
+                EscapeAction::Suffix(after) => dressed.push_str(after),
+                EscapeAction::Refuse(why) => return Err(why.clone()),
             }
         }
         Ok(dressed)
@@ -73,7 +73,7 @@ impl Submit {
 
 /// How a turn is broken off.
 #[derive(Clone, Debug)]
-pub struct Interrupt {
+pub struct InterruptKeys {
     /// The keys of one press.
     pub keys: Vec<Key>,
     /// How many presses it takes.
@@ -81,7 +81,7 @@ pub struct Interrupt {
     /// How long after the first press the next may come, at most.
     pub within_ms: u64,
     /// What the screen says when one more press is wanted.
-    pub again: Option<Pattern>,
+    pub again: Option<ProfilePattern>,
     /// Whether the prompt comes back into the composer and must be cleared there.
     pub restores: bool,
 }
@@ -99,7 +99,7 @@ pub struct Quit {
 
 /// Where a program keeps what was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transcript {
+pub struct TranscriptSource {
     /// How it is written, as `jsonl-codex`.
     pub kind: String,
     /// Where: `{home}` and `{cwd}` stand for folders, `*` and `**` as in a shell. The newest such file counts.
@@ -108,17 +108,17 @@ pub struct Transcript {
 
 /// What messages look like on a screen.
 #[derive(Clone, Debug, Default)]
-pub struct Messages {
+pub struct MessageMarks {
     /// The first row of a message of the user.
-    pub user: Option<Pattern>,
+    pub user: Option<ProfilePattern>,
     /// Whether such a row stands on a background of its own.
     pub tinted: bool,
     /// The first row of a message of the agent.
-    pub agent: Option<Pattern>,
+    pub agent: Option<ProfilePattern>,
     /// Rows that belong to no message, as rules and footers.
-    pub noise: Vec<Pattern>,
+    pub noise: Vec<ProfilePattern>,
     /// What the bottom of the screen says while messages wait for the end of a turn.
-    pub queued: Option<Pattern>,
+    pub queued: Option<ProfilePattern>,
     /// Whether it is busy as long as the user's message is the last of all.
     pub unanswered: bool,
 }

@@ -4,12 +4,13 @@ use paned_model::{AgentState, BlockKind};
 use paned_term::keys::Key;
 
 use super::pattern::Trust;
-use super::reader::Reader;
-use super::tree::Node;
+use super::reader::ProfileTableReader;
+use super::tree::ProfileNode;
 use super::{
-    Arguments, Care, Choosing, ComposerShape, DialogShape, Hook, Hue, Interrupt, Kind, Messages,
-    Mistake, Need, OptionStyle, OscMeaning, Profile, Quit, Region, Remedy, Rule, Submit, Timing,
-    TitleMeaning, Transcript, Typing,
+    Arguments, ChoiceMethod, ComposerShape, DialogShape, EscapeAction, HookRule, Hue,
+    InterruptKeys, MessageMarks, OptionStyle, OscMeaning, Profile, ProfileError, PromptEscape,
+    QuestionRule, Quit, ScreenCondition, ScreenRegion, ScreenRule, Submit, Timing, TitleMeaning,
+    TranscriptSource, TypingMode,
 };
 
 /// The states that evidence may speak for.
@@ -32,9 +33,13 @@ const KINDS: [(&str, BlockKind); 6] = [
 ];
 
 /// Reads a whole profile.
-pub(super) fn profile(name: &str, node: Node, trust: Trust) -> Result<Profile, Vec<Mistake>> {
+pub(super) fn profile(
+    name: &str,
+    node: ProfileNode,
+    trust: Trust,
+) -> Result<Profile, Vec<ProfileError>> {
     let mut mistakes = Vec::new();
-    let profile = whole(name, Reader::new(node, trust, &mut mistakes));
+    let profile = whole(name, ProfileTableReader::new(node, trust, &mut mistakes));
     if mistakes.is_empty() {
         return Ok(profile);
     }
@@ -42,7 +47,7 @@ pub(super) fn profile(name: &str, node: Node, trust: Trust) -> Result<Profile, V
     Err(mistakes)
 }
 
-fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
+fn whole(name: &str, mut reader: ProfileTableReader<'_>) -> Profile {
     let command = command(&mut reader);
     let programs = reader.texts("programs");
     let profile = Profile {
@@ -62,7 +67,9 @@ fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
         transcript: reader.table("transcript").and_then(transcript),
         messages: reader.table("messages").map(messages).unwrap_or_default(),
         context: reader.pattern("context"),
-        context_region: reader.word("context-in", &Region::WORDS).unwrap_or(Region::Live),
+        context_region: reader
+            .word("context-in", &ScreenRegion::WORDS)
+            .unwrap_or(ScreenRegion::Live),
         timing: reader.table("timing").map(timing).unwrap_or_default(),
         composer: reader.table("composer").map(composer),
         dialog: reader.table("dialog").map(dialog),
@@ -75,17 +82,17 @@ fn whole(name: &str, mut reader: Reader<'_>) -> Profile {
     profile
 }
 
-fn command(reader: &mut Reader<'_>) -> Vec<String> {
+fn command(reader: &mut ProfileTableReader<'_>) -> Vec<String> {
     let is_there = reader.has("command");
     let command = reader.texts("command").unwrap_or_default();
     if command.first().is_none_or(String::is_empty) {
         let why = if is_there { "is empty" } else { "is missing" };
-        reader.complain(format!("`command` {why}; it is the program and its usual arguments"));
+        reader.report_error(format!("`command` {why}; it is the program and its usual arguments"));
     }
     command
 }
 
-fn arguments(mut reader: Reader<'_>) -> Arguments {
+fn arguments(mut reader: ProfileTableReader<'_>) -> Arguments {
     let arguments = Arguments {
         model: reader.texts("model"),
         models: reader.strings("models"),
@@ -96,7 +103,7 @@ fn arguments(mut reader: Reader<'_>) -> Arguments {
     let needs = [(&arguments.model, "model", "{model}"), (&arguments.prompt, "prompt", "{prompt}")];
     for (words, key, hole) in needs {
         if words.as_ref().is_some_and(|words| !words.iter().any(|word| word.contains(hole))) {
-            reader.complain(format!("`{key}` must have `{hole}` in one of its words"));
+            reader.report_error(format!("`{key}` must have `{hole}` in one of its words"));
         }
     }
     reader.finish();
@@ -107,23 +114,24 @@ fn key(name: &str) -> Key {
     name.parse().expect("a key that has a name")
 }
 
-fn submit(reader: Option<Reader<'_>>) -> Submit {
+fn submit(reader: Option<ProfileTableReader<'_>>) -> Submit {
     let mut submit = Submit {
-        typing: Typing::Paste,
+        typing: TypingMode::Paste,
         delay_ms: 150,
         enter: vec![key("enter")],
         clear: Vec::new(),
         pasted: Vec::new(),
-        care: Vec::new(),
+        escapes: Vec::new(),
     };
     let Some(mut reader) = reader else {
         return submit;
     };
-    let typings = [("paste", Typing::Paste), ("typed", Typing::Typed)];
+    let typings = [("paste", TypingMode::Paste), ("typed", TypingMode::Typed)];
     submit.typing = reader.word("by", &typings).unwrap_or_default();
     submit.delay_ms = reader.millis("delay").unwrap_or(submit.delay_ms);
     if submit.delay_ms < 100 {
-        reader.complain("`delay` must be at least 100: programs lose an Enter that comes sooner");
+        reader
+            .report_error("`delay` must be at least 100: programs lose an Enter that comes sooner");
     }
     let enter = reader.parsed("enter");
     if !enter.is_empty() {
@@ -131,32 +139,32 @@ fn submit(reader: Option<Reader<'_>>) -> Submit {
     }
     submit.clear = reader.parsed("clear");
     submit.pasted = reader.patterns("pasted");
-    submit.care = reader.tables("care", care);
+    submit.escapes = reader.tables("care", care);
     reader.finish();
     submit
 }
 
-fn care(name: String, mut reader: Reader<'_>) -> Option<Care> {
+fn care(name: String, mut reader: ProfileTableReader<'_>) -> Option<PromptEscape> {
     let pattern = reader.pattern("match");
     let remedies = [
-        reader.text("before").map(Remedy::Before),
-        reader.text("after").map(Remedy::After),
-        reader.text("refuse").map(Remedy::Refuse),
+        reader.text("before").map(EscapeAction::Prefix),
+        reader.text("after").map(EscapeAction::Suffix),
+        reader.text("refuse").map(EscapeAction::Refuse),
     ];
     let mut remedies = remedies.into_iter().flatten();
     let (remedy, more) = (remedies.next(), remedies.next());
     if pattern.is_none() && remedy.is_some() && !reader.has("match") {
-        reader.complain("`match` is missing, or no pattern; it says which texts need care");
+        reader.report_error("`match` is missing, or no pattern; it says which texts need care");
     }
     if remedy.is_none() || more.is_some() {
-        reader.complain("exactly one of `before`, `after` and `refuse` is needed");
+        reader.report_error("exactly one of `before`, `after` and `refuse` is needed");
     }
     reader.finish();
-    Some(Care { name, pattern: pattern?, remedy: remedy? })
+    Some(PromptEscape { name, pattern: pattern?, action: remedy? })
 }
 
-fn interrupt(reader: Option<Reader<'_>>) -> Interrupt {
-    let mut interrupt = Interrupt {
+fn interrupt(reader: Option<ProfileTableReader<'_>>) -> InterruptKeys {
+    let mut interrupt = InterruptKeys {
         keys: vec![key("esc")],
         presses: 1,
         within_ms: 1000,
@@ -178,7 +186,7 @@ fn interrupt(reader: Option<Reader<'_>>) -> Interrupt {
     interrupt
 }
 
-fn quit(reader: Option<Reader<'_>>) -> Quit {
+fn quit(reader: Option<ProfileTableReader<'_>>) -> Quit {
     let Some(mut reader) = reader else {
         return Quit { text: None, keys: vec![key("ctrl+c")], presses: 2 };
     };
@@ -188,23 +196,23 @@ fn quit(reader: Option<Reader<'_>>) -> Quit {
         presses: reader.count("presses", 1, 5).unwrap_or(1),
     };
     if quit.text.is_some() != quit.keys.is_empty() {
-        reader.complain("exactly one of `text` and `keys` is needed");
+        reader.report_error("exactly one of `text` and `keys` is needed");
     }
     reader.finish();
     quit
 }
 
-fn transcript(mut reader: Reader<'_>) -> Option<Transcript> {
+fn transcript(mut reader: ProfileTableReader<'_>) -> Option<TranscriptSource> {
     let (kind, path) = (reader.text("kind"), reader.text("path"));
     if kind.is_none() || path.is_none() {
-        reader.complain("`kind` and `path` are both needed");
+        reader.report_error("`kind` and `path` are both needed");
     }
     reader.finish();
-    Some(Transcript { kind: kind?, path: path? })
+    Some(TranscriptSource { kind: kind?, path: path? })
 }
 
-fn messages(mut reader: Reader<'_>) -> Messages {
-    let messages = Messages {
+fn messages(mut reader: ProfileTableReader<'_>) -> MessageMarks {
+    let messages = MessageMarks {
         user: reader.pattern("user"),
         tinted: reader.flag("tinted").unwrap_or(false),
         agent: reader.pattern("agent"),
@@ -216,7 +224,7 @@ fn messages(mut reader: Reader<'_>) -> Messages {
     messages
 }
 
-fn timing(mut reader: Reader<'_>) -> Timing {
+fn timing(mut reader: ProfileTableReader<'_>) -> Timing {
     let usual = Timing::default();
     let timing = Timing {
         settle: reader.millis("settle").unwrap_or(usual.settle),
@@ -232,11 +240,11 @@ fn timing(mut reader: Reader<'_>) -> Timing {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a weight is from 0 to 1")]
-fn weight(reader: &mut Reader<'_>, usual: f32) -> f32 {
+fn weight(reader: &mut ProfileTableReader<'_>, usual: f32) -> f32 {
     reader.number("weight", 0.0, 1.0).map_or(usual, |weight| weight as f32)
 }
 
-fn composer(mut reader: Reader<'_>) -> ComposerShape {
+fn composer(mut reader: ProfileTableReader<'_>) -> ComposerShape {
     let exact = reader.flag("exact").unwrap_or(false);
     let ways = [("shape", false), ("cursor", true)];
     let shape = ComposerShape {
@@ -252,27 +260,27 @@ fn composer(mut reader: Reader<'_>) -> ComposerShape {
         footer: reader.flag("footer").unwrap_or(false),
         placeholders: reader.patterns("placeholders"),
         mode: reader.pattern("mode"),
-        needs: reader.words("needs", &Need::WORDS),
+        needs: reader.words("needs", &ScreenCondition::WORDS),
         exact,
         absent: reader.word("absent", &STATES),
         weight: weight(&mut reader, if exact { 0.95 } else { 0.7 }),
     };
     if shape.prompt.is_none() && shape.bottom.is_none() {
-        reader.complain("[composer] needs `prompt`, or `bottom`, or it cannot be found");
+        reader.report_error("[composer] needs `prompt`, or `bottom`, or it cannot be found");
     }
     reader.finish();
     shape
 }
 
-fn dialog(mut reader: Reader<'_>) -> DialogShape {
+fn dialog(mut reader: ProfileTableReader<'_>) -> DialogShape {
     if !reader.has("options") {
-        reader.complain("`options` is missing; it says how options are written");
+        reader.report_error("`options` is missing; it says how options are written");
     }
     let shape = DialogShape {
         styles: reader.words("options", &OptionStyle::WORDS),
         hint: reader.pattern("hint"),
-        needs: reader.words("needs", &Need::WORDS),
-        choosing: reader.word("choose", &Choosing::WORDS).unwrap_or_default(),
+        needs: reader.words("needs", &ScreenCondition::WORDS),
+        choosing: reader.word("choose", &ChoiceMethod::WORDS).unwrap_or_default(),
         kind: reader.word("kind", &KINDS).unwrap_or(BlockKind::Question),
         kinds: reader.tables("kinds", kind),
         known: reader.flag("known").unwrap_or(false),
@@ -284,15 +292,15 @@ fn dialog(mut reader: Reader<'_>) -> DialogShape {
     shape
 }
 
-fn kind(name: String, mut reader: Reader<'_>) -> Option<Kind> {
+fn kind(name: String, mut reader: ProfileTableReader<'_>) -> Option<QuestionRule> {
     let had = (reader.has("match"), reader.has("kind"));
-    let kind = Kind {
+    let kind = QuestionRule {
         name,
         pattern: match reader.pattern("match") {
             Some(pattern) => pattern,
             None if had.0 => return None,
             None => {
-                reader.complain("`match` is missing; it says how the question is known");
+                reader.report_error("`match` is missing; it says how the question is known");
                 return None;
             }
         },
@@ -300,7 +308,7 @@ fn kind(name: String, mut reader: Reader<'_>) -> Option<Kind> {
             Some(kind) => kind,
             None if had.1 => return None,
             None => {
-                reader.complain("`kind` is missing; it says what kind of question it is");
+                reader.report_error("`kind` is missing; it says what kind of question it is");
                 return None;
             }
         },
@@ -310,36 +318,36 @@ fn kind(name: String, mut reader: Reader<'_>) -> Option<Kind> {
     Some(kind)
 }
 
-fn rule(name: String, mut reader: Reader<'_>) -> Option<Rule> {
+fn rule(name: String, mut reader: ProfileTableReader<'_>) -> Option<ScreenRule> {
     let (has_says, has_match) = (reader.has("says"), reader.has("match"));
     let says = reader.word("says", &STATES);
     if !has_says {
-        reader.complain("`says` is missing; it is the state that this speaks for");
+        reader.report_error("`says` is missing; it is the state that this speaks for");
     }
     let exact = reader.flag("exact").unwrap_or(false);
     let pattern = reader.pattern("match");
-    let rule = Rule {
+    let rule = ScreenRule {
         name,
-        says: says.unwrap_or(AgentState::Unknown),
+        supports: says.unwrap_or(AgentState::Unknown),
         kind: reader.word("kind", &KINDS),
-        region: reader.word("in", &Region::WORDS).unwrap_or(Region::Live),
+        region: reader.word("in", &ScreenRegion::WORDS).unwrap_or(ScreenRegion::Live),
         rows: reader.count("rows", 1, 255).unwrap_or(255),
         pattern,
         unless: reader.pattern("unless"),
-        needs: reader.words("needs", &Need::WORDS),
+        needs: reader.words("needs", &ScreenCondition::WORDS),
         hue: reader.word("colour", &Hue::WORDS),
         moves: reader.flag("moves").unwrap_or(false),
         exact,
         weight: weight(&mut reader, 0.9),
     };
     if !has_match && rule.needs.is_empty() {
-        reader.complain("`match` or `needs` is missing; one of them says when this holds");
+        reader.report_error("`match` or `needs` is missing; one of them says when this holds");
     }
     reader.finish();
     says.map(|_| rule)
 }
 
-fn title(mut reader: Reader<'_>) -> TitleMeaning {
+fn title(mut reader: ProfileTableReader<'_>) -> TitleMeaning {
     let title = TitleMeaning {
         blocked: reader.pattern("blocked"),
         busy: reader.pattern("busy"),
@@ -350,7 +358,7 @@ fn title(mut reader: Reader<'_>) -> TitleMeaning {
     title
 }
 
-fn osc(mut reader: Reader<'_>) -> OscMeaning {
+fn osc(mut reader: ProfileTableReader<'_>) -> OscMeaning {
     let osc = OscMeaning {
         progress: reader.flag("progress").unwrap_or(false),
         marks: reader.flag("marks").unwrap_or(false),
@@ -361,21 +369,21 @@ fn osc(mut reader: Reader<'_>) -> OscMeaning {
     osc
 }
 
-fn hook(name: String, mut reader: Reader<'_>) -> Option<Hook> {
+fn hook(name: String, mut reader: ProfileTableReader<'_>) -> Option<HookRule> {
     let clears = reader.flag("clears").unwrap_or(false);
-    let hook = Hook {
+    let hook = HookRule {
         name,
         event: reader.text("event"),
         fields: reader.strings("where"),
-        says: reader.word("says", &STATES),
+        supports: reader.word("says", &STATES),
         kind: reader.word("kind", &KINDS),
         weight: weight(&mut reader, 0.93),
     };
     if hook.event.is_none() && hook.fields.is_empty() {
-        reader.complain("`event` or `where` is missing; one of them says which report this is");
+        reader.report_error("`event` or `where` is missing; one of them says which report this is");
     }
-    if clears == hook.says.is_some() {
-        reader.complain("exactly one of `says` and `clears = true` is needed");
+    if clears == hook.supports.is_some() {
+        reader.report_error("exactly one of `says` and `clears = true` is needed");
     }
     reader.finish();
     Some(hook)

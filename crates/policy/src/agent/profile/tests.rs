@@ -14,7 +14,7 @@ fn check(text: &str, expect: &[&str]) {
 
 #[test]
 fn ours_have_no_mistakes() {
-    let (library, mistakes) = Library::with(&[("x.toml".into(), "command = \"x\"".into())]);
+    let (library, mistakes) = ProfileLibrary::with(&[("x.toml".into(), "command = \"x\"".into())]);
     assert_eq!(mistakes, []);
     let names: Vec<_> = library.names().collect();
     let ours = "aider amp claude cline cn codex copilot crush cursor-agent gemini generic goose gptme interpreter llm opencode pi qwen repl shell x";
@@ -26,7 +26,7 @@ fn ours_have_no_mistakes() {
 /// Ours are not tried when they are read, so that this is the place where it is done.
 #[test]
 fn each_pattern_of_ours_is_one() {
-    for (file, text) in library::OURS {
+    for (file, text) in library::BUILT_IN {
         assert_eq!(Profile::parse(file, text).err(), None, "{file}");
     }
 }
@@ -96,17 +96,17 @@ fn what_is_no_toml_is_told_too() {
 #[test]
 fn a_users_file_is_laid_over_ours_key_by_key() {
     let file = |text: &str| [("conf/codex.toml".to_owned(), text.to_owned())];
-    let (library, mistakes) = Library::with(&file(
+    let (library, mistakes) = ProfileLibrary::with(&file(
         "[rules.working]\nweight = 0.5\n[rules.mine]\nsays = \"busy\"\nmatch = 'x'",
     ));
     assert_eq!(mistakes, []);
-    let ours = Library::embedded();
+    let ours = ProfileLibrary::embedded();
     let (old, new) = (ours.get("codex").unwrap(), library.get("codex").unwrap());
     let working = new.rules.iter().find(|rule| rule.name == "working").unwrap();
-    assert_eq!((working.weight, working.says), (0.5, paned_model::AgentState::Busy));
+    assert_eq!((working.weight, working.supports), (0.5, paned_model::AgentState::Busy));
     assert_eq!((new.rules.len(), &new.command), (old.rules.len() + 1, &old.command));
     // With a mistake it is left out, and ours stays as it is.
-    let (library, mistakes) = Library::with(&file("\n[title]\nbusy = 3\n"));
+    let (library, mistakes) = ProfileLibrary::with(&file("\n[title]\nbusy = 3\n"));
     assert_eq!(mistakes.len(), 1);
     assert_eq!((mistakes[0].file.as_str(), mistakes[0].line), ("conf/codex.toml", 3));
     assert_eq!(library.get("codex").unwrap().rules.len(), old.rules.len());
@@ -114,7 +114,7 @@ fn a_users_file_is_laid_over_ours_key_by_key() {
 
 #[track_caller]
 fn check_command(line: &str, expect: Option<&str>) {
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     let argv: Vec<String> = line.split('|').map(str::to_owned).collect();
     let found = library.for_command(&argv).map(|profile| profile.name.as_str());
     assert_eq!(found, expect, "{line}");
@@ -138,36 +138,49 @@ fn a_program_is_known_through_what_starts_it() {
 
 #[test]
 fn wishes_become_arguments() {
-    let library = Library::embedded();
-    let line = |name: &str, wanted: &Wanted| library.get(name).unwrap().command_line(wanted);
-    let wanted = Wanted {
+    let library = ProfileLibrary::embedded();
+    let line = |name: &str, wanted: &LaunchOptions| library.get(name).unwrap().command_line(wanted);
+    let wanted = LaunchOptions {
         model: Some("opus".into()),
         permissions: Some(Permissions::Auto),
         prompt: Some("-do it".into()),
-        ..Wanted::default()
+        ..LaunchOptions::default()
     };
     let argv = line("claude", &wanted).unwrap().join("|");
     assert_eq!(argv, "claude|--model|opus|--permission-mode|auto|--|-do it");
-    let own = Wanted { argv: Some(vec!["x".into()]), ..Wanted::default() };
+    let own = LaunchOptions { argv: Some(vec!["x".into()]), ..LaunchOptions::default() };
     assert_eq!(line("aider", &own).unwrap(), ["x"]);
     assert_eq!(line("codex", &own).unwrap(), ["x"], "one's own command line is left as it is");
     // Where there is no argument for the prompt, it is typed later.
     assert!(!library.get("aider").unwrap().takes_prompt());
-    assert!(line("goose", &Wanted { model: Some("x".into()), ..Wanted::default() }).is_err());
     assert!(
-        line("pi", &Wanted { permissions: Some(Permissions::Auto), ..Wanted::default() }).is_err()
+        line("goose", &LaunchOptions { model: Some("x".into()), ..LaunchOptions::default() })
+            .is_err()
     );
-    assert!(line("codex", &Wanted { model: Some("-x".into()), ..Wanted::default() }).is_err());
+    assert!(
+        line(
+            "pi",
+            &LaunchOptions { permissions: Some(Permissions::Auto), ..LaunchOptions::default() }
+        )
+        .is_err()
+    );
+    assert!(
+        line("codex", &LaunchOptions { model: Some("-x".into()), ..LaunchOptions::default() })
+            .is_err()
+    );
 }
 
 #[test]
 fn texts_that_need_care_are_dressed_or_refused() {
-    let library = Library::embedded();
+    let library = ProfileLibrary::embedded();
     let codex = &library.get("codex").unwrap().submit;
-    assert_eq!(codex.dress("hello").as_deref(), Ok("hello"));
-    assert_eq!(codex.dress("look at @src").as_deref(), Ok("look at @src "));
-    assert!(codex.dress("!ls").is_err());
-    assert_eq!(codex.dress("/help me").as_deref(), Ok(" /help me"));
-    assert_eq!(codex.dress("/usr/bin/env is a path").as_deref(), Ok("/usr/bin/env is a path"));
-    assert!(library.get("gemini").unwrap().submit.dress("look at @main").is_err());
+    assert_eq!(codex.escape_prompt("hello").as_deref(), Ok("hello"));
+    assert_eq!(codex.escape_prompt("look at @src").as_deref(), Ok("look at @src "));
+    assert!(codex.escape_prompt("!ls").is_err());
+    assert_eq!(codex.escape_prompt("/help me").as_deref(), Ok(" /help me"));
+    assert_eq!(
+        codex.escape_prompt("/usr/bin/env is a path").as_deref(),
+        Ok("/usr/bin/env is a path")
+    );
+    assert!(library.get("gemini").unwrap().submit.escape_prompt("look at @main").is_err());
 }

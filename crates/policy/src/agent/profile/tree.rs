@@ -8,18 +8,18 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Mistake;
+use super::ProfileError;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) place: Place,
-    pub(super) value: Value,
+pub(super) struct ProfileNode {
+    pub(super) position: SourcePosition,
+    pub(super) value: ProfileValue,
 }
 
 /// Where something stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct SourcePosition {
     pub(super) file: Arc<str>,
     /// Counted from 1.
     pub(super) line: usize,
@@ -27,27 +27,27 @@ pub(super) struct Place {
 
 /// The values that profiles are made of.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum ProfileValue {
     Text(String),
     Number(f64),
     Flag(bool),
-    List(Vec<Node>),
-    Table(Table),
+    List(Vec<ProfileNode>),
+    Table(ProfileTable),
     /// Something that no profile has, as a date.
     Other,
 }
 
 /// Keys with their values.
-pub(super) type Table = BTreeMap<String, Node>;
+pub(super) type ProfileTable = BTreeMap<String, ProfileNode>;
 
-impl Place {
+impl SourcePosition {
     /// A mistake that was made here.
-    pub(super) fn mistake(&self, sentence: impl Into<String>) -> Mistake {
-        Mistake { file: self.file.to_string(), line: self.line, sentence: sentence.into() }
+    pub(super) fn error(&self, sentence: impl Into<String>) -> ProfileError {
+        ProfileError { file: self.file.to_string(), line: self.line, sentence: sentence.into() }
     }
 }
 
-impl Value {
+impl ProfileValue {
     /// What it is called in a sentence.
     pub(super) fn noun(&self) -> &'static str {
         match self {
@@ -65,67 +65,69 @@ impl Value {
 ///
 /// # Errors
 /// Every place where it is not TOML.
-pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Mistake>> {
-    let reader = Reader { file: file.into(), text };
+pub(super) fn parse(file: &str, text: &str) -> Result<ProfileNode, Vec<ProfileError>> {
+    let reader = ProfileTreeReader { file: file.into(), text };
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
-        return Ok(Node { place: reader.place(0), value: reader.table(table.get_ref()) });
+        return Ok(ProfileNode { position: reader.place(0), value: reader.table(table.get_ref()) });
     }
     let mistake = |error: &toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
-        reader.place(at).mistake(error.message().lines().collect::<Vec<_>>().join(", "))
+        reader.place(at).error(error.message().lines().collect::<Vec<_>>().join(", "))
     };
     Err(errors.iter().map(mistake).collect())
 }
 
 /// Lays a document over another: tables are joined key by key, everything else is replaced.
-pub(super) fn lay_over(under: Node, over: Node) -> Node {
-    let (Value::Table(mut under), Value::Table(upper)) = (under.value, over.value.clone()) else {
+pub(super) fn merge(under: ProfileNode, over: ProfileNode) -> ProfileNode {
+    let (ProfileValue::Table(mut under), ProfileValue::Table(upper)) =
+        (under.value, over.value.clone())
+    else {
         return over;
     };
     for (key, node) in upper {
         let joined = match under.remove(&key) {
-            Some(old) => lay_over(old, node),
+            Some(old) => merge(old, node),
             None => node,
         };
         under.insert(key, joined);
     }
-    Node { place: over.place, value: Value::Table(under) }
+    ProfileNode { position: over.position, value: ProfileValue::Table(under) }
 }
 
-struct Reader<'a> {
+struct ProfileTreeReader<'a> {
     file: Arc<str>,
     text: &'a str,
 }
 
-impl Reader<'_> {
-    fn place(&self, at: usize) -> Place {
+impl ProfileTreeReader<'_> {
+    fn place(&self, at: usize) -> SourcePosition {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
-        Place { file: self.file.clone(), line: 1 + lines_in(before) }
+        SourcePosition { file: self.file.clone(), line: 1 + lines_in(before) }
     }
 
-    fn node(&self, value: &Spanned<DeValue<'_>>, at: usize) -> Node {
-        let text = |text: &Cow<'_, str>| Value::Text(text.to_string());
+    fn node(&self, value: &Spanned<DeValue<'_>>, at: usize) -> ProfileNode {
+        let text = |text: &Cow<'_, str>| ProfileValue::Text(text.to_string());
         let value = match value.get_ref() {
             DeValue::String(string) => text(string),
             DeValue::Integer(number) => number_of(&number.to_string()),
             DeValue::Float(number) => number_of(number.as_str()),
-            DeValue::Boolean(flag) => Value::Flag(*flag),
-            DeValue::Datetime(_) => Value::Other,
-            DeValue::Array(list) => {
-                Value::List(list.iter().map(|item| self.node(item, item.span().start)).collect())
-            }
+            DeValue::Boolean(flag) => ProfileValue::Flag(*flag),
+            DeValue::Datetime(_) => ProfileValue::Other,
+            DeValue::Array(list) => ProfileValue::List(
+                list.iter().map(|item| self.node(item, item.span().start)).collect(),
+            ),
             DeValue::Table(table) => self.table(table),
         };
-        Node { place: self.place(at), value }
+        ProfileNode { position: self.place(at), value }
     }
 
     /// A value stands where its key does: what follows `key =` may begin on a later line.
-    fn table(&self, table: &DeTable<'_>) -> Value {
+    fn table(&self, table: &DeTable<'_>) -> ProfileValue {
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
             (key.get_ref().to_string(), self.node(value, key.span().start))
         };
-        Value::Table(table.iter().map(entry).collect())
+        ProfileValue::Table(table.iter().map(entry).collect())
     }
 }
 
@@ -133,6 +135,6 @@ fn lines_in(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
-fn number_of(digits: &str) -> Value {
-    digits.replace('_', "").parse().map_or(Value::Other, Value::Number)
+fn number_of(digits: &str) -> ProfileValue {
+    digits.replace('_', "").parse().map_or(ProfileValue::Other, ProfileValue::Number)
 }

@@ -6,28 +6,32 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::named::{player, role};
+use super::named::{pane_of_role, role};
 use super::waiting::{defer, skip, wait};
 use super::*;
 
 /// A window as people make them: split at random, by anybody.
 #[derive(Clone, Debug)]
-struct Cut {
+struct RandomSplit {
     of: Index,
     right: bool,
     size: Option<u16>,
     owner: u8,
 }
 
-fn cuts() -> impl Strategy<Value = Vec<Cut>> {
+fn cuts() -> impl Strategy<Value = Vec<RandomSplit>> {
     let cut = (any::<Index>(), any::<bool>(), proptest::option::of(1u16..80), 0u8..24);
-    vec(cut.prop_map(|(of, right, size, owner)| Cut { of, right, size, owner }), 0..10)
+    vec(cut.prop_map(|(of, right, size, owner)| RandomSplit { of, right, size, owner }), 0..10)
 }
 
-fn some_limits() -> impl Strategy<Value = Limits> {
-    let kinds = prop_oneof![Just(Kind::Vertical), Just(Kind::Horizontal), Just(Kind::Grid)];
+fn some_limits() -> impl Strategy<Value = LayoutLimits> {
+    let kinds = prop_oneof![
+        Just(LayoutKind::Vertical),
+        Just(LayoutKind::Horizontal),
+        Just(LayoutKind::Grid)
+    ];
     (kinds, 20u16..=80, 40u16..=120, 20u16..=60, 3u16..=14).prop_map(
-        |(layout, size, main, agent, high)| Limits {
+        |(layout, size, main, agent, high)| LayoutLimits {
             layout,
             main_pane_size: size,
             main_pane_min_width: main,
@@ -37,61 +41,67 @@ fn some_limits() -> impl Strategy<Value = Limits> {
     )
 }
 
-fn owner(number: usize, code: u8, foreign: bool) -> Owner {
+fn owner(number: usize, code: u8, foreign: bool) -> PaneOwner {
     if foreign && code >= 18 {
-        return Owner::Foreign;
+        return PaneOwner::Foreign;
     }
-    let states =
-        [State::Idle, State::Busy, State::Blocked, State::Starting, State::Exited, State::Unknown];
+    let states = [
+        ManagedPaneState::Idle,
+        ManagedPaneState::Busy,
+        ManagedPaneState::Blocked,
+        ManagedPaneState::Starting,
+        ManagedPaneState::Exited,
+        ManagedPaneState::Unknown,
+    ];
     let state = states[usize::from(code % 6)];
     let since = Time(u64::from(code) * 7 % 5);
-    Owner::Ours(Ours { pane: pane(number), state, persistent: code % 4 == 3, since })
+    PaneOwner::Managed(ManagedPane { pane: pane(number), state, persistent: code % 4 == 3, since })
 }
 
 #[derive(Clone, Debug)]
-struct Any {
-    window: Window,
-    owners: Owners,
-    limits: Limits,
+struct RandomWindow {
+    window: LayoutWindow,
+    owners: PaneOwners,
+    limits: LayoutLimits,
 }
 
 /// Any window: with or without foreign panes, zoomed or not, main first or anywhere.
-fn any_window() -> impl Strategy<Value = Any> {
+fn any_window() -> impl Strategy<Value = RandomWindow> {
     let size = (3u16..420, 2u16..110);
     (size, cuts(), some_limits(), any::<(Index, Index, [bool; 3])>()).prop_map(
         |((cols, rows), cuts, limits, (main, active, [zoomed, foreign, first]))| {
             let mut window = alone(cols, rows);
             for cut in &cuts {
                 let panes = window.panes();
-                let way = if cut.right { Direction::Right } else { Direction::Down };
-                let new = TmuxId(u32::try_from(panes.len()).unwrap());
+                let way = if cut.right { LayoutDirection::Right } else { LayoutDirection::Down };
+                let new = TmuxPaneId(u32::try_from(panes.len()).unwrap());
                 window =
                     window.split(*cut.of.get(&panes), way, cut.size, Some(new)).unwrap_or(window);
             }
             let panes = window.panes();
             let codes = cuts.iter().map(|cut| cut.owner).chain([0]);
-            let mut owners: Owners = panes
+            let mut owners: PaneOwners = panes
                 .iter()
                 .zip(codes)
                 .enumerate()
                 .map(|(at, (id, code))| (*id, owner(at, code, foreign)))
                 .collect();
             let main = if first { panes[0] } else { *main.get(&panes) };
-            owners.set(main, Owner::Main);
+            owners.set(main, PaneOwner::Main);
             window.active = Some(*active.get(&panes));
             window.zoomed = zoomed;
-            Any { window, owners, limits }
+            RandomWindow { window, owners, limits }
         },
     )
 }
 
-fn place(window: &Window) -> BTreeMap<TmuxId, Tile> {
+fn place(window: &LayoutWindow) -> BTreeMap<TmuxPaneId, LayoutTile> {
     window.tiles().into_iter().filter_map(|tile| Some((tile.pane?, tile))).collect()
 }
 
-impl Any {
+impl RandomWindow {
     fn count(&self) -> usize {
-        self.window.panes().iter().filter(|pane| self.owners.ours(**pane).is_some()).count()
+        self.window.panes().iter().filter(|pane| self.owners.managed(**pane).is_some()).count()
     }
 
     fn is_whole(&self) -> bool {
@@ -103,12 +113,12 @@ impl Any {
         capacity(self.window.cols(), self.window.rows(), &self.limits).total()
     }
 
-    fn fits(&self, tile: &Tile) -> bool {
+    fn fits(&self, tile: &LayoutTile) -> bool {
         tile.width >= self.limits.agent_pane_min_width && tile.height >= self.limits.min_height
     }
 
     /// What must hold for a window that a plan leaves behind, where `new` is the pane that was made.
-    fn assert_lawful(&self, after: &Window, new: Option<TmuxId>) {
+    fn assert_lawful(&self, after: &LayoutWindow, new: Option<TmuxPaneId>) {
         assert_covered(after);
         assert_eq!((after.cols(), after.rows()), (self.window.cols(), self.window.rows()));
         assert_eq!((after.zoomed, after.active), (self.window.zoomed, self.window.active));
@@ -120,11 +130,11 @@ impl Any {
                 continue;
             };
             match self.owners.of(id) {
-                Owner::Foreign => assert_eq!(tile, *old, "a foreign pane was touched"),
-                Owner::Ours(_) => {
+                PaneOwner::Foreign => assert_eq!(tile, *old, "a foreign pane was touched"),
+                PaneOwner::Managed(_) => {
                     assert!(self.fits(&tile) || tile == *old, "{old:?} became {tile:?}")
                 }
-                Owner::Main => {
+                PaneOwner::Main => {
                     assert!(
                         tile.width >= old.width.min(self.limits.main_pane_min_width),
                         "{tile:?}"
@@ -135,15 +145,15 @@ impl Any {
         }
     }
 
-    fn assert_even(&self, after: &Window) {
+    fn assert_even(&self, after: &LayoutWindow) {
         let mut lines: BTreeMap<u16, Vec<(u16, u16)>> = BTreeMap::new();
         for tile in after.tiles() {
             if tile.pane == self.owners.main(&self.window) {
                 continue;
             }
             let (line, thick, long) = match self.limits.layout {
-                Kind::Vertical | Kind::Grid => (tile.left, tile.width, tile.height),
-                Kind::Horizontal => (tile.top, tile.height, tile.width),
+                LayoutKind::Vertical | LayoutKind::Grid => (tile.left, tile.width, tile.height),
+                LayoutKind::Horizontal => (tile.top, tile.height, tile.width),
             };
             lines.entry(line).or_default().push((thick, long));
         }
@@ -166,7 +176,7 @@ proptest! {
     fn any_window_is_covered_and_its_text_comes_back(any in any_window(), cols in 1u16..300, rows in 1u16..90) {
         assert_covered(&any.window);
         let text = any.window.layout().to_string();
-        prop_assert_eq!(&text.parse::<Layout>().unwrap(), any.window.layout());
+        prop_assert_eq!(&text.parse::<LayoutTree>().unwrap(), any.window.layout());
         let resized = any.window.resized(cols, rows);
         assert_covered(&resized);
         prop_assert!(resized.panes() == any.window.panes());
@@ -181,9 +191,9 @@ proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "[0-9a-fx,{}\\[\\]]{0,40}") {
         let sum = text.bytes().fold(0u16, |sum, byte| sum.rotate_right(1).wrapping_add(byte.into()));
-        let _ = text.parse::<Layout>();
-        if let Ok(layout) = format!("{sum:04x},{text}").parse::<Layout>() {
-            assert_covered(&Window::new(layout, None));
+        let _ = text.parse::<LayoutTree>();
+        if let Ok(layout) = format!("{sum:04x},{text}").parse::<LayoutTree>() {
+            assert_covered(&LayoutWindow::new(layout, None));
         }
     }
 
@@ -195,7 +205,7 @@ proptest! {
             Decision::Spawn { target, layout, .. } => {
                 let after = any.window.apply(&decision.steps(), new).unwrap();
                 any.assert_lawful(&after, Some(new));
-                prop_assert!(!matches!(any.owners.of(*target), Owner::Foreign));
+                prop_assert!(!matches!(any.owners.of(*target), PaneOwner::Foreign));
                 let named = layout.root().panes().into_iter().map(|pane| pane.unwrap_or(new));
                 prop_assert_eq!(named.collect::<Vec<_>>(), after.panes());
                 if any.is_whole() {
@@ -206,8 +216,8 @@ proptest! {
                 let after = any.window.apply(&decision.steps(), new).unwrap();
                 any.assert_lawful(&after, Some(new));
                 prop_assert!(!after.panes().contains(victim));
-                let gone = any.owners.ours(*victim).unwrap();
-                prop_assert!(matches!(gone.state, State::Idle | State::Exited) && !gone.persistent);
+                let gone = any.owners.managed(*victim).unwrap();
+                prop_assert!(matches!(gone.state, ManagedPaneState::Idle | ManagedPaneState::Exited) && !gone.persistent);
                 prop_assert_ne!(any.window.active, Some(*victim));
             }
             Decision::Defer { reason } => prop_assert!(!reason.to_string().is_empty()),
@@ -235,10 +245,10 @@ proptest! {
 
     #[test]
     fn settling_is_lawful_and_done_after_once(any in any_window()) {
-        let steps = settle(&any.window, &any.owners, &any.limits);
-        let after = any.window.apply(&steps, TmuxId(99)).unwrap();
+        let steps = rebalance(&any.window, &any.owners, &any.limits);
+        let after = any.window.apply(&steps, TmuxPaneId(99)).unwrap();
         any.assert_lawful(&after, None);
-        prop_assert_eq!(settle(&after, &any.owners, &any.limits), []);
+        prop_assert_eq!(rebalance(&after, &any.owners, &any.limits), []);
         prop_assert_eq!(after.panes(), any.window.panes());
         if any.is_whole() && any.count() > 0 && any.count() <= any.capacity() {
             any.assert_even(&after);
@@ -246,42 +256,42 @@ proptest! {
     }
 
     #[test]
-    fn swaps_bring_any_order_into_any_other(order in Just((0..8).map(TmuxId).collect::<Vec<_>>()).prop_shuffle()) {
-        let (window, _, _) = fill(320, 90, 7, &Limits::default());
-        let after = window.apply(&reorder(&window.panes(), &order), TmuxId(99)).unwrap();
+    fn swaps_bring_any_order_into_any_other(order in Just((0..8).map(TmuxPaneId).collect::<Vec<_>>()).prop_shuffle()) {
+        let (window, _, _) = fill(320, 90, 7, &LayoutLimits::default());
+        let after = window.apply(&reorder(&window.panes(), &order), TmuxPaneId(99)).unwrap();
         prop_assert_eq!(after.panes(), order);
         prop_assert_eq!(sizes(&after), sizes(&window));
     }
 
     #[test]
     fn a_saved_layout_fits_or_says_what_it_needs(any in any_window(), cols in 3u16..420, rows in 2u16..110) {
-        let saved = Saved::of(&any.window, &any.limits, role);
+        let saved = SavedLayout::of(&any.window, &any.limits, role);
         let text = serde_json::to_string(&saved).unwrap();
-        prop_assert_eq!(&serde_json::from_str::<Saved>(&text).unwrap(), &saved);
-        match saved.fit((cols, rows), &any.limits, player) {
+        prop_assert_eq!(&serde_json::from_str::<SavedLayout>(&text).unwrap(), &saved);
+        match saved.fit((cols, rows), &any.limits, pane_of_role) {
             Ok(layout) => {
-                let window = Window::new(layout, None);
+                let window = LayoutWindow::new(layout, None);
                 assert_covered(&window);
                 prop_assert_eq!((window.cols(), window.rows()), (cols, rows));
                 prop_assert_eq!(window.panes(), any.window.panes());
                 for tile in window.tiles() {
-                    let main = tile.pane == Some(TmuxId(0));
+                    let main = tile.pane == Some(TmuxPaneId(0));
                     let least = if main { any.limits.main_pane_min_width } else { any.limits.agent_pane_min_width };
                     prop_assert!(tile.width >= least && tile.height >= any.limits.min_height, "{:?}", tile);
                 }
             }
-            Err(NoFit::TooSmall { need: (wide, high), .. }) => {
+            Err(SavedLayoutError::TooSmall { need: (wide, high), .. }) => {
                 prop_assert!(u32::from(cols) < wide || u32::from(rows) < high);
                 let (wide, high) = (u16::try_from(wide).unwrap(), u16::try_from(high).unwrap());
-                prop_assert!(saved.fit((wide, high), &any.limits, player).is_ok());
+                prop_assert!(saved.fit((wide, high), &any.limits, pane_of_role).is_ok());
             }
-            Err(NoFit::Twice(role)) => prop_assert!(false, "{}", role),
+            Err(SavedLayoutError::DuplicateRole(role)) => prop_assert!(false, "{}", role),
         }
     }
 
     #[test]
     fn nobody_who_waits_is_lost_or_overtaken(turns in vec((0u8..4, 0usize..40, any::<u32>()), 0..60)) {
-        let (mut queue, mut inside, mut now) = (Queue::new(6, Duration::from_millis(10)), Vec::new(), 0);
+        let (mut queue, mut inside, mut now) = (LayoutQueue::new(6, Duration::from_millis(10)), Vec::new(), 0);
         for (kind, number, bits) in turns {
             now += u64::from(bits % 3);
             let before: Vec<PaneId> = inside.clone();

@@ -14,34 +14,39 @@ fn pane(number: usize) -> PaneId {
     format!("agent-{number}").parse().unwrap()
 }
 
-fn request(number: usize) -> Request {
-    Request { pane: pane(number), replace_ok: true, wait_ok: true }
+fn request(number: usize) -> LayoutRequest {
+    LayoutRequest { pane: pane(number), replace_ok: true, wait_ok: true }
 }
 
-fn limits(layout: Kind) -> Limits {
-    Limits { layout, ..Limits::default() }
+fn limits(layout: LayoutKind) -> LayoutLimits {
+    LayoutLimits { layout, ..LayoutLimits::default() }
 }
 
-fn alone(cols: u16, rows: u16) -> Window {
-    let root = Cell::pane(Some(TmuxId(0)), cols, rows);
-    Window::new(Layout::new(root).unwrap(), Some(TmuxId(0)))
+fn alone(cols: u16, rows: u16) -> LayoutWindow {
+    let root = LayoutCell::pane(Some(TmuxPaneId(0)), cols, rows);
+    LayoutWindow::new(LayoutTree::new(root).unwrap(), Some(TmuxPaneId(0)))
 }
 
-fn ours(number: usize, state: State) -> Owner {
+fn ours(number: usize, state: ManagedPaneState) -> PaneOwner {
     let since = Time(1000 - number as u64);
-    Owner::Ours(Ours { pane: pane(number), state, persistent: false, since })
+    PaneOwner::Managed(ManagedPane { pane: pane(number), state, persistent: false, since })
 }
 
-fn only_main() -> Owners {
-    [(TmuxId(0), Owner::Main)].into_iter().collect()
+fn only_main() -> PaneOwners {
+    [(TmuxPaneId(0), PaneOwner::Main)].into_iter().collect()
 }
 
-fn next_id(window: &Window) -> TmuxId {
-    TmuxId(window.panes().iter().map(|pane| pane.0 + 1).max().unwrap())
+fn next_id(window: &LayoutWindow) -> TmuxPaneId {
+    TmuxPaneId(window.panes().iter().map(|pane| pane.0 + 1).max().unwrap())
 }
 
 /// Asks for so many panes; what comes out is the window, its owners, and what was decided last.
-fn fill(cols: u16, rows: u16, panes: usize, limits: &Limits) -> (Window, Owners, Option<Decision>) {
+fn fill(
+    cols: u16,
+    rows: u16,
+    panes: usize,
+    limits: &LayoutLimits,
+) -> (LayoutWindow, PaneOwners, Option<Decision>) {
     let (mut window, mut owners, mut last) = (alone(cols, rows), only_main(), None);
     for number in 0..panes {
         let decision = decide(&window, &owners, &request(number), limits);
@@ -52,25 +57,25 @@ fn fill(cols: u16, rows: u16, panes: usize, limits: &Limits) -> (Window, Owners,
         }
         let id = next_id(&window);
         window = window.apply(&steps, id).unwrap();
-        owners.set(id, ours(number, State::Busy));
+        owners.set(id, ours(number, ManagedPaneState::Busy));
     }
     (window, owners, last)
 }
 
 /// The sizes of the panes in tmux's order, as `126x50 85x25 85x24`.
-fn sizes(window: &Window) -> String {
+fn sizes(window: &LayoutWindow) -> String {
     let sizes = window.tiles().into_iter().map(|tile| format!("{}x{}", tile.width, tile.height));
     sizes.collect::<Vec<_>>().join(" ")
 }
 
 #[track_caller]
-fn laid(kind: Kind, cols: u16, rows: u16, panes: usize, expect: &str) {
+fn check_layout(kind: LayoutKind, cols: u16, rows: u16, panes: usize, expect: &str) {
     let (window, _, _) = fill(cols, rows, panes, &limits(kind));
     assert_eq!(sizes(&window), expect, "{kind} {cols}x{rows}, {panes} panes: {}", window.layout());
 }
 
 /// Makes each tile a column and a row larger: then they fill the window without a gap, or it is none.
-fn assert_covered(window: &Window) {
+fn assert_covered(window: &LayoutWindow) {
     let (cols, rows) = (usize::from(window.cols()) + 1, usize::from(window.rows()) + 1);
     let mut seen = vec![false; cols * rows];
     for tile in window.tiles() {
@@ -88,15 +93,16 @@ fn assert_covered(window: &Window) {
 
 // ---- tmux itself -------------------------------------------------------------------------------------------------
 
-fn replay(window: &Window, words: &[&str]) -> Result<Window, Misfit> {
-    let id = |word: &str| word.parse::<TmuxId>().unwrap();
+fn replay(window: &LayoutWindow, words: &[&str]) -> Result<LayoutWindow, LayoutError> {
+    let id = |word: &str| word.parse::<TmuxPaneId>().unwrap();
     match words {
         ["split", target, way, size, new] => {
-            let direction = if *way == "h" { Direction::Right } else { Direction::Down };
+            let direction =
+                if *way == "h" { LayoutDirection::Right } else { LayoutDirection::Down };
             window.split(id(target), direction, size.parse().ok(), new.parse().ok())
         }
         ["close", pane] => window.close(id(pane)),
-        ["swap", a, b] => window.step(&Step::Swap(id(a), id(b)), None),
+        ["swap", a, b] => window.step(&LayoutStep::Swap(id(a), id(b)), None),
         ["resize", size] => {
             let (cols, rows) = size.split_once('x').unwrap();
             Ok(window.resized(cols.parse().unwrap(), rows.parse().unwrap()))
@@ -114,10 +120,10 @@ fn windows_change_as_tmux_changes_them() {
         let words: Vec<&str> = line.split(' ').collect();
         let (layout, words) = words.split_last().unwrap();
         window = match words {
-            ["window"] => Window::parse(layout, None).unwrap(),
+            ["window"] => LayoutWindow::parse(layout, None).unwrap(),
             [.., "none"] => {
                 let refused = replay(&window, words).unwrap_err();
-                assert!(matches!(refused, Misfit::NoSpace(_)), "{line}: {refused}");
+                assert!(matches!(refused, LayoutError::NoSpace(_)), "{line}: {refused}");
                 window
             }
             words => replay(&window, words).unwrap(),
@@ -132,8 +138,8 @@ fn windows_change_as_tmux_changes_them() {
 #[test]
 fn a_layout_with_a_pane_to_come_is_written_without_its_id() {
     let text = "26e0,200x50,0,0{120x50,0,0,0,79x50,121,0[79x24,121,0,1,79x25,121,25]}";
-    let layout: Layout = text.parse().unwrap();
-    assert_eq!(layout.root().panes(), [Some(TmuxId(0)), Some(TmuxId(1)), None]);
+    let layout: LayoutTree = text.parse().unwrap();
+    assert_eq!(layout.root().panes(), [Some(TmuxPaneId(0)), Some(TmuxPaneId(1)), None]);
     assert_eq!(layout.to_string(), text);
 }
 
@@ -148,7 +154,7 @@ fn what_is_no_layout_is_refused_with_a_sentence() {
         ("cf2a,200x50,0,0{100x50,0,0,0,98x50,101,0,1}", "the cells of the layout do not fill it"),
         ("4f3a,200x50,0,0{100x50,0,0,0,99x50,101,0,0}", "the pane %0 is in the layout twice"),
     ] {
-        let refused = text.parse::<Layout>().unwrap_err().to_string();
+        let refused = text.parse::<LayoutTree>().unwrap_err().to_string();
         assert!(refused.starts_with(says), "{text}: {refused}");
     }
 }
@@ -157,16 +163,16 @@ fn what_is_no_layout_is_refused_with_a_sentence() {
 fn cells_within_cells_without_end_are_refused() {
     let body = format!("{}1x1,0,0", "1x1,0,0{".repeat(100_000));
     let sum = body.bytes().fold(0u16, |sum, byte| sum.rotate_right(1).wrapping_add(byte.into()));
-    let refused = format!("{sum:04x},{body}").parse::<Layout>().unwrap_err();
-    assert!(matches!(refused, BadLayout::Syntax(_)), "{refused}");
+    let refused = format!("{sum:04x},{body}").parse::<LayoutTree>().unwrap_err();
+    assert!(matches!(refused, LayoutParseError::Syntax(_)), "{refused}");
 }
 
 // ---- limits and capacity -----------------------------------------------------------------------------------------
 
 #[test]
 fn limits_read_from_toml_and_say_what_is_wrong() {
-    let limits: Limits = toml::from_str("layout = 'grid'\nmain_pane_size = 81").unwrap();
-    assert_eq!((limits.layout, limits.agent_pane_min_width), (Kind::Grid, 52));
+    let limits: LayoutLimits = toml::from_str("layout = 'grid'\nmain_pane_size = 81").unwrap();
+    assert_eq!((limits.layout, limits.agent_pane_min_width), (LayoutKind::Grid, 52));
     assert_eq!(
         limits.check().unwrap_err().to_string(),
         "`main_pane_size` is 81; it may be 20 to 80"
@@ -177,27 +183,27 @@ fn limits_read_from_toml_and_say_what_is_wrong() {
         "agent_pane_min_width = 19",
         "min_height = 2",
     ] {
-        assert!(toml::from_str::<Limits>(bad).unwrap().check().is_err(), "{bad}");
+        assert!(toml::from_str::<LayoutLimits>(bad).unwrap().check().is_err(), "{bad}");
     }
-    assert!(toml::from_str::<Limits>("main_pane_width = 3").is_err());
-    assert_eq!(Limits::default().check(), Ok(()));
+    assert!(toml::from_str::<LayoutLimits>("main_pane_width = 3").is_err());
+    assert_eq!(LayoutLimits::default().check(), Ok(()));
 }
 
 #[test]
 fn capacity_is_what_fits_beside_the_main_pane_at_its_minimum() {
     for (kind, cols, rows, columns, down) in [
-        (Kind::Vertical, 152, 50, 0, 4),
-        (Kind::Vertical, 153, 50, 1, 4),
-        (Kind::Vertical, 205, 50, 1, 4),
-        (Kind::Vertical, 206, 50, 2, 4),
-        (Kind::Grid, 206, 10, 2, 0),
-        (Kind::Vertical, 206, 11, 2, 1),
-        (Kind::Vertical, 206, 22, 2, 1),
-        (Kind::Vertical, 206, 23, 2, 2),
-        (Kind::Horizontal, 105, 22, 0, 0),
-        (Kind::Horizontal, 105, 23, 2, 1),
-        (Kind::Horizontal, 51, 23, 0, 1),
-        (Kind::Vertical, 20, 5, 0, 0),
+        (LayoutKind::Vertical, 152, 50, 0, 4),
+        (LayoutKind::Vertical, 153, 50, 1, 4),
+        (LayoutKind::Vertical, 205, 50, 1, 4),
+        (LayoutKind::Vertical, 206, 50, 2, 4),
+        (LayoutKind::Grid, 206, 10, 2, 0),
+        (LayoutKind::Vertical, 206, 11, 2, 1),
+        (LayoutKind::Vertical, 206, 22, 2, 1),
+        (LayoutKind::Vertical, 206, 23, 2, 2),
+        (LayoutKind::Horizontal, 105, 22, 0, 0),
+        (LayoutKind::Horizontal, 105, 23, 2, 1),
+        (LayoutKind::Horizontal, 51, 23, 0, 1),
+        (LayoutKind::Vertical, 20, 5, 0, 0),
     ] {
         let found = capacity(cols, rows, &limits(kind));
         let expect = Capacity { columns, rows: down };
@@ -211,56 +217,62 @@ fn capacity_is_what_fits_beside_the_main_pane_at_its_minimum() {
 
 #[test]
 fn vertical_stacks_beside_the_main_pane_and_opens_a_column_when_the_height_is_used_up() {
-    laid(Kind::Vertical, 212, 50, 0, "212x50");
-    laid(Kind::Vertical, 212, 50, 1, "126x50 85x50");
-    laid(Kind::Vertical, 212, 50, 2, "126x50 85x25 85x24");
-    laid(Kind::Vertical, 212, 50, 4, "126x50 85x12 85x12 85x12 85x11");
+    check_layout(LayoutKind::Vertical, 212, 50, 0, "212x50");
+    check_layout(LayoutKind::Vertical, 212, 50, 1, "126x50 85x50");
+    check_layout(LayoutKind::Vertical, 212, 50, 2, "126x50 85x25 85x24");
+    check_layout(LayoutKind::Vertical, 212, 50, 4, "126x50 85x12 85x12 85x12 85x11");
     // The fifth needs a column, and the main pane gives up of its share what that takes.
-    laid(Kind::Vertical, 212, 50, 5, "106x50 52x16 52x16 52x16 52x25 52x24");
-    laid(Kind::Vertical, 212, 50, 99, "106x50 52x12 52x12 52x12 52x11 52x12 52x12 52x12 52x11");
+    check_layout(LayoutKind::Vertical, 212, 50, 5, "106x50 52x16 52x16 52x16 52x25 52x24");
+    check_layout(
+        LayoutKind::Vertical,
+        212,
+        50,
+        99,
+        "106x50 52x12 52x12 52x12 52x11 52x12 52x12 52x12 52x11",
+    );
 }
 
 #[test]
 fn the_main_pane_gives_up_its_share_but_never_its_minimum() {
-    laid(Kind::Vertical, 153, 50, 1, "100x50 52x50");
-    laid(Kind::Vertical, 152, 50, 1, "152x50");
-    laid(Kind::Vertical, 400, 12, 1, "239x12 160x12");
-    laid(Kind::Vertical, 400, 12, 99, "135x12 52x12 52x12 52x12 52x12 52x12");
-    laid(Kind::Horizontal, 212, 23, 99, "212x11 53x11 52x11 52x11 52x11");
+    check_layout(LayoutKind::Vertical, 153, 50, 1, "100x50 52x50");
+    check_layout(LayoutKind::Vertical, 152, 50, 1, "152x50");
+    check_layout(LayoutKind::Vertical, 400, 12, 1, "239x12 160x12");
+    check_layout(LayoutKind::Vertical, 400, 12, 99, "135x12 52x12 52x12 52x12 52x12 52x12");
+    check_layout(LayoutKind::Horizontal, 212, 23, 99, "212x11 53x11 52x11 52x11 52x11");
 }
 
 #[test]
 fn horizontal_puts_a_row_below_and_then_another() {
-    laid(Kind::Horizontal, 212, 50, 1, "212x29 212x20");
-    laid(Kind::Horizontal, 212, 50, 3, "212x29 70x20 70x20 70x20");
-    laid(Kind::Horizontal, 212, 50, 5, "212x26 70x11 70x11 70x11 106x11 105x11");
+    check_layout(LayoutKind::Horizontal, 212, 50, 1, "212x29 212x20");
+    check_layout(LayoutKind::Horizontal, 212, 50, 3, "212x29 70x20 70x20 70x20");
+    check_layout(LayoutKind::Horizontal, 212, 50, 5, "212x26 70x11 70x11 70x11 106x11 105x11");
 }
 
 #[test]
 fn grid_leaves_every_pane_the_most_room() {
-    laid(Kind::Grid, 300, 50, 2, "179x50 120x25 120x24");
-    laid(Kind::Grid, 300, 50, 3, "179x50 120x16 120x16 120x16");
-    laid(Kind::Grid, 400, 50, 3, "239x50 80x25 80x24 79x50");
-    laid(Kind::Grid, 300, 50, 4, "179x50 60x25 60x24 59x25 59x24");
-    laid(Kind::Grid, 212, 80, 4, "126x80 85x20 85x19 85x19 85x19");
+    check_layout(LayoutKind::Grid, 300, 50, 2, "179x50 120x25 120x24");
+    check_layout(LayoutKind::Grid, 300, 50, 3, "179x50 120x16 120x16 120x16");
+    check_layout(LayoutKind::Grid, 400, 50, 3, "239x50 80x25 80x24 79x50");
+    check_layout(LayoutKind::Grid, 300, 50, 4, "179x50 60x25 60x24 59x25 59x24");
+    check_layout(LayoutKind::Grid, 212, 80, 4, "126x80 85x20 85x19 85x19 85x19");
 }
 
 #[test]
 fn a_plan_is_one_split_and_one_layout() {
-    let (window, owners, _) = fill(212, 50, 1, &Limits::default());
-    let decision = decide(&window, &owners, &request(7), &Limits::default());
+    let (window, owners, _) = fill(212, 50, 1, &LayoutLimits::default());
+    let decision = decide(&window, &owners, &request(7), &LayoutLimits::default());
     let json = serde_json::to_value(&decision).unwrap();
     assert_eq!(json["decision"], "spawn");
     assert_eq!(json["target"], "%1");
     assert_eq!(json["direction"], "down");
-    let layout: Layout = serde_json::from_value(json["layout"].clone()).unwrap();
-    assert_eq!(layout.root().panes(), [Some(TmuxId(0)), Some(TmuxId(1)), None]);
-    assert!(matches!(decision.steps()[..], [Step::Split { .. }, Step::Arrange(_)]));
+    let layout: LayoutTree = serde_json::from_value(json["layout"].clone()).unwrap();
+    assert_eq!(layout.root().panes(), [Some(TmuxPaneId(0)), Some(TmuxPaneId(1)), None]);
+    assert!(matches!(decision.steps()[..], [LayoutStep::Split { .. }, LayoutStep::Arrange(_)]));
 }
 
 /// Why the last of so many panes is not shown.
 #[track_caller]
-fn refused(kind: Kind, cols: u16, rows: u16, panes: usize, says: &str) {
+fn check_refusal(kind: LayoutKind, cols: u16, rows: u16, panes: usize, says: &str) {
     let (_, _, last) = fill(cols, rows, panes, &limits(kind));
     match last {
         Some(Decision::Defer { reason }) => assert_eq!(reason.to_string(), says),
@@ -271,44 +283,50 @@ fn refused(kind: Kind, cols: u16, rows: u16, panes: usize, says: &str) {
 #[test]
 fn a_window_that_is_too_small_says_what_it_would_need() {
     let says = "the window is 120x40; a main pane of 100 and one agent pane of 52 need 153 columns";
-    refused(Kind::Vertical, 120, 40, 1, says);
-    refused(Kind::Grid, 160, 9, 1, "the window is 160x9; an agent pane needs 11 rows");
+    check_refusal(LayoutKind::Vertical, 120, 40, 1, says);
+    check_refusal(LayoutKind::Grid, 160, 9, 1, "the window is 160x9; an agent pane needs 11 rows");
     let says = "the window is 160x20; a main pane and one agent pane of 11 rows each need 23 rows";
-    refused(Kind::Horizontal, 160, 20, 1, says);
-    refused(Kind::Horizontal, 40, 40, 1, "the window is 40x40; an agent pane needs 52 columns");
+    check_refusal(LayoutKind::Horizontal, 160, 20, 1, says);
+    check_refusal(
+        LayoutKind::Horizontal,
+        40,
+        40,
+        1,
+        "the window is 40x40; an agent pane needs 52 columns",
+    );
 }
 
 #[test]
 fn a_full_window_says_what_it_holds_and_why_nobody_goes() {
     let says = "the window is 153x23 and holds 2 agent panes (1 across, 2 down); 2 are there and none may be \
         replaced: 2 busy";
-    refused(Kind::Vertical, 153, 23, 3, says);
+    check_refusal(LayoutKind::Vertical, 153, 23, 3, says);
 }
 
 #[test]
 fn without_a_main_pane_and_when_it_is_shown_already_it_is_skipped() {
-    let (window, mut owners, _) = fill(212, 50, 1, &Limits::default());
-    let decision = decide(&window, &owners, &request(0), &Limits::default());
-    assert_eq!(decision, Decision::Skip { reason: Reason::Shown(TmuxId(1)) });
-    owners.remove(TmuxId(0));
-    let decision = decide(&window, &owners, &request(1), &Limits::default());
-    assert_eq!(decision, Decision::Skip { reason: Reason::NoMain });
+    let (window, mut owners, _) = fill(212, 50, 1, &LayoutLimits::default());
+    let decision = decide(&window, &owners, &request(0), &LayoutLimits::default());
+    assert_eq!(decision, Decision::Skip { reason: NotShownReason::AlreadyShown(TmuxPaneId(1)) });
+    owners.remove(TmuxPaneId(0));
+    let decision = decide(&window, &owners, &request(1), &LayoutLimits::default());
+    assert_eq!(decision, Decision::Skip { reason: NotShownReason::NoMain });
 }
 
 #[test]
 fn who_may_not_wait_is_skipped_for_the_same_reason() {
-    let request = Request { wait_ok: false, ..request(1) };
-    let decision = decide(&alone(80, 24), &only_main(), &request, &Limits::default());
-    assert!(matches!(decision, Decision::Skip { reason: Reason::TooSmall { .. } }));
+    let request = LayoutRequest { wait_ok: false, ..request(1) };
+    let decision = decide(&alone(80, 24), &only_main(), &request, &LayoutLimits::default());
+    assert!(matches!(decision, Decision::Skip { reason: NotShownReason::TooSmall { .. } }));
 }
 
 #[test]
 fn a_zoom_is_kept_and_the_plan_made_behind_it() {
     let mut window = alone(212, 50);
     window.zoomed = true;
-    let decision = decide(&window, &only_main(), &request(1), &Limits::default());
-    let after = window.apply(&decision.steps(), TmuxId(1)).unwrap();
-    assert_eq!((after.zoomed, after.active), (true, Some(TmuxId(0))));
+    let decision = decide(&window, &only_main(), &request(1), &LayoutLimits::default());
+    let after = window.apply(&decision.steps(), TmuxPaneId(1)).unwrap();
+    assert_eq!((after.zoomed, after.active), (true, Some(TmuxPaneId(0))));
     assert_eq!(sizes(&after), "126x50 85x50");
 }
 
@@ -316,8 +334,8 @@ fn a_zoom_is_kept_and_the_plan_made_behind_it() {
 fn titles_take_a_line_so_panes_get_one_more() {
     let mut window = alone(153, 23);
     let two = [request(1), request(2)];
-    let fit = |window: &Window| {
-        let all = plan_all(window, &only_main(), &two, &Limits::default());
+    let fit = |window: &LayoutWindow| {
+        let all = plan_all(window, &only_main(), &two, &LayoutLimits::default());
         all.iter().filter(|decision| matches!(decision, Decision::Spawn { .. })).count()
     };
     assert_eq!(fit(&window), 2);
@@ -328,7 +346,7 @@ fn titles_take_a_line_so_panes_get_one_more() {
 #[test]
 fn a_plan_for_many_shows_who_waits() {
     let requests: Vec<_> = (0..6).map(request).collect();
-    let plan = plan_all(&alone(153, 50), &only_main(), &requests, &Limits::default());
+    let plan = plan_all(&alone(153, 50), &only_main(), &requests, &LayoutLimits::default());
     let spawned = plan.iter().map(|decision| matches!(decision, Decision::Spawn { .. }));
     assert_eq!(spawned.collect::<Vec<_>>(), [true, true, true, true, false, false]);
 }
@@ -338,27 +356,27 @@ fn a_plan_for_many_shows_who_waits() {
 /// A full window whose panes are, one letter each: idle, busy, blocked (`w`), starting, exited (`x`), unknown (`?`);
 /// upper case is persistent and `*` behind one has the focus. The first is the youngest. The answer is who goes.
 #[track_caller]
-fn goes(panes: &str, expect: Option<u32>) {
+fn check_replaced(panes: &str, expect: Option<u32>) {
     let letters: Vec<char> = panes.chars().filter(|letter| *letter != '*').collect();
     let rows = 12 * u16::try_from(letters.len()).unwrap() - 1;
-    let (mut window, mut owners, _) = fill(153, rows, letters.len(), &Limits::default());
+    let (mut window, mut owners, _) = fill(153, rows, letters.len(), &LayoutLimits::default());
     for (at, letter) in letters.iter().enumerate() {
         let state = match letter.to_ascii_lowercase() {
-            'i' => State::Idle,
-            'b' => State::Busy,
-            'w' => State::Blocked,
-            's' => State::Starting,
-            'x' => State::Exited,
-            _ => State::Unknown,
+            'i' => ManagedPaneState::Idle,
+            'b' => ManagedPaneState::Busy,
+            'w' => ManagedPaneState::Blocked,
+            's' => ManagedPaneState::Starting,
+            'x' => ManagedPaneState::Exited,
+            _ => ManagedPaneState::Unknown,
         };
-        let Owner::Ours(mut ours) = ours(at, state) else { unreachable!() };
+        let PaneOwner::Managed(mut ours) = ours(at, state) else { unreachable!() };
         ours.persistent = letter.is_ascii_uppercase();
-        owners.set(TmuxId(u32::try_from(at).unwrap() + 1), Owner::Ours(ours));
+        owners.set(TmuxPaneId(u32::try_from(at).unwrap() + 1), PaneOwner::Managed(ours));
     }
     if let Some(at) = panes.find('*') {
-        window.active = Some(TmuxId(u32::try_from(at).unwrap()));
+        window.active = Some(TmuxPaneId(u32::try_from(at).unwrap()));
     }
-    let victim = match decide(&window, &owners, &request(99), &Limits::default()) {
+    let victim = match decide(&window, &owners, &request(99), &LayoutLimits::default()) {
         Decision::Replace { victim, .. } => Some(victim.0),
         Decision::Defer { .. } => None,
         other => panic!("{panes}: {other:?}"),
@@ -368,31 +386,31 @@ fn goes(panes: &str, expect: Option<u32>) {
 
 #[test]
 fn the_one_idle_for_longest_makes_room() {
-    goes("iii", Some(3));
-    goes("iib", Some(2));
-    goes("ibb", Some(1));
+    check_replaced("iii", Some(3));
+    check_replaced("iib", Some(2));
+    check_replaced("ibb", Some(1));
 }
 
 #[test]
 fn one_that_has_ended_goes_before_any_that_is_idle() {
-    goes("xii", Some(1));
-    goes("xix", Some(3));
+    check_replaced("xii", Some(1));
+    check_replaced("xix", Some(3));
 }
 
 #[test]
 fn nobody_goes_who_is_busy_blocked_focused_persistent_starting_or_unknown() {
-    goes("bws?", None);
-    goes("IX", None);
-    goes("i*b", None);
-    goes("x*i", Some(2));
+    check_replaced("bws?", None);
+    check_replaced("IX", None);
+    check_replaced("i*b", None);
+    check_replaced("x*i", Some(2));
 }
 
 #[test]
 fn nobody_goes_when_that_was_not_allowed() {
-    let (window, mut owners, _) = fill(153, 11, 1, &Limits::default());
-    owners.set(TmuxId(1), ours(1, State::Idle));
-    let request = Request { replace_ok: false, ..request(9) };
-    match decide(&window, &owners, &request, &Limits::default()) {
+    let (window, mut owners, _) = fill(153, 11, 1, &LayoutLimits::default());
+    owners.set(TmuxPaneId(1), ours(1, ManagedPaneState::Idle));
+    let request = LayoutRequest { replace_ok: false, ..request(9) };
+    match decide(&window, &owners, &request, &LayoutLimits::default()) {
         Decision::Defer { reason } => {
             assert!(reason.to_string().ends_with("1 are there and replacing one was not allowed"));
         }
@@ -402,49 +420,54 @@ fn nobody_goes_when_that_was_not_allowed() {
 
 #[test]
 fn the_new_one_stands_where_the_old_one_stood() {
-    let (window, mut owners, _) = fill(153, 35, 3, &Limits::default());
-    owners.set(TmuxId(2), ours(1, State::Idle));
-    let decision = decide(&window, &owners, &request(9), &Limits::default());
-    let after = window.apply(&decision.steps(), TmuxId(9)).unwrap();
-    assert_eq!(after.panes(), [0, 1, 9, 3].map(TmuxId));
+    let (window, mut owners, _) = fill(153, 35, 3, &LayoutLimits::default());
+    owners.set(TmuxPaneId(2), ours(1, ManagedPaneState::Idle));
+    let decision = decide(&window, &owners, &request(9), &LayoutLimits::default());
+    let after = window.apply(&decision.steps(), TmuxPaneId(9)).unwrap();
+    assert_eq!(after.panes(), [0, 1, 9, 3].map(TmuxPaneId));
     assert_eq!(sizes(&after), sizes(&window));
 }
 
 #[test]
 fn a_victim_that_is_too_small_to_split_is_made_larger_first() {
-    let limits = Limits::default();
+    let limits = LayoutLimits::default();
     let (window, mut owners, _) = fill(153, 23, 2, &limits);
-    owners.set(TmuxId(2), ours(1, State::Exited));
+    owners.set(TmuxPaneId(2), ours(1, ManagedPaneState::Exited));
     let root = "153x23,0,0{151x23,0,0,0,1x23,152,0[1x21,152,0,1,1x1,152,22,2]}";
     let sum = root.bytes().fold(0u16, |sum, byte| sum.rotate_right(1).wrapping_add(byte.into()));
-    let squeezed = Window::parse(&format!("{sum:04x},{root}"), None).unwrap();
+    let squeezed = LayoutWindow::parse(&format!("{sum:04x},{root}"), None).unwrap();
     let decision = decide(&squeezed, &owners, &request(9), &limits);
-    let after = squeezed.apply(&decision.steps(), TmuxId(9)).unwrap();
-    assert_eq!((sizes(&after), after.panes()), (sizes(&window), [0, 1, 9].map(TmuxId).to_vec()));
+    let after = squeezed.apply(&decision.steps(), TmuxPaneId(9)).unwrap();
+    assert_eq!(
+        (sizes(&after), after.panes()),
+        (sizes(&window), [0, 1, 9].map(TmuxPaneId).to_vec())
+    );
 }
 
 // ---- among other people's panes ----------------------------------------------------------------------------------
 
 #[test]
 fn a_foreign_pane_keeps_its_place_and_the_main_one_is_split() {
-    let window =
-        alone(300, 50).split(TmuxId(0), Direction::Right, Some(99), Some(TmuxId(1))).unwrap();
-    let decision = decide(&window, &only_main(), &request(1), &Limits::default());
-    let after = window.apply(&decision.steps(), TmuxId(2)).unwrap();
+    let window = alone(300, 50)
+        .split(TmuxPaneId(0), LayoutDirection::Right, Some(99), Some(TmuxPaneId(1)))
+        .unwrap();
+    let decision = decide(&window, &only_main(), &request(1), &LayoutLimits::default());
+    let after = window.apply(&decision.steps(), TmuxPaneId(2)).unwrap();
     assert_eq!(sizes(&after), "119x50 80x50 99x50");
-    assert_eq!(after.panes(), [0, 2, 1].map(TmuxId));
+    assert_eq!(after.panes(), [0, 2, 1].map(TmuxPaneId));
     let mut owners = only_main();
-    owners.set(TmuxId(2), ours(1, State::Busy));
-    let decision = decide(&after, &owners, &request(2), &Limits::default());
-    let after = after.apply(&decision.steps(), TmuxId(3)).unwrap();
+    owners.set(TmuxPaneId(2), ours(1, ManagedPaneState::Busy));
+    let decision = decide(&after, &owners, &request(2), &LayoutLimits::default());
+    let after = after.apply(&decision.steps(), TmuxPaneId(3)).unwrap();
     assert_eq!(sizes(&after), "119x50 80x25 80x24 99x50");
 }
 
 #[test]
 fn a_crowded_window_says_who_is_in_the_way() {
-    let window =
-        alone(210, 50).split(TmuxId(0), Direction::Right, Some(89), Some(TmuxId(1))).unwrap();
-    match decide(&window, &only_main(), &request(1), &Limits::default()) {
+    let window = alone(210, 50)
+        .split(TmuxPaneId(0), LayoutDirection::Right, Some(89), Some(TmuxPaneId(1)))
+        .unwrap();
+    match decide(&window, &only_main(), &request(1), &LayoutLimits::default()) {
         Decision::Defer { reason } => assert_eq!(
             reason.to_string(),
             "other panes share the window and are not touched; the main pane is 120x50 and cannot give 52 columns \
@@ -458,11 +481,11 @@ fn a_crowded_window_says_who_is_in_the_way() {
 
 #[test]
 fn a_closed_pane_leaves_the_others_even() {
-    let limits = Limits::default();
+    let limits = LayoutLimits::default();
     let (window, owners, _) = fill(212, 50, 5, &limits);
-    let window = window.close(TmuxId(2)).unwrap();
+    let window = window.close(TmuxPaneId(2)).unwrap();
     assert_eq!(sizes(&window), "106x50 52x33 52x16 52x25 52x24");
-    let settled = window.apply(&settle(&window, &owners, &limits), TmuxId(99)).unwrap();
+    let settled = window.apply(&rebalance(&window, &owners, &limits), TmuxPaneId(99)).unwrap();
     assert_eq!(sizes(&settled), "126x50 85x12 85x12 85x12 85x11");
-    assert_eq!(settle(&settled, &owners, &limits), []);
+    assert_eq!(rebalance(&settled, &owners, &limits), []);
 }

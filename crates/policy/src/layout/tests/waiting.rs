@@ -2,25 +2,25 @@
 
 use super::*;
 
-pub(super) fn wait() -> Reason {
-    Reason::NoMain
+pub(super) fn wait() -> NotShownReason {
+    NotShownReason::NoMain
 }
 
 pub(super) fn defer() -> Decision {
-    Decision::Defer { reason: Reason::Shown(TmuxId(5)) }
+    Decision::Defer { reason: NotShownReason::AlreadyShown(TmuxPaneId(5)) }
 }
 
 pub(super) fn skip() -> Decision {
-    Decision::Skip { reason: Reason::NoMain }
+    Decision::Skip { reason: NotShownReason::NoMain }
 }
 
-fn numbers<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> String {
-    let number = |entry: &Entry| entry.request.pane.as_str().replace("agent-", "");
+fn numbers<'a>(entries: impl IntoIterator<Item = &'a LayoutQueueEntry>) -> String {
+    let number = |entry: &LayoutQueueEntry| entry.request.pane.as_str().replace("agent-", "");
     entries.into_iter().map(number).collect::<Vec<_>>().join(" ")
 }
 
-fn queue(count: usize) -> Queue {
-    let mut queue = Queue::default();
+fn queue(count: usize) -> LayoutQueue {
+    let mut queue = LayoutQueue::default();
     for number in 0..count {
         queue.push(request(number), wait(), Time(number as u64)).unwrap();
     }
@@ -30,16 +30,19 @@ fn queue(count: usize) -> Queue {
 #[test]
 fn twenty_wait_and_the_next_is_told_the_limit() {
     let mut queue = queue(20);
-    let full = queue.push(request(20), Reason::NoMain, Time(0)).unwrap_err();
+    let full = queue.push(request(20), NotShownReason::NoMain, Time(0)).unwrap_err();
     let refusal = Refusal::from(full);
     assert_eq!(refusal.code, Code::Limit);
     let says =
         "20 requests wait for room already, as many as may; the main pane is not in this window";
     assert_eq!(refusal.sentence, says);
     // Asking again for one that waits is not one more.
-    queue.push(request(3), Reason::Shown(TmuxId(1)), Time(99)).unwrap();
+    queue.push(request(3), NotShownReason::AlreadyShown(TmuxPaneId(1)), Time(99)).unwrap();
     let third = queue.entries().nth(3).unwrap();
-    assert_eq!((third.since, &third.reason), (Time(3), &Reason::Shown(TmuxId(1))));
+    assert_eq!(
+        (third.since, &third.reason),
+        (Time(3), &NotShownReason::AlreadyShown(TmuxPaneId(1)))
+    );
     assert_eq!(queue.entries().len(), 20);
 }
 
@@ -47,12 +50,13 @@ fn twenty_wait_and_the_next_is_told_the_limit() {
 fn one_that_has_to_wait_holds_up_nobody() {
     let mut queue = queue(4);
     let second = pane(2);
-    let decide = |entry: &Entry| if entry.request.pane == second { skip() } else { defer() };
+    let decide =
+        |entry: &LayoutQueueEntry| if entry.request.pane == second { skip() } else { defer() };
     let (entry, decision) = queue.next_ready(decide).unwrap();
     assert_eq!((entry.request.pane.clone(), decision), (pane(2), skip()));
     assert_eq!(numbers(queue.entries()), "0 1 3");
     // Those that were looked at know why they wait now.
-    assert_eq!(queue.entries().next().unwrap().reason, Reason::Shown(TmuxId(5)));
+    assert_eq!(queue.entries().next().unwrap().reason, NotShownReason::AlreadyShown(TmuxPaneId(5)));
     queue.put_back(entry);
     assert_eq!(numbers(queue.entries()), "0 1 2 3");
     assert_eq!(queue.next_ready(|_| defer()), None);

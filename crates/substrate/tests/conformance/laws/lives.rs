@@ -1,72 +1,74 @@
 //! Sessions come, have names, and go.
 
 use paned_model::Size;
-use paned_substrate::sessions::{Direction, Error, PaneRef, Program, Session, Style, Target};
+use paned_substrate::sessions::{
+    CaptureStyle, Error, Program, SplitOrientation, SubstratePaneId, SubstrateSession, Target,
+};
 
-use crate::house::{House, SIZE, is_alive, named};
 use crate::programs;
+use crate::test_substrate::{SIZE, TestSubstrate, is_alive, named};
 
-pub(crate) async fn nothing_is_there_at_first(house: House) {
-    assert_eq!(house.it().list().await, Ok(Vec::new()));
-    let refused = house.it().destroy(&named("x")).await.unwrap_err();
+pub(crate) async fn nothing_is_there_at_first(house: TestSubstrate) {
+    assert_eq!(house.substrate().list().await, Ok(Vec::new()));
+    let refused = house.substrate().destroy(&named("x")).await.unwrap_err();
     assert!(matches!(refused, Error::SessionNotFound(_) | Error::NoServer(_)), "{refused:?}");
-    assert_eq!(house.it().list().await, Ok(Vec::new()), "asking starts nothing");
+    assert_eq!(house.substrate().list().await, Ok(Vec::new()), "asking starts nothing");
 }
 
-pub(crate) async fn a_session_is_listed_with_its_real_size(house: House) {
+pub(crate) async fn a_session_is_listed_with_its_real_size(house: TestSubstrate) {
     let (name, size) = (named("b"), Size { cols: 132, rows: 43 });
-    let made = house.it().spawn(&name, &programs::size(), size).await.unwrap();
-    let expect = Session { name, size, panes: 1, attached: false };
+    let made = house.substrate().spawn(&name, &programs::size(), size).await.unwrap();
+    let expect = SubstrateSession { name, size, panes: 1, attached: false };
     assert_eq!(made, expect);
     house.spawn("a", &programs::cat()).await;
-    let first = Session { name: named("a"), size: SIZE, panes: 1, attached: false };
-    assert_eq!(house.it().list().await, Ok(vec![first, expect]));
+    let first = SubstrateSession { name: named("a"), size: SIZE, panes: 1, attached: false };
+    assert_eq!(house.substrate().list().await, Ok(vec![first, expect]));
     let target = Target::from(&made.name);
-    house.sees(&target, "43 132").await;
+    house.wait_for_size(&target, "43 132").await;
 }
 
-pub(crate) async fn a_name_is_taken_once(house: House) {
+pub(crate) async fn a_name_is_taken_once(house: TestSubstrate) {
     let target = house.spawn("a", &programs::say("first\\n")).await;
-    let again = house.it().spawn(&named("a"), &programs::cat(), SIZE).await;
+    let again = house.substrate().spawn(&named("a"), &programs::cat(), SIZE).await;
     let says = "session exists: there is a session `a` already";
     assert_eq!(again.unwrap_err().to_string(), says);
-    house.line(&target, "first").await;
+    house.wait_for_line(&target, "first").await;
     assert_eq!(house.names().await, ["a"]);
 }
 
-pub(crate) async fn of_two_at_once_one_gets_the_name(house: House) {
-    let (other, name, cat) = (house.another(), named("a"), programs::cat());
+pub(crate) async fn of_two_at_once_one_gets_the_name(house: TestSubstrate) {
+    let (other, name, cat) = (house.second_handle(), named("a"), programs::cat());
     let (one, two) =
-        tokio::join!(house.it().spawn(&name, &cat, SIZE), other.spawn(&name, &cat, SIZE),);
+        tokio::join!(house.substrate().spawn(&name, &cat, SIZE), other.spawn(&name, &cat, SIZE),);
     assert_eq!(u8::from(one.is_ok()) + u8::from(two.is_ok()), 1, "{one:?} {two:?}");
     let refused = one.err().or(two.err()).unwrap();
     assert!(matches!(refused, Error::SessionExists(_)), "{refused:?}");
     assert_eq!(house.names().await, ["a"]);
 }
 
-pub(crate) async fn a_name_may_have_dots_and_dashes(house: House) {
+pub(crate) async fn a_name_may_have_dots_and_dashes(house: TestSubstrate) {
     let long = "x".repeat(128);
     let names = ["a.b", "..", "-x", "0", &long];
     for name in names {
         let target = house.spawn(name, &programs::cat()).await;
-        house.it().send(&target, &format!("to {name:.9}")).await.unwrap();
+        house.substrate().send(&target, &format!("to {name:.9}")).await.unwrap();
     }
     for name in names {
-        house.line(&Target::from(&named(name)), &format!("to {name:.9}")).await;
+        house.wait_for_line(&Target::from(&named(name)), &format!("to {name:.9}")).await;
     }
     assert_eq!(house.names().await, ["-x", "..", "0", "a.b", &long]);
     for name in names {
-        house.it().destroy(&named(name)).await.unwrap();
+        house.substrate().destroy(&named(name)).await.unwrap();
     }
     assert_eq!(house.names().await, [""; 0]);
 }
 
 /// Each call with somebody who is not there, though others begin like it.
-pub(crate) async fn a_name_is_matched_whole(house: House) {
+pub(crate) async fn a_name_is_matched_whole(house: TestSubstrate) {
     house.spawn("agent-10", &programs::cat()).await;
     let (name, cat) = (named("agent-1"), programs::cat());
-    let (session, pane) = (Target::from(&name), Target::Pane(PaneRef("%999".to_owned())));
-    let it = house.it();
+    let (session, pane) = (Target::from(&name), Target::Pane(SubstratePaneId("%999".to_owned())));
+    let it = house.substrate();
     let mut refused = vec![
         it.destroy(&name).await.unwrap_err(),
         it.panes(&name).await.unwrap_err(),
@@ -77,8 +79,8 @@ pub(crate) async fn a_name_is_matched_whole(house: House) {
             it.send(target, "x").await.unwrap_err(),
             it.key(target, "C-c").await.unwrap_err(),
             it.capture(target, 1).await.unwrap_err(),
-            it.screen(target, Style::Plain).await.unwrap_err(),
-            it.split(target, Direction::Horizontal, &cat).await.unwrap_err(),
+            it.screen(target, CaptureStyle::Plain).await.unwrap_err(),
+            it.split(target, SplitOrientation::Horizontal, &cat).await.unwrap_err(),
         ]);
     }
     let says: Vec<String> = refused.iter().map(Error::to_string).collect();
@@ -90,65 +92,71 @@ pub(crate) async fn a_name_is_matched_whole(house: House) {
     assert_eq!(house.names().await, ["agent-10"]);
 }
 
-pub(crate) async fn a_destroyed_session_is_gone_with_its_processes(house: House) {
+pub(crate) async fn a_destroyed_session_is_gone_with_its_processes(house: TestSubstrate) {
     let target = house.spawn("a", &programs::pid()).await;
     let is_number = |lines: &[String]| lines.iter().any(|line| line.parse::<u32>().is_ok());
-    let lines = house.lines(&target, is_number).await;
+    let lines = house.wait_for_lines(&target, is_number).await;
     let process: u32 = lines.iter().find_map(|line| line.parse().ok()).unwrap();
-    house.it().split(&target, Direction::Vertical, &programs::cat()).await.unwrap();
-    house.it().destroy(&named("a")).await.unwrap();
+    house.substrate().split(&target, SplitOrientation::Vertical, &programs::cat()).await.unwrap();
+    house.substrate().destroy(&named("a")).await.unwrap();
     assert_eq!(house.names().await, [""; 0]);
     house.until("gone", || async { process == 0 || !is_alive(process) }).await;
     let again = house.spawn("a", &programs::cat()).await;
-    assert_eq!(house.it().capture(&again, 10).await, Ok(Vec::new()), "it is another one");
+    assert_eq!(house.substrate().capture(&again, 10).await, Ok(Vec::new()), "it is another one");
 }
 
-pub(crate) async fn a_session_ends_with_its_last_program(house: House) {
+pub(crate) async fn a_session_ends_with_its_last_program(house: TestSubstrate) {
     let target = house.spawn("a", &programs::cat()).await;
-    house.it().key(&target, "C-d").await.unwrap();
+    house.substrate().key(&target, "C-d").await.unwrap();
     house.until("over", || async { house.names().await.is_empty() }).await;
-    let refused = house.it().send(&target, "x").await.unwrap_err();
+    let refused = house.substrate().send(&target, "x").await.unwrap_err();
     assert!(matches!(refused, Error::SessionNotFound(_)), "{refused:?}");
     house.spawn("a", &programs::cat()).await;
     assert_eq!(house.names().await, ["a"]);
 }
 
-pub(crate) async fn a_session_outlives_whoever_made_it(mut house: House) {
+pub(crate) async fn a_session_outlives_whoever_made_it(mut house: TestSubstrate) {
     let target = house.spawn("a", &programs::cat()).await;
-    let pane = house.it().split(&target, Direction::Horizontal, &programs::cat()).await.unwrap();
-    house.it().send(&target, "before").await.unwrap();
-    house.lines(&target, |lines| lines == ["before", "before"]).await;
-    let (sessions, panes) = (house.it().list().await.unwrap(), house.panes("a").await);
+    let pane = house
+        .substrate()
+        .split(&target, SplitOrientation::Horizontal, &programs::cat())
+        .await
+        .unwrap();
+    house.substrate().send(&target, "before").await.unwrap();
+    house.wait_for_lines(&target, |lines| lines == ["before", "before"]).await;
+    let (sessions, panes) = (house.substrate().list().await.unwrap(), house.panes("a").await);
     house.reopen();
-    assert_eq!(house.it().list().await.unwrap(), sessions);
+    assert_eq!(house.substrate().list().await.unwrap(), sessions);
     assert_eq!(house.panes("a").await, panes);
     let target = Target::from(&pane.id);
-    house.it().send(&target, "after").await.unwrap();
-    house.lines(&target, |lines| lines == ["before", "before", "after", "after"]).await;
-    house.it().destroy(&named("a")).await.unwrap();
+    house.substrate().send(&target, "after").await.unwrap();
+    house.wait_for_lines(&target, |lines| lines == ["before", "before", "after", "after"]).await;
+    house.substrate().destroy(&named("a")).await.unwrap();
     assert_eq!(house.names().await, [""; 0]);
 }
 
-pub(crate) async fn a_program_that_is_not_there_leaves_nothing(house: House) {
-    let refused = house.it().spawn(&named("a"), &Program::new(["no-such-program"]), SIZE).await;
+pub(crate) async fn a_program_that_is_not_there_leaves_nothing(house: TestSubstrate) {
+    let refused =
+        house.substrate().spawn(&named("a"), &Program::new(["no-such-program"]), SIZE).await;
     let says = "invalid command: there is no program `no-such-program`";
     assert_eq!(refused.unwrap_err().to_string(), says);
     assert_eq!(house.names().await, [""; 0]);
     let target = house.spawn("a", &programs::cat()).await;
     let nobody = Program::new(["no-such-program"]);
-    let refused = house.it().split(&target, Direction::Vertical, &nobody).await.unwrap_err();
+    let refused =
+        house.substrate().split(&target, SplitOrientation::Vertical, &nobody).await.unwrap_err();
     assert_eq!(refused.to_string(), says);
     assert_eq!(house.panes("a").await[0].size, SIZE, "nothing was halved");
     let wide = Size { cols: 1001, rows: 5 };
-    let refused = house.it().spawn(&named("b"), &programs::cat(), wide).await.unwrap_err();
+    let refused = house.substrate().spawn(&named("b"), &programs::cat(), wide).await.unwrap_err();
     assert!(matches!(refused, Error::InvalidCommand(_)), "{refused:?}");
 }
 
-pub(crate) async fn a_program_gets_its_variables_and_its_folder(house: House) {
+pub(crate) async fn a_program_gets_its_variables_and_its_folder(house: TestSubstrate) {
     let folder = house.folder().canonicalize().unwrap();
     let word = "$HOME; #{pid} 'x' \"y\"";
     let env = vec![("WORD".to_owned(), word.to_owned())];
     let program = Program { env, cwd: Some(folder.clone()), ..programs::place() };
     let target = house.spawn("a", &program).await;
-    house.lines(&target, |lines| lines == [word, folder.to_str().unwrap()]).await;
+    house.wait_for_lines(&target, |lines| lines == [word, folder.to_str().unwrap()]).await;
 }

@@ -2,7 +2,7 @@
 
 use super::super::cell_size::CellSize;
 use super::super::outline::Outline;
-use super::Shape;
+use super::GlyphShape;
 
 /// Which quarters are filled, from U+2596: upper left, upper right, lower left, lower right.
 const QUARTERS: [[bool; 4]; 10] = {
@@ -29,7 +29,7 @@ const DOTS: [(u16, u16); 8] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (
 type Eighths = [u16; 4];
 
 /// Draws a block element.
-pub(super) fn shape(c: char, cell: CellSize) -> Shape {
+pub(super) fn shape(c: char, cell: CellSize) -> GlyphShape {
     let n = u16::try_from(c as u32 & 0x1f).unwrap_or(0);
     let eighths = match n {
         0x00 => [0, 0, 8, 4],
@@ -37,7 +37,7 @@ pub(super) fn shape(c: char, cell: CellSize) -> Shape {
         0x09..=0x0f => [0, 0, 16 - n, 8],
         0x10 => [4, 0, 8, 8],
         0x11..=0x13 => {
-            return Shape { outline: cell.outline(1), opacity: f32::from(n - 0x10) / 4.0 };
+            return GlyphShape { outline: cell.outline(1), opacity: f32::from(n - 0x10) / 4.0 };
         }
         0x14 => [0, 0, 8, 1],
         0x15 => [7, 0, 8, 8],

@@ -29,7 +29,7 @@ enum Weight {
 }
 
 /// From one pixel to before another.
-type Span = (u16, u16);
+type PixelSpan = (u16, u16);
 
 /// The two arms of one direction, towards the beginning and towards the end, and how far it is between.
 #[derive(Clone, Copy)]
@@ -57,9 +57,9 @@ pub(super) fn outline(c: char, cell: CellSize) -> Option<Outline> {
         '╮' => Some(arc([-1.0, 1.0], cell)),
         '╯' => Some(arc([-1.0, -1.0], cell)),
         '╰' => Some(arc([1.0, -1.0], cell)),
-        '╱' => Some(falling(cell, true)),
-        '╲' => Some(falling(cell, false)),
-        '╳' => Some(falling(cell, true).and(falling(cell, false))),
+        '╱' => Some(diagonal(cell, true)),
+        '╲' => Some(diagonal(cell, false)),
+        '╳' => Some(diagonal(cell, true).and(diagonal(cell, false))),
         _ => Some(crossing(arms, cell)),
     }
 }
@@ -89,7 +89,7 @@ fn weight(digit: u8) -> Weight {
 
 impl Crossing {
     /// The lines of both arms: where each runs, and how thick it is.
-    fn lines(&self) -> Vec<(Span, Span)> {
+    fn lines(&self) -> Vec<(PixelSpan, PixelSpan)> {
         let mut lines = Vec::new();
         for side in 0..2 {
             let spans = spans(self.along.arms[side], self.across.length, self.cell);
@@ -101,7 +101,7 @@ impl Crossing {
     }
 
     /// How far a line of an arm runs.
-    fn run(&self, side: usize, index: usize) -> Span {
+    fn run(&self, side: usize, index: usize) -> PixelSpan {
         let length = self.along.length;
         let heaviest = self.across.arms.into_iter().max().unwrap_or(Weight::None);
         let spans = spans(heaviest, length, self.cell);
@@ -127,7 +127,7 @@ impl Crossing {
 }
 
 /// Where the lines of a weight are in a cell so wide or so high.
-fn spans(weight: Weight, length: u16, cell: CellSize) -> Vec<Span> {
+fn spans(weight: Weight, length: u16, cell: CellSize) -> Vec<PixelSpan> {
     let centred = |thick: u16| (length.saturating_sub(thick) / 2, thick);
     let light = cell.light();
     let span = |(start, thick): (u16, u16)| (start, (start + thick).min(length));
@@ -142,7 +142,7 @@ fn spans(weight: Weight, length: u16, cell: CellSize) -> Vec<Span> {
     }
 }
 
-fn rect((left, right): Span, (top, bottom): Span) -> Outline {
+fn rect((left, right): PixelSpan, (top, bottom): PixelSpan) -> Outline {
     Outline::rect(left.into(), top.into(), right.into(), bottom.into())
 }
 
@@ -163,7 +163,7 @@ fn dashes(index: usize, count: u16, cell: CellSize) -> Outline {
 
 /// A light corner as a quarter of a circle, open towards a side and up or down.
 fn arc([right, down]: [f32; 2], cell: CellSize) -> Outline {
-    let middle = |(start, end): Span| f32::midpoint(start.into(), end.into());
+    let middle = |(start, end): PixelSpan| f32::midpoint(start.into(), end.into());
     let (cols, rows) =
         (spans(Weight::Light, cell.width, cell)[0], spans(Weight::Light, cell.height, cell)[0]);
     let (x, y) = (middle(cols), middle(rows));
@@ -185,7 +185,7 @@ fn arc([right, down]: [f32; 2], cell: CellSize) -> Outline {
 }
 
 /// A diagonal from corner to corner.
-fn falling(cell: CellSize, is_mirrored: bool) -> Outline {
+fn diagonal(cell: CellSize, is_mirrored: bool) -> Outline {
     let (width, height) = (f32::from(cell.width), f32::from(cell.height));
     let half = f32::from(cell.light()) * 0.6;
     let band = [(-half, 0.0), (half, 0.0), (width + half, height), (width - half, height)];

@@ -3,37 +3,37 @@
 
 mod blocks;
 mod boxes;
-mod signs;
 pub(super) mod strokes;
+mod symbols;
 
 use super::cell_size::CellSize;
 use super::outline::Outline;
 
 /// What a character looks like in its cell.
-pub(super) struct Shape {
+pub(super) struct GlyphShape {
     pub(super) outline: Outline,
     /// From 0 to 1; less than 1 for the shades.
     pub(super) opacity: f32,
 }
 
-impl From<Outline> for Shape {
+impl From<Outline> for GlyphShape {
     fn from(outline: Outline) -> Self {
         Self { outline, opacity: 1.0 }
     }
 }
 
 /// Draws a character of one column, if it is one of ours.
-pub(super) fn shape(c: char, cell: CellSize) -> Option<Shape> {
+pub(super) fn shape(c: char, cell: CellSize) -> Option<GlyphShape> {
     match c {
-        '\u{2500}'..='\u{257f}' => boxes::outline(c, cell).map(Shape::from),
+        '\u{2500}'..='\u{257f}' => boxes::outline(c, cell).map(GlyphShape::from),
         '\u{2580}'..='\u{259f}' => Some(blocks::shape(c, cell)),
         '\u{2800}'..='\u{28ff}' => Some(blocks::braille(c, cell).into()),
-        _ => signs::outline(c, cell).map(Shape::from),
+        _ => symbols::outline(c, cell).map(GlyphShape::from),
     }
 }
 
 /// What stands for a character that no face has: an empty frame.
-pub(super) fn unknown(cell: CellSize, cols: u16) -> Outline {
+pub(super) fn missing_glyph(cell: CellSize, cols: u16) -> Outline {
     let (width, height) = (cell.span(cols), f32::from(cell.height));
     let thick = f32::from(cell.light());
     let (left, right) = (width * 0.1, width * 0.9);
@@ -49,11 +49,11 @@ mod tests {
     use super::super::raster::Mask;
     use super::*;
 
-    const CELL: CellSize = CellSize::high(14);
+    const CELL: CellSize = CellSize::with_height(14);
 
     /// The covered pixels of a character, row by row.
     fn drawn(c: char) -> Vec<String> {
-        let Shape { outline, .. } = shape(c, CELL).unwrap();
+        let GlyphShape { outline, .. } = shape(c, CELL).unwrap();
         let mask = Mask::fill(&outline, CELL.width.into(), CELL.height.into());
         let mark = |cover: &u8| if *cover < 128 { '.' } else { '#' };
         mask.cover.chunks(mask.width).map(|row| row.iter().map(mark).collect()).collect()

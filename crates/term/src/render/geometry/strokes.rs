@@ -2,8 +2,8 @@
 
 use super::super::cell_size::CellSize;
 use super::super::outline::Outline;
-use crate::screen::picture::Underline;
-use crate::screen::view::Shape as CursorShape;
+use crate::screen::styled_screen::Underline;
+use crate::screen::view::ScreenCursorShape as CursorShape;
 
 /// Into how many steps a wave is cut, for each cell.
 const STEPS: u32 = 8;

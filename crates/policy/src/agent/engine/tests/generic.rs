@@ -6,9 +6,9 @@ use super::*;
 const RULE: &str = "──────────────────────────────";
 
 /// An agent with the generic profile.
-fn unknown() -> Stage {
+fn unknown() -> EngineTest {
     let profile = LIBRARY.get("generic").unwrap().clone();
-    Stage { engine: Engine::new(profile, Time(0)), now: 0 }
+    EngineTest { engine: Engine::new(profile, Time(0)), now: 0 }
 }
 
 /// A screen with this above its composer, and a draft in that.
@@ -22,12 +22,12 @@ fn frame() -> ComposerSign {
     ComposerSign { shape: SignShape::Frame, text: "─ >".into() }
 }
 
-fn waits() -> Observation {
-    Observation::Process { alive: true, computes: false, waits: true }
+fn waits() -> EngineInput {
+    EngineInput::Process { alive: true, computes: false, waits: true }
 }
 
 /// A turn with a spinner, whose end shows this.
-fn turn(stage: &mut Stage, over: &str) {
+fn turn(stage: &mut EngineTest, over: &str) {
     stage.typed("do it").show(&boxed("hi", "do it")).wait(100).typed("\r");
     for step in ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"] {
         stage.show(&boxed(&format!("> do it\n{step} Working..."), "")).wait(100).is("busy");
@@ -46,21 +46,22 @@ fn where_input_was_taken_is_learned_and_known_in_the_next_run() {
     assert_eq!(first.engine.learned(), [frame()]);
 
     let mut next = unknown();
-    next.engine.recall(first.engine.learned().to_vec(), Time(0));
+    next.engine.restore_learned(first.engine.learned().to_vec(), Time(0));
     next.show("loading").wait(3_600_000 * 3).show(&boxed("hi", "")).is("starting");
     next.wait(200).is("ready");
     let told = next.engine.explain(Time(next.now));
-    let is_told = |it: &Reason| it.sentence == "its composer `─ >` was learned before (3 h ago)";
+    let is_told =
+        |it: &EvidenceItem| it.sentence == "its composer `─ >` was learned before (3 h ago)";
     assert!(told.iter().any(is_told), "{told:?}");
 }
 
 #[test]
 fn what_was_learned_says_nothing_of_another_composer_and_nothing_by_itself() {
     let mut stage = unknown();
-    stage.engine.recall(vec![ComposerSign { text: "═ >".into(), ..frame() }], Time(0));
+    stage.engine.restore_learned(vec![ComposerSign { text: "═ >".into(), ..frame() }], Time(0));
     stage.show(&boxed("hi", "")).wait(500).is("starting");
     let mut stage = unknown();
-    stage.engine.recall(vec![frame()], Time(0));
+    stage.engine.restore_learned(vec![frame()], Time(0));
     stage.show(&boxed("hi", "")).wait(100).is("starting");
     stage.show("no composer").wait(5000).is("starting");
     // A question is one whatever was learned.

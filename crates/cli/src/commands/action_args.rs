@@ -1,0 +1,105 @@
+//! The words after an action's or event's name: parameters as flags, or a body.
+
+use std::io::Read;
+
+use anyhow::{Context as _, Result};
+use paned_model::Refusal;
+use serde_json::Value;
+
+/// What was said after the name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ActionInput {
+    /// Flags to be read as parameters.
+    Flags(Vec<String>),
+    /// All parameters at once, as JSON text.
+    Body(String),
+    /// What could be said.
+    Help,
+}
+
+/// The words, told apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ActionArgs {
+    pub(super) input: ActionInput,
+    /// Whether `--json` was among them.
+    pub(super) json: bool,
+}
+
+impl ActionArgs {
+    /// Tells the words apart: `--body`, `--json` and `--help` are ours, the rest are parameters.
+    ///
+    /// # Errors
+    /// When there are both flags and a body.
+    pub(super) fn new(words: Vec<String>) -> Result<Self, Refusal> {
+        let (mut flags, mut body, mut json) = (Vec::new(), None, false);
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--json" => json = true,
+                "--help" | "-h" => return Ok(Self { input: ActionInput::Help, json }),
+                "--body" => body = Some(words.next().ok_or_else(no_body)?),
+                inline if inline.starts_with("--body=") => body = Some(inline[7..].to_owned()),
+                _ => flags.push(word),
+            }
+        }
+        match (body, flags.is_empty()) {
+            (Some(body), true) => Ok(Self { input: ActionInput::Body(body), json }),
+            (None, _) => Ok(Self { input: ActionInput::Flags(flags), json }),
+            (Some(_), false) => {
+                Err(Refusal::invalid("say the parameters as flags or with `--body`, not both"))
+            }
+        }
+    }
+}
+
+fn no_body() -> Refusal {
+    Refusal::invalid("`--body` needs JSON, or `-` to read it from standard input")
+}
+
+/// The body as JSON; `-` reads it from standard input.
+///
+/// # Errors
+/// When it is no JSON.
+pub(super) fn body(text: &str) -> Result<Value> {
+    let mut read = String::new();
+    let text = match text {
+        "-" => {
+            std::io::stdin().read_to_string(&mut read).context("cannot read standard input")?;
+            &read
+        }
+        text => text,
+    };
+    let value = serde_json::from_str(text);
+    Ok(value.map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Result<ActionArgs, Refusal> {
+        ActionArgs::new(line.split_whitespace().map(str::to_owned).collect())
+    }
+
+    #[track_caller]
+    fn check(line: &str, input: ActionInput, json: bool) {
+        assert_eq!(words(line), Ok(ActionArgs { input, json }));
+    }
+
+    #[test]
+    fn ours_are_told_from_parameters() {
+        let flags =
+            |line: &str| ActionInput::Flags(line.split_whitespace().map(str::to_owned).collect());
+        check("", flags(""), false);
+        check("--pane-id a --json --force", flags("--pane-id a --force"), true);
+        check("--body {}", ActionInput::Body("{}".into()), false);
+        check("--body={} --json", ActionInput::Body("{}".into()), true);
+        check("--pane-id a --help", ActionInput::Help, false);
+    }
+
+    #[test]
+    fn both_at_once_are_refused() {
+        assert!(words("--pane-id a --body {}").is_err());
+        assert!(words("--body").is_err());
+    }
+}

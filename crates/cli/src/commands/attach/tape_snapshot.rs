@@ -1,0 +1,137 @@
+//! What a pane shows now, drawn from its tape for somebody who joins late.
+
+use std::io;
+
+use paned_keeper::tape::{OutputGap, TapeReader};
+use paned_substrate::ReplayedScreen;
+use paned_term::OutputScanner;
+
+/// How much is read in one go.
+const CHUNK: u64 = 64 << 10;
+/// How far back to begin when everything kept was too much: the program prints faster than we read.
+const REPLAY_LENGTHS: [u64; 4] = [u64::MAX, 1 << 20, 256 << 10, 32 << 10];
+
+/// A pane's screen, and how far the tape was read for it.
+pub(super) struct TapeSnapshot {
+    pub(super) screen: ReplayedScreen,
+    /// The last of the bytes read that are not drawn, because their rest has not come.
+    undrawn: u64,
+}
+
+impl TapeSnapshot {
+    /// Draws what the tape shows.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) fn of(tape: &TapeReader) -> io::Result<Self> {
+        for back in REPLAY_LENGTHS {
+            let from = tape.end().saturating_sub(back).max(tape.first());
+            if let Ok(picture) = draw(tape, from)? {
+                return Ok(picture);
+            }
+        }
+        Ok(Self { screen: ReplayedScreen::new(tape, tape.end(), b""), undrawn: 0 })
+    }
+
+    /// What makes a fresh terminal of the pane's size show the same.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.screen.screen().dump()
+    }
+
+    /// The offset from which such a terminal goes on: what is not drawn yet is told again.
+    pub(super) fn next(&self) -> u64 {
+        self.screen.at().saturating_sub(self.undrawn)
+    }
+}
+
+/// Draws the tape from an offset on; the ring may be faster.
+fn draw(tape: &TapeReader, from: u64) -> io::Result<Result<TapeSnapshot, OutputGap>> {
+    let (mut drawn, end) = (ReplayedScreen::new(tape, from, b""), tape.end());
+    if let Err(gap) = drawn.catch_up(tape, end)? {
+        return Ok(Err(gap));
+    }
+    drawn.screen_mut().flush_update();
+    let undrawn = drawn.screen().pending_bytes().max(pending(tape, from, end)?) as u64;
+    Ok(Ok(TapeSnapshot { screen: drawn, undrawn }))
+}
+
+/// How many bytes before an offset belong to a sequence that is not whole.
+fn pending(tape: &TapeReader, from: u64, end: u64) -> io::Result<usize> {
+    let (mut signals, mut at) = (OutputScanner::new(), from);
+    let mut buffer = vec![0; usize::try_from(end.saturating_sub(from).min(CHUNK)).unwrap_or(0)];
+    while at < end {
+        let wanted = usize::try_from((end - at).min(CHUNK)).unwrap_or(0);
+        match tape.read(at, &mut buffer[..wanted])? {
+            Ok(0) | Err(_) => break,
+            Ok(read) => {
+                signals.feed(&buffer[..read], |_| {});
+                at += read as u64;
+            }
+        }
+    }
+    Ok(signals.pending())
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::TapeWriter;
+    use paned_model::{Size, Time};
+    use paned_term::Screen;
+
+    use super::*;
+
+    /// Whoever joins late and hears the rest sees what somebody sees who was there all the time.
+    #[track_caller]
+    fn check(before: &[u8], after: &[u8]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = TapeWriter::create(&path, 1 << 20, Time(0)).unwrap();
+        tape.set_size(Size::default());
+        tape.append(before, Time(0)).unwrap();
+        let picture = TapeSnapshot::of(&TapeReader::open(&path).unwrap()).unwrap();
+        let whole = [before, after].concat();
+        let mut late = Screen::new(Size::default());
+        late.feed(&picture.bytes());
+        late.feed(&whole[usize::try_from(picture.next()).unwrap()..]);
+        let mut there = Screen::new(Size::default());
+        there.feed(&whole);
+        let seen = |screen: &Screen| (screen.view().rows, screen.view().modes);
+        assert_eq!(seen(&late), seen(&there));
+    }
+
+    #[test]
+    fn whoever_joins_late_sees_the_same() {
+        check(b"", b"hello");
+        check(b"one\r\ntwo", b" three");
+        check(b"\x1b[?1049h\x1b[2J\x1b[5;5Hmenu", b"\x1b[?1049lback");
+    }
+
+    /// What was printed for a smaller terminal is not drawn as if it had been printed for this one.
+    #[test]
+    fn whoever_joins_after_a_resize_sees_what_there_was_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = TapeWriter::create(&path, 1 << 20, Time(0)).unwrap();
+        let (small, large) = (Size { cols: 20, rows: 4 }, Size { cols: 30, rows: 6 });
+        let printed = b"\x1b[?1049h\x1b[1;4r\x1b[H1\r\n2\r\n3\r\n4\x1b[4;15Hfar end";
+        tape.set_size(small);
+        tape.append(printed, Time(0)).unwrap();
+        tape.set_size(large);
+        tape.append(b"\x1b[6;1H\n5", Time(0)).unwrap();
+        let mut late = Screen::new(large);
+        late.feed(&TapeSnapshot::of(&TapeReader::open(&path).unwrap()).unwrap().bytes());
+        let mut there = Screen::new(small);
+        there.feed(printed);
+        there.resize(large);
+        there.feed(b"\x1b[6;1H\n5");
+        assert_eq!(late.view().rows, there.view().rows);
+        assert_eq!(late.view().rows, ["3", "4             far en", "d", "", "", "5"]);
+    }
+
+    #[test]
+    fn joining_inside_a_sequence_or_a_character_loses_nothing() {
+        check(b"a\x1b[3", b"1mb");
+        check(b"a\x1b]0;tit", b"le\x07b");
+        check(b"caf\xc3", b"\xa9");
+    }
+}

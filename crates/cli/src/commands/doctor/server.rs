@@ -1,0 +1,231 @@
+//! The server and its folder: permissions, versions, port, journal, keepers.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::check::Check;
+use crate::client;
+use crate::commands::version::VERSION;
+use crate::context::CliContext;
+use crate::machine::port;
+use crate::out::units;
+use crate::settings::SettingFlags;
+use crate::state_folder::{self, StateFolder};
+
+/// How long a server may take to say how it is.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
+
+pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
+    let state = context.state()?;
+    let status = ask(context, "server:status");
+    let mut checks = vec![folder(&state), token(&state)];
+    checks.extend(server(&status));
+    checks.push(port(context, &state, status.is_ok())?);
+    checks.push(journal(&state, status.as_ref().ok()));
+    checks.push(keepers(&state, status.is_ok()));
+    if status.is_ok() {
+        checks.extend(ask(context, "pane:list").ok().map(|listed| tapes(&listed)));
+        checks.extend(ask(context, "agent:list").ok().map(|listed| agents(context, &listed)));
+    }
+    Ok(checks)
+}
+
+fn ask(context: &CliContext, action: &str) -> Result<Value> {
+    ask_with(context, action, &json!({}))
+}
+
+fn ask_with(context: &CliContext, action: &str, params: &Value) -> Result<Value> {
+    let client = context.client()?;
+    client::block_on(async { timeout(STATUS_TIMEOUT, client.action(action, params)).await? })?
+}
+
+/// Whether the agents that run are judged by profiles that fit them.
+fn agents(context: &CliContext, listed: &Value) -> Check {
+    let listed: Vec<&Value> = listed.as_array().into_iter().flatten().collect();
+    let panes = listed.iter().filter_map(|agent| agent.get("id")?.as_str());
+    let warned = panes.filter_map(|pane| {
+        let explained = ask_with(context, "agent:explain", &json!({ "paneId": pane })).ok()?;
+        let warnings = explained.get("warnings")?.as_array()?.iter().filter_map(Value::as_str);
+        Some(format!("{pane}: {}", warnings.collect::<Vec<_>>().join("; ")))
+    });
+    let warned: Vec<String> = warned.collect();
+    if warned.is_empty() {
+        let count = units::count(listed.len(), "agent");
+        return Check::good("agents", format!("{count}, none newer than its profile"));
+    }
+    let hint = "`paned agent explain PANE` shows what is known; docs/add-an-agent.md says how a profile is brought up to date";
+    Check::bad("agents", warned.join("; "), hint)
+}
+
+/// The files that panes' output is kept in.
+fn tapes(listed: &Value) -> Check {
+    let panes = listed.as_array().into_iter().flatten();
+    let damaged = panes.filter_map(|pane| {
+        let damage = pane.get("damage")?.as_str()?;
+        Some(format!("{}: {damage}", pane.get("id")?.as_str()?))
+    });
+    let damaged: Vec<String> = damaged.collect();
+    if damaged.is_empty() {
+        return Check::good("output", "of all panes in order");
+    }
+    let hint = "their programs live on, and what they print from now on is kept; find out what writes into the state folder";
+    Check::bad("output", damaged.join("; "), hint)
+}
+
+fn folder(state: &StateFolder) -> Check {
+    let shown = state.folder().display();
+    if !state.folder().exists() {
+        return Check::good(
+            "state folder",
+            format!("{shown} is not there yet; the server makes it"),
+        );
+    }
+    match state_folder::check_private(state.folder()) {
+        Ok(()) => Check::good("state folder", format!("{shown} is yours alone")),
+        Err(refusal) => Check::bad("state folder", refusal.sentence, format!("chmod 700 {shown}")),
+    }
+}
+
+fn token(state: &StateFolder) -> Check {
+    let path = state.token();
+    let shown = path.display();
+    match fs::metadata(&path) {
+        Ok(file) if file.mode() & 0o077 == 0 => {
+            Check::good("token", format!("{shown} is yours alone"))
+        }
+        Ok(_) => {
+            let detail = format!("others can read {shown}");
+            Check::bad("token", detail, format!("rm {shown} && paned server restart"))
+        }
+        Err(_) => Check::good("token", format!("{shown} is not there yet; the server makes it")),
+    }
+}
+
+fn server(status: &Result<Value>) -> Vec<Check> {
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => {
+            return vec![Check::bad("server", format!("{error:#}"), "paned server start")];
+        }
+    };
+    let pid = status.get("pid").and_then(Value::as_u64).unwrap_or_default();
+    let version = status.get("version").and_then(Value::as_str).unwrap_or("unknown");
+    let same = if version == VERSION {
+        Check::good("versions", format!("server and command line are both {VERSION}"))
+    } else {
+        let detail = format!("the server is {version}, the command line {VERSION}");
+        Check::bad("versions", detail, "paned server upgrade")
+    };
+    vec![Check::good("server", format!("answers, pid {pid}")), same]
+}
+
+/// The port that the server has, or would have.
+fn port(context: &CliContext, state: &StateFolder, is_running: bool) -> Result<Check> {
+    let served = state.server_info().filter(|_| is_running);
+    let wanted = context.settings(SettingFlags::new())?.port;
+    let of_url = |url: &str| url.rsplit(':').next()?.parse().ok();
+    let port = served.as_ref().and_then(|served| of_url(&served.url)).unwrap_or(wanted);
+    Ok(match (port::owner(port), served) {
+        (Some(holder), Some(served)) if holder.pid == served.pid => {
+            Check::good("port", format!("{port} is the server's"))
+        }
+        (Some(holder), _) => {
+            let hint = "stop it, or choose another port with `paned server start --port N`";
+            Check::bad("port", format!("{port} is held by {holder}"), hint)
+        }
+        (None, Some(_)) => Check::good("port", format!("{port}; who holds it cannot be seen")),
+        (None, None) => Check::good("port", format!("{port} is free, as far as can be seen")),
+    })
+}
+
+fn journal(state: &StateFolder, status: Option<&Value>) -> Check {
+    let path = state.journal();
+    let trouble = status.and_then(|status| status.get("trouble")).and_then(Value::as_str);
+    if let Some(trouble) = trouble.filter(|trouble| trouble.contains("was deleted or replaced")) {
+        return Check::bad("journal", trouble, "end the server, and start it again");
+    }
+    if let Some(trouble) = trouble {
+        return Check::bad(
+            "journal",
+            trouble,
+            "make room on the disk; it is tried again by itself",
+        );
+    }
+    let mut head = [0; 16];
+    match fs::File::open(&path).and_then(|mut file| file.read_exact(&mut head)) {
+        Ok(()) if head.starts_with(b"SQLite format 3\0") => {
+            let size = fs::metadata(&path).map_or(0, |file| file.len());
+            Check::good("journal", format!("in order, {}", units::bytes(size)))
+        }
+        Ok(()) => {
+            let detail = format!("{} is damaged", path.display());
+            Check::bad(
+                "journal",
+                detail,
+                "the next start saves what can be read: paned server restart",
+            )
+        }
+        Err(_) => Check::good("journal", "empty"),
+    }
+}
+
+fn keepers(state: &StateFolder, is_running: bool) -> Check {
+    let Ok(sockets) = fs::read_to_string("/proc/net/unix") else {
+        return Check::good("keepers", "not known on this system");
+    };
+    let alive = listening(&sockets, |path| state.has_keeper_at(path));
+    let detail = units::count(alive, "living pane");
+    if 0 < alive && !is_running {
+        return Check::bad("keepers", format!("{detail} without a server"), "paned server start");
+    }
+    Check::good("keepers", detail)
+}
+
+/// How many sockets of `/proc/net/unix` listen at such a path.
+fn listening(sockets: &str, counts: impl Fn(&Path) -> bool) -> usize {
+    const ACCEPTS: &str = "00010000";
+    let is_one = |line: &&str| {
+        let mut fields = line.split_whitespace();
+        let accepts = fields.nth(3) == Some(ACCEPTS);
+        accepts && fields.nth(3).is_some_and(|path| counts(Path::new(path)))
+    };
+    sockets.lines().filter(is_one).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sockets_that_listen_at_such_a_path_count() {
+        let sockets = "\
+Num       RefCount Protocol Flags    Type St Inode Path
+0000: 00000002 00000000 00010000 0001 01 111 /s/panes/a/keeper.sock
+0000: 00000003 00000000 00000000 0001 03 112 /s/panes/a/keeper.sock
+0000: 00000002 00000000 00010000 0001 01 113 /s/panes-else/b
+0000: 00000002 00000000 00010000 0001 01 114
+";
+        assert_eq!(listening(sockets, |path| path.starts_with("/s/panes")), 1);
+    }
+
+    #[test]
+    fn a_damaged_tape_is_bad() {
+        assert!(tapes(&json!([{ "id": "a" }])).ok);
+        let check = tapes(&json!([{ "id": "a", "damage": "it was cut to 0 bytes" }]));
+        assert!(!check.ok && check.detail.contains("a: it was cut to 0 bytes"));
+    }
+
+    #[test]
+    fn another_version_is_bad() {
+        let checks = |version| server(&Ok(json!({ "pid": 1, "version": version })));
+        assert!(checks(VERSION).iter().all(|check| check.ok));
+        assert!(!checks("0.0.0")[1].ok);
+    }
+}

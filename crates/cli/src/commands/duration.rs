@@ -1,0 +1,80 @@
+//! Spans of time as people write them: `500ms`, `30s`, `5m`, `2h`; a number alone is seconds, unless the flag's name says
+//! otherwise.
+
+/// Reads a span, in milliseconds.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn millis(text: &str) -> Result<u64, String> {
+    parse(text, DefaultUnit::Seconds)
+}
+
+/// Reads a span in milliseconds for a flag that is named after them: so is a number alone.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn millis_by_default(text: &str) -> Result<u64, String> {
+    parse(text, DefaultUnit::Millis)
+}
+
+/// Reads a span, in seconds.
+///
+/// # Errors
+/// When it is none, or no whole number of seconds, or no time at all.
+pub(super) fn seconds(text: &str) -> Result<u32, String> {
+    let millis = millis(text)?;
+    let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
+    match seconds {
+        Some(0) => Err("it is at least 1s; leave it out for no limit".to_owned()),
+        Some(seconds) => Ok(seconds),
+        None => Err("it goes in whole seconds".to_owned()),
+    }
+}
+
+/// What a number without a unit counts.
+#[derive(Clone, Copy)]
+enum DefaultUnit {
+    Seconds,
+    Millis,
+}
+
+fn parse(text: &str, alone: DefaultUnit) -> Result<u64, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let unit = match (unit, alone) {
+        ("ms", _) | ("", DefaultUnit::Millis) => Some(1),
+        ("s", _) | ("", DefaultUnit::Seconds) => Some(1000),
+        ("m", _) => Some(60_000),
+        ("h", _) => Some(3_600_000),
+        _ => None,
+    };
+    let number: Option<u64> = number.parse().ok();
+    let span = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    span.ok_or_else(|| "write it as 500ms, 30s, 5m or 2h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_alone_is_seconds_unless_the_flag_is_named_after_milliseconds() {
+        assert_eq!((millis("2"), seconds("2")), (Ok(2000), Ok(2)));
+        assert_eq!((millis_by_default("2"), millis_by_default("2s")), (Ok(2), Ok(2000)));
+    }
+
+    #[test]
+    fn spans_are_read_as_people_write_them() {
+        let read = ["2", "1500ms", "30s", "5m", "2h"].map(|text| millis(text).unwrap());
+        assert_eq!(read, [2000, 1500, 30_000, 300_000, 7_200_000]);
+        assert_eq!(["90", "2m", "3000ms"].map(|text| seconds(text).unwrap()), [90, 120, 3]);
+        for bad in
+            ["", "s", "-1", "1.5s", "30 s", "5d", "99999999999999999999", "18446744073709551615h"]
+        {
+            assert!(millis(bad).is_err(), "{bad}");
+        }
+        for bad in ["500ms", "0", "0h"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

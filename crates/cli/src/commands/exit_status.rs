@@ -1,0 +1,97 @@
+//! How a program's end becomes our own exit code, as shells say it.
+
+use std::process::ExitCode;
+
+use paned_model::frame::ExitRecord;
+use paned_model::{Code, Exit, PaneInfo};
+
+/// What `timeout` answers when time ran out.
+const TIMED_OUT: u8 = 124;
+/// A signal's number is added to this.
+const SIGNALLED: u8 = 128;
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ProgramExit {
+    /// Nothing where nobody knows, as with somebody else's pane in tmux.
+    pub(super) exit: Option<Exit>,
+    pub(super) timed_out: bool,
+}
+
+impl ProgramExit {
+    /// How the program of a pane ended; nothing if it has not, or if nobody knows.
+    pub(super) fn of(pane: &PaneInfo) -> Option<Self> {
+        let signal = pane.exit_signal.as_deref().and_then(signal).map(Exit::Signal);
+        let exit = signal.or(pane.exit_code.map(Exit::Code))?;
+        Some(Self { exit: Some(exit), timed_out: pane.timed_out })
+    }
+
+    /// The exit code: the program's own, 128 and the signal, or 124 when time ran out; gone when nobody knows.
+    pub(super) fn code(self) -> u8 {
+        match self.exit {
+            _ if self.timed_out => TIMED_OUT,
+            Some(Exit::Code(code)) => code,
+            Some(Exit::Signal(signal)) => SIGNALLED.saturating_add(signal),
+            None => Code::Gone.exit(),
+        }
+    }
+
+    /// How it ended, in a few words.
+    pub(super) fn describe(self) -> String {
+        let late = if self.timed_out { ", its time ran out" } else { "" };
+        let how = self.exit.map_or_else(|| "nobody knows how".to_owned(), |exit| exit.to_string());
+        format!("{how}{late}")
+    }
+}
+
+impl From<ExitRecord> for ProgramExit {
+    fn from(ending: ExitRecord) -> Self {
+        Self { exit: ending.exit, timed_out: ending.timed_out }
+    }
+}
+
+impl From<ProgramExit> for ExitCode {
+    fn from(ended: ProgramExit) -> Self {
+        ended.code().into()
+    }
+}
+
+/// The number of a signal by its name.
+fn signal(name: &str) -> Option<u8> {
+    (1..=64).find(|number| Exit::Signal(*number).signal().as_deref() == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(exit: Exit, timed_out: bool, code: u8) {
+        assert_eq!(ProgramExit { exit: Some(exit), timed_out }.code(), code);
+    }
+
+    #[test]
+    fn a_program_that_returned_speaks_for_itself() {
+        check(Exit::Code(0), false, 0);
+        check(Exit::Code(255), false, 255);
+    }
+
+    #[test]
+    fn a_signal_is_128_and_its_number() {
+        check(Exit::Signal(2), false, 130);
+        check(Exit::Signal(200), false, 255);
+    }
+
+    #[test]
+    fn a_program_whose_time_ran_out_is_124_however_it_ended() {
+        check(Exit::Signal(15), true, 124);
+        check(Exit::Code(0), true, 124);
+    }
+
+    #[test]
+    fn every_signal_is_found_by_its_name() {
+        let named = |number: u8| Exit::Signal(number).signal().unwrap();
+        assert!((1..=64).all(|number| signal(&named(number)) == Some(number)));
+        assert_eq!(signal("SIGNONE"), None);
+    }
+}

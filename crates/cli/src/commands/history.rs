@@ -1,0 +1,207 @@
+//! What is kept of a pane's output, from a place to where it ended when it was asked for.
+//!
+//! It is read as bytes, so that lines are whole however long they are. A program that prints meanwhile may take
+//! away what was not read yet; that is said where it is missing, and in the end.
+
+use anyhow::Result;
+use paned_model::{Code, Refusal};
+use serde_json::json;
+
+use super::output::PaneReadReply;
+use super::output_writer::OutputWriter;
+use super::read;
+use crate::context::CliContext;
+use crate::out::units;
+
+/// As many bytes as the server answers at once.
+const PIECE: usize = 1 << 20;
+/// How far to go ahead of a program that takes away what is about to be read, at first.
+const SKIP_AHEAD: u64 = 64 << 10;
+
+/// A part of a pane's output.
+pub(super) struct OutputHistory<'a> {
+    context: &'a CliContext,
+    pane: &'a str,
+    /// The offset of the next byte.
+    at: u64,
+    /// Where it ends: a program that prints on is not run after.
+    end: u64,
+    /// How many bytes before its beginning are no longer kept.
+    dropped: u64,
+    /// Whether the number of the next line is known.
+    is_numbered: bool,
+}
+
+/// What comes next of it.
+struct HistoryChunk {
+    /// How many bytes before it went while we read.
+    missed: u64,
+    /// The number of its first line, where that does not follow from what came before.
+    n: Option<u64>,
+    bytes: Vec<u8>,
+}
+
+/// Some bytes of it.
+struct HistoryBytes {
+    /// The offset of the first of them.
+    first: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> OutputHistory<'a> {
+    /// All that is kept.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub(super) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
+        let request = json!({ "paneId": pane, "view": "raw", "limit": 0 });
+        let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
+        let (at, end) = (answer.dropped.unwrap_or(0), answer.total);
+        Ok(Self { context, pane, at, end, dropped: at, is_numbered: at == 0 })
+    }
+
+    /// What is between two offsets, of which the first begins a line.
+    pub(super) fn between(context: &'a CliContext, pane: &'a str, at: u64, end: u64) -> Self {
+        Self { context, pane, at, end, dropped: 0, is_numbered: at == 0 }
+    }
+
+    /// The same up to an offset.
+    pub(super) fn until(self, end: u64) -> Self {
+        Self { end, ..self }
+    }
+
+    /// Shows it.
+    ///
+    /// # Errors
+    /// When the server refuses, and when some of it was lost before it was read.
+    pub(super) fn show(mut self, mut printer: OutputWriter) -> Result<()> {
+        if 0 < self.dropped {
+            let dropped = units::bytes(self.dropped);
+            self.context.out.note(format!("paned: the first {dropped} are no longer kept"))?;
+            printer.mark_start_missing();
+        }
+        let mut lost = 0;
+        while let Some(piece) = self.next(printer.is_numbered())? {
+            if 0 < piece.missed {
+                lost += piece.missed;
+                printer.missed(piece.missed)?;
+            }
+            if let Some(n) = piece.n {
+                printer.set_line_number(n);
+            }
+            printer.print(&piece.bytes)?;
+        }
+        printer.finish()?;
+        if lost == 0 { Ok(()) } else { Err(too_slow(lost).into()) }
+    }
+
+    fn next(&mut self, with_numbers: bool) -> Result<Option<HistoryChunk>> {
+        if self.end <= self.at {
+            return Ok(None);
+        }
+        let (raw, n) = match with_numbers {
+            true => self.numbered()?,
+            false => (self.raw(self.at)?, None),
+        };
+        let missed = raw.first - self.at;
+        self.at = raw.first + raw.bytes.len() as u64;
+        Ok(Some(HistoryChunk { missed, n, bytes: raw.bytes }))
+    }
+
+    /// The bytes from an offset on, or from where they are kept.
+    fn raw(&self, from: u64) -> Result<HistoryBytes> {
+        let request = json!({ "paneId": self.pane, "view": "raw", "since": from, "limit": PIECE });
+        let answer: PaneReadReply = read(self.context.action("pane:read", &request)?)?;
+        let mut bytes = answer.bytes()?;
+        let first = (answer.next - bytes.len() as u64).min(self.end);
+        bytes.truncate(usize::try_from(self.end - first).unwrap_or(usize::MAX));
+        Ok(HistoryBytes { first, bytes })
+    }
+
+    /// The next bytes, with the number of the line that they begin with where that is not known.
+    fn numbered(&mut self) -> Result<(HistoryBytes, Option<u64>)> {
+        let mut from = self.at;
+        if self.is_numbered {
+            let raw = self.raw(from)?;
+            if raw.first == from {
+                return Ok((raw, None));
+            }
+            from = raw.first;
+        }
+        self.is_numbered = true;
+        self.number_from(from)
+    }
+
+    /// Asks for the number first, since that takes less time. Where even that is too slow, later bytes are tried, which
+    /// are kept for longer.
+    fn number_from(&self, mut from: u64) -> Result<(HistoryBytes, Option<u64>)> {
+        let mut ahead = SKIP_AHEAD;
+        while from < self.end {
+            let request = json!({ "paneId": self.pane, "since": from, "limit": 1 });
+            let answer: PaneReadReply = read(self.context.action("pane:read", &request)?)?;
+            let kept = match &answer.gap {
+                Some(gap) => gap.to,
+                None => {
+                    let raw = self.raw(from)?;
+                    if raw.first == from {
+                        let n = number(&answer, &raw);
+                        return Ok((raw, Some(n)));
+                    }
+                    raw.first
+                }
+            };
+            (from, ahead) = (kept + ahead, ahead * 2);
+        }
+        Ok((HistoryBytes { first: self.end, bytes: Vec::new() }, None))
+    }
+}
+
+/// The number of the line that some bytes begin with, from an answer with one line after their beginning: that line, or
+/// the next where nothing but its end is left of it.
+fn number(answer: &PaneReadReply, raw: &HistoryBytes) -> u64 {
+    let Some(line) = answer.lines.first() else { return answer.total.saturating_sub(1) };
+    let length = usize::try_from(answer.next - raw.first).unwrap_or(usize::MAX);
+    let has_end = !line.open && length <= raw.bytes.len();
+    let bytes = &raw.bytes[..length.min(raw.bytes.len())];
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    (line.n + u64::from(has_end)).saturating_sub(ends)
+}
+
+fn too_slow(lost: u64) -> Refusal {
+    let lost = units::bytes(lost);
+    let sentence = format!(
+        "not all of it is shown: {lost} went while it was read, since the program prints on"
+    );
+    Refusal::new(Code::Gone, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `n` and `next` are of the line that the server answers for the bytes from the offset 100 on.
+    #[track_caller]
+    fn check(bytes: &str, n: u64, next: u64, is_open: bool, expect: u64) {
+        let line = json!({ "n": n, "text": "", "open": is_open });
+        let answer = json!({
+            "lines": [line], "next": next, "total": 9, "dropped": 0, "truncated": true,
+        });
+        let raw = HistoryBytes { first: 100, bytes: bytes.as_bytes().to_vec() };
+        assert_eq!(number(&read(answer).unwrap(), &raw), expect, "{bytes:?}");
+    }
+
+    #[test]
+    fn the_first_line_has_the_number_of_the_one_that_is_answered() {
+        check("one\r\ntwo\r\n", 7, 105, false, 7);
+        check("\r\ntwo\r\n", 7, 102, false, 7);
+        check("one", 7, 103, true, 7);
+        check("one that is longer than a piece", 7, 1000, false, 7);
+    }
+
+    #[test]
+    fn a_line_of_which_only_the_end_is_left_comes_before_it() {
+        check("\r\ntwo\r\n", 8, 107, false, 7);
+        check("\r\ntwo", 8, 105, true, 7);
+        check("\r\ntwo that is longer than a piece", 8, 1000, false, 7);
+    }
+}

@@ -1,0 +1,138 @@
+//! What a pane has printed, as `pane:read` answers it, and showing that.
+
+use std::borrow::Cow;
+
+use anyhow::{Context as _, Result};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use paned_term::lines;
+use serde::{Deserialize, Serialize};
+
+use crate::out::{Out, units};
+
+/// An answer of `pane:read`.
+#[derive(Deserialize)]
+pub(super) struct PaneReadReply {
+    #[serde(default)]
+    pub(super) lines: Vec<CliOutputLine>,
+    raw: Option<String>,
+    base64: Option<String>,
+    /// Where the next reading goes on.
+    pub(super) next: u64,
+    pub(super) total: u64,
+    /// How many came before what is kept, where that can be known.
+    pub(super) dropped: Option<u64>,
+    pub(super) truncated: bool,
+    /// What is no longer kept of what was asked for.
+    pub(super) gap: Option<ReadGapReply>,
+}
+
+/// Bytes that are no longer kept.
+#[derive(Deserialize)]
+pub(super) struct ReadGapReply {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+/// Stands where a part of a line is missing.
+pub(super) const MISSING: char = '…';
+
+/// A line of a pane.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CliOutputLine {
+    pub(super) n: u64,
+    pub(super) text: String,
+    /// Whether there is more of it than is shown.
+    #[serde(default)]
+    pub(super) cut: bool,
+    /// Whether its end was not printed yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) open: bool,
+    /// Whether its beginning may be missing, because it is no longer kept.
+    #[serde(default, rename = "truncatedStart", skip_serializing_if = "std::ops::Not::not")]
+    pub(super) truncated_start: bool,
+    /// Whether the pattern matches, where there is one.
+    #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
+    pub(super) matches: Option<bool>,
+}
+
+impl PaneReadReply {
+    /// The bytes of the view `raw`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
+        match (&self.raw, &self.base64) {
+            (Some(text), _) => Ok(text.clone().into_bytes()),
+            (None, Some(base64)) => {
+                BASE64_STANDARD.decode(base64).context("the server's base64 is none")
+            }
+            (None, None) => Ok(Vec::new()),
+        }
+    }
+}
+
+impl CliOutputLine {
+    /// What it says, with a mark in place of a beginning that is no longer kept.
+    pub(super) fn with_missing_mark(&self) -> Cow<'_, str> {
+        match self.truncated_start {
+            true => format!("{MISSING}{}", self.text).into(),
+            false => self.text.as_str().into(),
+        }
+    }
+
+    /// The line after its number, in the way of grep: `12:` is a match, `11-` stands beside one.
+    pub(super) fn numbered(&self) -> String {
+        let mark = if self.matches == Some(false) { '-' } else { ':' };
+        format!("{}{mark}{}", self.n, self.with_missing_mark())
+    }
+}
+
+/// Shows bytes: for a terminal as lines made safe unless `raw`, elsewhere as they are.
+pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
+    if raw || !out.is_terminal() {
+        return Ok(out.bytes(bytes)?);
+    }
+    for line in lines::split(bytes) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        out.program_line(&String::from_utf8_lossy(line))?;
+    }
+    Ok(())
+}
+
+/// Says how many lines are longer than what is shown of them.
+pub(super) fn note_cut_lines(out: Out, lines: usize) -> Result<()> {
+    match lines {
+        0 => Ok(()),
+        _ => {
+            Ok(out.note(format!("paned: {} cut at 2000 characters", units::count(lines, "line")))?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_as_text_or_as_base64() {
+        let rest = r#""next":3,"total":3,"dropped":0,"truncated":false}"#;
+        let bytes = |begin: &str| {
+            let answer: PaneReadReply = serde_json::from_str(&format!("{{{begin}{rest}")).unwrap();
+            answer.bytes().ok()
+        };
+        assert_eq!(bytes(r#""raw":"a\n","#), Some(b"a\n".to_vec()));
+        assert_eq!(bytes(r#""base64":"/wA=","#), Some(vec![0xff, 0]));
+        assert_eq!(bytes(r#""base64":"?","#), None);
+    }
+
+    #[test]
+    fn a_number_tells_a_match_from_what_stands_beside_it() {
+        let line =
+            |matches| CliOutputLine { n: 7, text: "x".into(), matches, ..CliOutputLine::default() };
+        let shown = [None, Some(true), Some(false)].map(|matches| line(matches).numbered());
+        assert_eq!(shown, ["7:x", "7:x", "7-x"]);
+        let torn = CliOutputLine { truncated_start: true, ..line(None) };
+        assert_eq!((torn.with_missing_mark().as_ref(), torn.numbered().as_str()), ("…x", "7:…x"));
+    }
+}

@@ -1,0 +1,225 @@
+//! The house, built and lived in once: journal, panes, kernel, faces. The only place that knows them all.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use paned_face::HttpServerConfig;
+use paned_keeper::time;
+use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
+use paned_kernel::{
+    AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
+    TmuxViewSetup,
+};
+use paned_substrate::SECRET_VARIABLES;
+use paned_substrate::adopted::AdoptedPanes;
+use paned_substrate::native::{ForkServer, NativeBackend};
+use paned_substrate::tmux::Place;
+use tokio::runtime::Builder;
+
+use super::ready_line::{self, ReadyLine};
+use super::server_fds::ServerFds;
+use super::signals;
+use super::{ReadyFormat, ServeOptions};
+use crate::commands::version::VERSION;
+use crate::machine::headroom;
+use crate::settings::Settings;
+use crate::state_folder::{ServerInfo, StateFolder};
+
+/// How long what still runs on threads may take when everything else is over.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often to see whether a full disk has room for server.json.
+const DISK_RETRY_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Builds the house and lives in it until somebody wants otherwise. `failed` says why an upgrade just did not
+/// happen. When this returns, no thread of it is left.
+///
+/// # Errors
+/// When it cannot be built.
+pub(super) fn run_server(
+    plan: &ServeOptions,
+    kept: &ServerFds,
+    failed: Option<String>,
+) -> Result<ServerCommand> {
+    let path = plan.state.journal();
+    let keep =
+        JournalRetention { events: plan.settings.events_kept, bytes: plan.settings.journal_bytes };
+    let options =
+        JournalOptions { retention: keep, must_exist: plan.state.is_used(), now: time::now };
+    let journal = Journal::open(&path, options);
+    let journal = journal.with_context(|| format!("cannot open {}", path.display()))?;
+    let mut threads = Builder::new_multi_thread();
+    let runtime = threads.worker_threads(workers()).thread_name("paned").enable_all().build()?;
+    let wish = runtime.block_on(serve(plan, kept, journal, failed));
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
+    wish
+}
+
+/// Two threads, so that a flood in one place does not hold up the rest; on one core they would only wake each
+/// other.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2))
+}
+
+async fn serve(
+    plan: &ServeOptions,
+    kept: &ServerFds,
+    (journal, opened): (Journal, OpenedJournal),
+    failed: Option<String>,
+) -> Result<ServerCommand> {
+    let mut signals = signals::listen()?;
+    let url = format!("http://{}", kept.address()?);
+    let native = Arc::new(native(plan, kept)?);
+    let (kernel, started) =
+        Kernel::start(setup(plan, kept, &url)?, journal, opened, native).await?;
+    let is_first = !kept.is_inherited && failed.is_none();
+    announce(plan, server_info(plan, kept, url, failed)?, started, is_first)?;
+    let mut wish = ServerCommand::Stop;
+    let wished = async {
+        wish = tokio::select! {
+            wish = kernel.next_command() => wish,
+            _ = &mut signals => ServerCommand::Stop,
+        };
+    };
+    let agentmux = plan.settings.compat.agentmux.clone();
+    let limits = paned_face::ServerLimits::default().with_files(headroom::files().0);
+    let rules = HttpServerConfig { agentmux, limits };
+    paned_face::serve(kernel.clone(), kept.listeners(plan)?, rules, wished).await?;
+    kernel.stop().await;
+    Ok(wish)
+}
+
+fn program() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot tell which program this is")
+}
+
+fn native(plan: &ServeOptions, kept: &ServerFds) -> Result<NativeBackend> {
+    let program = program()?;
+    let mut args = vec!["nursery".into()];
+    if let Some(files) = kept.files {
+        args.extend(["--files".into(), files.to_string().into()]);
+    }
+    let nursery = ForkServer::new(program, args, plan.state.keeper_log());
+    Ok(NativeBackend::new(plan.state.folder().to_owned(), nursery))
+}
+
+fn setup(plan: &ServeOptions, kept: &ServerFds, url: &str) -> Result<KernelSetup> {
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Ok(KernelSetup {
+        version: VERSION,
+        address: AdvertisedAddress {
+            url: Some(url.to_owned()),
+            port: Some(kept.address()?.port()),
+            socket: Some(plan.state.socket().to_string_lossy().into_owned()),
+        },
+        env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
+        token_file: Some(plan.state.token()),
+        limits: limits(&plan.settings)?,
+        tmux_view: Some(tmux_view(plan)?),
+        adopted_tmux: Some(AdoptedPanes::new(plan.state.folder(), program()?)),
+        profiles: Some(plan.settings.profiles_dir.clone()),
+        worktrees: Some(plan.state.folder().join("worktrees")),
+        now: time::now,
+    })
+}
+
+/// Where panes are shown in tmux. Whether there is one is found out when somebody wants that.
+fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
+    let program = program()?;
+    let folder = plan.state.folder().to_string_lossy().into_owned();
+    let words = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
+    let program = program.to_string_lossy().into_owned();
+    Ok(TmuxViewSetup {
+        server: Place::own(&plan.state.tmux_dir()),
+        attach: [program].into_iter().chain(words).collect(),
+        limits: plan.settings.layout.clone(),
+        max_waiting: plan.settings.queue_limit.try_into()?,
+        wait_timeout: Duration::from_secs(plan.settings.queue_timeout_seconds),
+        rules: plan.settings.rules.clone(),
+        subagent_command: plan.settings.subagent.clone(),
+        layouts: plan.state.folder().join("layouts"),
+    })
+}
+
+fn limits(settings: &Settings) -> Result<KernelLimits> {
+    Ok(KernelLimits {
+        panes: settings.panes.try_into()?,
+        agents: settings.agents.try_into()?,
+        tape_bytes: settings.tape_bytes,
+        meta: settings.meta_bytes.try_into()?,
+        events_per_second: settings.events_per_second,
+        streams_per_grant: settings.streams_per_grant.try_into()?,
+        kill_grace: Duration::from_millis(settings.grace_ms),
+        hook_timeout: Duration::from_millis(settings.hook_ms),
+        ..KernelLimits::default()
+    })
+}
+
+fn server_info(
+    plan: &ServeOptions,
+    kept: &ServerFds,
+    url: String,
+    upgrade_failed: Option<String>,
+) -> Result<ServerInfo> {
+    Ok(ServerInfo {
+        pid: std::process::id(),
+        url,
+        socket: plan.state.socket(),
+        version: VERSION.to_owned(),
+        started_at: time::now(),
+        token_file: plan.state.token(),
+        args: plan.listen_args.clone(),
+        upgrade_failed,
+        doors: kept.compat_urls(plan)?,
+    })
+}
+
+fn is_disk_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+/// Writes server.json once the disk has room. It ends with the runtime, so never after the server has left.
+async fn retry_write_server_info(state: StateFolder, served: ServerInfo) {
+    while state.write_server_info(&served).is_err() {
+        tokio::time::sleep(DISK_RETRY_INTERVAL).await;
+    }
+    tracing::info!("server.json is written");
+}
+
+/// Everything is there: write down where, and say so to whoever started us.
+fn announce(
+    plan: &ServeOptions,
+    served: ServerInfo,
+    started: StartSummary,
+    is_first: bool,
+) -> Result<()> {
+    match plan.state.write_server_info(&served) {
+        // Clients find the server by its socket, which takes no room.
+        Err(error) if is_disk_full(&error) => {
+            plan.state.remove_server_info();
+            tracing::error!(%error, "cannot write server.json; trying again until the disk has room");
+            tokio::spawn(retry_write_server_info(plan.state.clone(), served.clone()));
+        }
+        written => {
+            let folder = plan.state.folder().display();
+            written.with_context(|| format!("cannot write into {folder}"))?;
+        }
+    }
+    if is_first {
+        // Whoever started us may not care to hear it; that is no reason not to serve.
+        let ready = ReadyLine::from(&served);
+        let _ = match plan.ready_format {
+            ReadyFormat::Paned => ready_line::print(plan.out, &ready, started),
+            ReadyFormat::Agentmux => ready_line::print_agentmux(plan.out, &ready),
+        };
+    }
+    // A person has just read it.
+    if plan.out.is_json() || !is_first {
+        let (living, panes) = (started.live, started.panes);
+        tracing::info!(url = served.url, version = served.version, living, panes, "serving");
+    }
+    Ok(())
+}

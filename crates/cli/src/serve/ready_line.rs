@@ -1,0 +1,83 @@
+//! The first word of a server: where it is.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use paned_kernel::StartSummary;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::version::VERSION;
+use crate::out::{Out, StyledLine, TextStyle, units};
+use crate::state_folder::ServerInfo;
+
+/// What a program needs to know of a server that is ready: one line of JSON, and the only one.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadyLine {
+    pub(crate) url: String,
+    pub(crate) socket: PathBuf,
+    pub(crate) pid: u32,
+    pub(crate) token_file: PathBuf,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) doors: BTreeMap<String, String>,
+}
+
+impl From<&ServerInfo> for ReadyLine {
+    fn from(served: &ServerInfo) -> Self {
+        Self {
+            url: served.url.clone(),
+            socket: served.socket.clone(),
+            pid: served.pid,
+            token_file: served.token_file.clone(),
+            doors: served.doors.clone(),
+        }
+    }
+}
+
+/// Says that the server is ready.
+pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::Result<()> {
+    if out.is_json() {
+        return out.json(ready);
+    }
+    let name = format!("paned {VERSION}");
+    out.line(
+        StyledLine::new(TextStyle::Strong, &name)
+            .then(TextStyle::Plain, &format!(" serves at {}", ready.url)),
+    )?;
+    let ended = started.panes - started.live;
+    out.fields(&[
+        ("  socket", ready.socket.to_string_lossy().as_ref().into()),
+        ("  token", ready.token_file.to_string_lossy().as_ref().into()),
+        ("  panes", format!("{} found alive, {ended} ended", started.live).into()),
+    ])?;
+    let doors = ready.doors.iter().map(|(name, url)| ("  door", format!("{name} at {url}").into()));
+    out.fields(&doors.collect::<Vec<_>>())?;
+    out.line("")?;
+    out.line("In another terminal:")?;
+    out.fields(&[
+        ("  paned new -- top", "start a program in a new pane".into()),
+        ("  paned ls", "show all panes".into()),
+        ("  paned events", "follow what happens".into()),
+    ])?;
+    out.line(format!("^C stops the server; {} on.", live_panes_text(started.live)))
+}
+
+/// The same in the words of agentmux: one line of JSON.
+pub(super) fn print_agentmux(out: Out, ready: &ReadyLine) -> io::Result<()> {
+    let url = ready.doors.get("agentmux").map_or("", String::as_str);
+    let authority = url.trim_start_matches("http://");
+    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, ""));
+    let port: u16 = port.parse().unwrap_or(0);
+    let host = host.trim_matches(['[', ']']);
+    let message = format!("paned serves agentmux at {url}");
+    out.json(&serde_json::json!({ "ok": true, "message": message, "host": host, "port": port }))
+}
+
+fn live_panes_text(living: usize) -> String {
+    match living {
+        0 => "panes live".to_owned(),
+        1 => format!("its {} lives", units::count(1, "pane")),
+        more => format!("its {} live", units::count(more, "pane")),
+    }
+}

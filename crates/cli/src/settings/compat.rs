@@ -1,0 +1,273 @@
+//! What can be set for the doors of other tools, in our words or in theirs.
+
+use std::time::Duration;
+
+use paned_face::{AgentmuxConfig, CompatProtocol, Secret};
+use paned_model::Refusal;
+
+use super::Sources;
+
+/// How long an agent of agentmux may take until it takes a prompt, beside what was set for its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+/// What a shell would make something else of.
+const SHELL_METACHARACTERS: &[char] = &[
+    '\'', '"', '\\', '$', '`', ';', '&', '|', '<', '>', '(', ')', '{', '}', '[', ']', '*', '?',
+    '~', '#', '!', '\n',
+];
+
+/// What is set for the doors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CompatSettings {
+    /// Those with a port of their own, each as after `--door`.
+    pub(crate) listeners: Vec<String>,
+    /// What clients of agentmux must show at its own port, if that was agreed on.
+    pub(crate) secret: Option<Secret>,
+    /// What they were promised.
+    pub(crate) agentmux: AgentmuxConfig,
+    /// Variables of other tools that name a port, whose listener nothing switches on; each with that tool's name.
+    pub(crate) unused_variables: Vec<(&'static str, CompatProtocol)>,
+}
+
+impl Sources<'_> {
+    /// Settles everything about doors.
+    pub(super) fn compat(&self) -> Result<CompatSettings, Refusal> {
+        let listeners = [self.opencode_pty()?, self.agentmux()?, self.agentapi()?];
+        let secret = self.pick("doors.agentmux_token")?.0;
+        Ok(CompatSettings {
+            listeners: listeners.into_iter().flatten().collect(),
+            secret: (!secret.is_empty()).then_some(Secret(secret)),
+            agentmux: self.agentmux_rules()?,
+            unused_variables: self.unused_variables()?,
+        })
+    }
+
+    /// What the log says something about: a variable that was left over from another tool opens no port by itself.
+    fn unused_variables(&self) -> Result<Vec<(&'static str, CompatProtocol)>, Refusal> {
+        let is_set = |(name, _): &(&'static str, CompatProtocol)| (self.env)(name).is_some();
+        let mut found = Vec::new();
+        if self.opencode_pty()?.is_none() {
+            found.push(("PTY_WEB_PORT", CompatProtocol::OpencodePty));
+        }
+        if self.agentmux()?.is_none() {
+            found.extend([
+                ("AGENTMUX_PORT", CompatProtocol::Agentmux),
+                ("AGENTMUX_HOST", CompatProtocol::Agentmux),
+            ]);
+        }
+        found.retain(is_set);
+        Ok(found)
+    }
+
+    /// Where the door of opencode-pty is: as an address, or as its own variables say it once it is switched on. Its clients
+    /// know no token, so everybody on this machine is let in, which is warned about.
+    fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.opencode_pty")?;
+        if !address.is_empty() {
+            return Ok(Some(format!("opencode-pty={address}")));
+        }
+        let port = "doors.opencode_pty_port";
+        if !self.boolean("doors.opencode_pty_serve")? && !self.is_configured(port) {
+            return Ok(None);
+        }
+        if self.pick(port)?.0.is_empty() {
+            return Err(Refusal::invalid(
+                "the listener for opencode-pty has no port: set PTY_WEB_PORT, or write \
+                 `--door opencode-pty=127.0.0.1:7264,open`",
+            ));
+        }
+        let address = self.address("doors.opencode_pty_host", "doors.opencode_pty_port")?;
+        Ok(Some(format!("opencode-pty={address},open")))
+    }
+
+    /// Where the door of agentmux is, once it is switched on. Its own variables mean what they always meant: without a
+    /// token everybody on this machine is let in, which is warned about.
+    fn agentmux(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.agentmux")?;
+        if !address.is_empty() {
+            return Ok(Some(format!("agentmux={address}")));
+        }
+        let is_asked_for = self.boolean("doors.agentmux_serve")?
+            || self.is_configured("doors.agentmux_host")
+            || self.is_configured("doors.agentmux_port");
+        if !is_asked_for {
+            return Ok(None);
+        }
+        let address = self.address("doors.agentmux_host", "doors.agentmux_port")?;
+        Ok(Some(format!("agentmux={address},open")))
+    }
+
+    /// Whether a flag or our own file says it: variables and files of other tools may be left over.
+    fn is_configured(&self, key: &'static str) -> bool {
+        self.flags.contains_key(key) || self.file.get(key).is_some()
+    }
+
+    fn agentapi(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("doors.agentapi")?;
+        Ok((!address.is_empty()).then(|| format!("agentapi={address}")))
+    }
+
+    fn address(&self, host: &'static str, port: &'static str) -> Result<String, Refusal> {
+        let port = self.number(port, 0..=65535)?;
+        let host = match self.pick(host)?.0 {
+            host if host == "localhost" => "127.0.0.1".to_owned(),
+            host if host.contains(':') => format!("[{host}]"),
+            host => host,
+        };
+        Ok(format!("{host}:{port}"))
+    }
+
+    fn agentmux_rules(&self) -> Result<AgentmuxConfig, Refusal> {
+        let text = |key| Ok::<_, Refusal>(self.pick(key)?.0);
+        let workdir = text("doors.agentmux_workdir")?;
+        let home = || (self.env)("HOME").unwrap_or_default();
+        let workdir = match workdir.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", home()),
+            Some(_) | None => workdir,
+        };
+        Ok(AgentmuxConfig {
+            agent: text("doors.agentmux_agent")?,
+            prefix: text("doors.agentmux_session")?,
+            workdir: (!workdir.is_empty()).then_some(workdir),
+            argv: command(&text("doors.agentmux_command")?),
+            ready_timeout: READY_TIMEOUT + self.delay()?,
+            one_at_a_time: self.boolean("doors.agentmux_one_at_a_time")?,
+            any_target: self.boolean("doors.agentmux_any_target")?,
+        })
+    }
+
+    /// What was once slept before an agent was looked at, and is now waited in addition.
+    fn delay(&self) -> Result<Duration, Refusal> {
+        let (text, origin) = self.pick("doors.agentmux_startup_delay")?;
+        let seconds: Option<f64> =
+            if text.is_empty() { Some(0.0) } else { text.trim().parse().ok() };
+        let seconds = seconds.filter(|seconds| *seconds <= 3600.0).ok_or_else(|| {
+            let text = text.escape_debug();
+            Refusal::invalid(format!("{origin}: `{text}` is no number of seconds up to 3600"))
+        })?;
+        Ok(Duration::from_secs_f64(seconds.max(0.0)))
+    }
+
+    fn boolean(&self, key: &'static str) -> Result<bool, Refusal> {
+        let (text, origin) = self.pick(key)?;
+        match text.trim().to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" => Ok(true),
+            "0" | "false" | "no" | "off" => Ok(false),
+            other => {
+                let other = other.escape_debug();
+                Err(Refusal::invalid(format!("{origin}: `{other}` is neither true nor false")))
+            }
+        }
+    }
+}
+
+/// A command in words: a list, or a text that a shell splits where it is not simple.
+fn command(text: &str) -> Option<Vec<String>> {
+    let own = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
+    let sets_a_variable = text.split_whitespace().next().is_some_and(|word| word.contains('='));
+    match text {
+        text if text.trim().is_empty() => None,
+        text if text.contains('\n') => Some(own(&mut text.lines())),
+        text if text.contains(SHELL_METACHARACTERS) || sets_a_variable => {
+            Some(["/bin/sh", "-c", text].map(str::to_owned).into())
+        }
+        text => Some(own(&mut text.split_whitespace())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::settle;
+    use super::*;
+
+    fn doors(env: &[(&str, &str)], file: &str) -> CompatSettings {
+        settle(None, env, file).unwrap().compat
+    }
+
+    #[test]
+    fn the_door_of_opencode_pty_is_where_its_clients_look() {
+        let on = "[doors]\nopencode_pty_serve = true";
+        let door = |env: &[(&str, &str)]| doors(env, on).listeners.pop();
+        let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
+        assert!(settle(None, &[host], on).unwrap_err().sentence.contains("PTY_WEB_PORT"));
+        assert_eq!(doors(&[port, host], "").listeners, [""; 0], "left over");
+        assert_eq!(
+            doors(&[port, host], "").unused_variables,
+            [("PTY_WEB_PORT", CompatProtocol::OpencodePty)]
+        );
+        assert_eq!(doors(&[port], on).unused_variables, []);
+        let file = "[doors]\nopencode_pty_port = 82";
+        let listeners = doors(&[host], file).listeners;
+        assert_eq!(listeners, ["opencode-pty=127.0.0.1:82,open"]);
+        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81,open"));
+        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81,open"));
+        let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
+        assert_eq!(door(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
+    }
+
+    #[test]
+    fn the_door_of_agentmux_is_where_its_clients_look() {
+        let on = "[doors]\nagentmux_serve = true";
+        let door = |env: &[(&str, &str)]| doors(env, on).listeners.pop();
+        let (port, host) = (("AGENTMUX_PORT", "81"), ("AGENTMUX_HOST", "localhost"));
+        let left = doors(&[port, host, ("AGENTMUX_TOKEN", "x")], "");
+        assert_eq!(left.listeners, [""; 0], "left over");
+        assert_eq!(left.unused_variables.len(), 2);
+        assert_eq!(door(&[port]).as_deref(), Some("agentmux=127.0.0.1:81,open"));
+        assert_eq!(door(&[host]).as_deref(), Some("agentmux=127.0.0.1:8765,open"));
+        let served = doors(&[], "[doors]\nagentmux_serve = true").listeners;
+        assert_eq!(served, ["agentmux=127.0.0.1:8765,open"]);
+        let ours = ("PANED_DOOR_AGENTMUX", "[::1]:9");
+        assert_eq!(door(&[port, ours]).as_deref(), Some("agentmux=[::1]:9"));
+    }
+
+    #[test]
+    fn agentmuxs_own_names_count() {
+        let env = [
+            ("AGENTMUX_TOKEN", "s"),
+            ("AGENTMUX_AGENT", "codex"),
+            ("AGENTMUX_SESSION", "work"),
+            ("AGENTMUX_WORKDIR", "~/src"),
+            ("AGENTMUX_REPL_CMD", "codex --model=x"),
+            ("AGENTMUX_STARTUP_DELAY", "1.5"),
+            ("AGENTMUX_ALLOW_EXTERNAL_TARGET", "Yes"),
+        ];
+        let doors = doors(&env, "[doors]\nagentmux_one_at_a_time = true");
+        assert_eq!(doors.secret, Some(Secret("s".to_owned())));
+        let expect = AgentmuxConfig {
+            agent: "codex".to_owned(),
+            prefix: "work".to_owned(),
+            workdir: Some("/h/src".to_owned()),
+            argv: Some(vec!["codex".to_owned(), "--model=x".to_owned()]),
+            ready_timeout: Duration::from_millis(31_500),
+            one_at_a_time: true,
+            any_target: true,
+        };
+        assert_eq!(doors.agentmux, expect);
+        assert!(!format!("{doors:?}").contains("\"s\""));
+    }
+
+    #[test]
+    fn without_a_word_it_is_as_it_always_was() {
+        assert_eq!(doors(&[], ""), CompatSettings::default());
+        assert_eq!(doors(&[("AGENTMUX_STARTUP_DELAY", "-1")], ""), CompatSettings::default());
+        assert!(settle(None, &[("AGENTMUX_STARTUP_DELAY", "x")], "").is_err());
+        assert!(settle(None, &[("AGENTMUX_ALLOW_EXTERNAL_TARGET", "x")], "").is_err());
+    }
+
+    #[track_caller]
+    fn check(text: &str, words: Option<&[&str]>) {
+        let words = words.map(|words| words.iter().map(|word| (*word).to_owned()).collect());
+        assert_eq!(command(text), words, "{text}");
+    }
+
+    #[test]
+    fn a_command_that_a_shell_must_read_goes_to_one() {
+        check("", None);
+        check(" ", None);
+        check("claude --x", Some(&["claude", "--x"]));
+        check("claude\n--a b", Some(&["claude", "--a b"]));
+        check("A=1 claude", Some(&["/bin/sh", "-c", "A=1 claude"]));
+        check("claude 'a b'", Some(&["/bin/sh", "-c", "claude 'a b'"]));
+        check("cd x && claude", Some(&["/bin/sh", "-c", "cd x && claude"]));
+    }
+}

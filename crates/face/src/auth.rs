@@ -1,0 +1,181 @@
+//! Who sends a request: a token's grant, or the owner over the socket. A pane that a request claims to come
+//! from is verified, never believed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
+use paned_kernel::{Caller, Kernel};
+use paned_model::{Code, Refusal, Scope};
+use paned_policy::guard::RequestTransport;
+
+use crate::listener::{Ingress, ListenerAuth};
+use crate::reply::Rejection;
+
+/// Headers by which a program says in which pane it runs.
+const PANE_HEADERS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];
+/// The header by which a program over the socket proves it.
+const PANE_TOKEN_HEADER: &str = "x-paned-token";
+/// How a browser shows a token when it opens a WebSocket: it can offer protocols, but send no header.
+const BEARER_PROTOCOL: &str = "paned.bearer.";
+
+/// Finds out who sends a request, where that is known. A token that is shown counts over the socket too, and narrows.
+///
+/// # Errors
+/// When a token is not good or a claim is not true; silence is no error.
+pub(crate) fn identify(
+    kernel: &Kernel,
+    threshold: &Ingress,
+    headers: &HeaderMap,
+) -> Result<Option<Caller>, Rejection> {
+    if let Some(known) = threshold.door.and_then(|door| door.authenticate(&threshold.auth, headers))
+    {
+        return known.map(|()| Some(anonymous_caller(kernel)));
+    }
+    let caller = match (bearer(headers)?, &threshold.transport) {
+        (Some(token), RequestTransport::Tcp(_) | RequestTransport::Unix) => {
+            kernel.authenticate(token).map_err(|refusal| rejected_token(headers, refusal))?
+        }
+        (None, RequestTransport::Unix) => {
+            kernel.owner(headers.get(PANE_TOKEN_HEADER).and_then(text))
+        }
+        (None, RequestTransport::Tcp(_)) if threshold.auth == ListenerAuth::Anyone => {
+            anonymous_caller(kernel)
+        }
+        (None, RequestTransport::Tcp(_)) => return Ok(None),
+    };
+    check_claims(headers, &caller)?;
+    Ok(Some(caller))
+}
+
+/// Whoever comes by a listener that needs no token of ours: they may do what a door is for, and nothing of the server.
+fn anonymous_caller(kernel: &Kernel) -> Caller {
+    let mut caller = kernel.owner(None);
+    let grant = Arc::make_mut(&mut caller.grant);
+    grant.scopes = BTreeSet::from([Scope::Read, Scope::Input, Scope::Spawn, Scope::Kill]);
+    caller
+}
+
+/// Lets in whoever has this token, if what they claim besides is true.
+///
+/// # Errors
+/// When the token is not good or a claim is not true.
+pub(crate) fn authenticate(
+    kernel: &Kernel,
+    headers: &HeaderMap,
+    token: &str,
+) -> Result<Caller, Refusal> {
+    let caller = kernel.authenticate(token)?;
+    check_claims(headers, &caller)?;
+    Ok(caller)
+}
+
+/// The refusal of somebody who shows no token.
+pub(crate) fn missing_token() -> Refusal {
+    Refusal::new(Code::Unauthorized, "this needs a grant: send `Authorization: Bearer <token>`")
+}
+
+/// Words the refusal of a token for the way by which it was shown.
+fn rejected_token(headers: &HeaderMap, refusal: Refusal) -> Refusal {
+    match (refusal.code, protocol_tokens(headers).next()) {
+        (Code::Unauthorized, Some(_)) => {
+            let sentence =
+                format!("this needs a valid grant: offer `{BEARER_PROTOCOL}<token>` with one");
+            Refusal { sentence, ..refusal }
+        }
+        _ => refusal,
+    }
+}
+
+/// The one token that is shown, if any.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
+    let mut shown =
+        headers.get_all(AUTHORIZATION).iter().map(authorization).chain(protocol_tokens(headers));
+    match (shown.next(), shown.next()) {
+        (None, _) => Ok(None),
+        (Some(Some(token)), None) => Ok(Some(token)),
+        (Some(_), _) => Err(missing_token()),
+    }
+}
+
+/// The token in an `Authorization`, if it is one of ours.
+pub(crate) fn authorization(value: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = text(value)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// The tokens that are offered as protocols.
+fn protocol_tokens(headers: &HeaderMap) -> impl Iterator<Item = Option<&str>> {
+    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(text);
+    let protocols = values.flat_map(|value| value.split(',')).map(str::trim);
+    protocols.filter_map(|protocol| protocol.strip_prefix(BEARER_PROTOCOL)).map(Some)
+}
+
+fn check_claims(headers: &HeaderMap, caller: &Caller) -> Result<(), Refusal> {
+    let pane = caller.pane.as_ref().map(|pane| pane.id.as_str());
+    let mut claims = PANE_HEADERS.iter().flat_map(|name| headers.get_all(*name));
+    match claims.find(|claim| text(claim) != pane) {
+        None => Ok(()),
+        Some(claim) => Err(unproven_pane(claim)),
+    }
+}
+
+fn unproven_pane(claim: &HeaderValue) -> Refusal {
+    let claim = String::from_utf8_lossy(claim.as_bytes());
+    let claim = claim.escape_debug();
+    let sentence =
+        format!("nothing proves that this comes from pane `{claim}`: show that pane's token");
+    Refusal::new(Code::Forbidden, sentence)
+}
+
+fn text(value: &HeaderValue) -> Option<&str> {
+    value.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(values: &[&'static str], expect: Result<Option<&str>, Code>) {
+        check_offered(values, &[], expect);
+    }
+
+    #[track_caller]
+    fn check_offered(
+        values: &[&'static str],
+        offered: &[&'static str],
+        expect: Result<Option<&str>, Code>,
+    ) {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, HeaderValue::from_static(value));
+        }
+        for value in offered {
+            headers.append(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(value));
+        }
+        assert_eq!(bearer(&headers).map_err(|refusal| refusal.code), expect);
+    }
+
+    #[test]
+    fn one_bearer_token_counts_and_everything_else_is_refused() {
+        check(&[], Ok(None));
+        check(&["Bearer abc"], Ok(Some("abc")));
+        check(&["bEARER  abc "], Ok(Some("abc")));
+        check(&["Basic abc"], Err(Code::Unauthorized));
+        check(&["abc"], Err(Code::Unauthorized));
+        check(&[""], Err(Code::Unauthorized));
+        check(&["Bearer abc", "Bearer abc"], Err(Code::Unauthorized));
+    }
+
+    #[test]
+    fn a_token_that_is_offered_as_a_protocol_counts_like_any_other() {
+        check_offered(&[], &["paned.v1"], Ok(None));
+        check_offered(&[], &["paned.v1, paned.bearer.abc"], Ok(Some("abc")));
+        check_offered(&[], &["paned.v1", "paned.bearer.abc"], Ok(Some("abc")));
+        check_offered(&[], &["paned.bearer.abc,paned.bearer.abc"], Err(Code::Unauthorized));
+        check_offered(&["Bearer abc"], &["paned.bearer.abc"], Err(Code::Unauthorized));
+        check_offered(&["Basic abc"], &["paned.bearer.abc"], Err(Code::Unauthorized));
+    }
+}

@@ -1,0 +1,176 @@
+//! The agent that is meant, asked by actions of the kernel.
+
+use std::sync::Arc;
+
+use paned_kernel::Caller;
+use paned_model::{AgentInfo, AgentState, Code, Delivery, PaneId, Refusal, Time};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::input::{AgentapiInput, send_failed};
+use crate::call::Call;
+use crate::reply::Rejection;
+use crate::state::ServerState;
+
+/// One agent, as somebody may see it.
+pub(super) struct AgentapiAgent {
+    pub(super) shared: Arc<ServerState>,
+    pub(super) caller: Caller,
+    pub(super) pane: PaneId,
+}
+
+/// Whether an agent works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct AgentapiStatus {
+    pub(super) status: &'static str,
+    pub(super) agent_type: String,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct AgentapiMessage {
+    pub(super) id: u64,
+    pub(super) content: String,
+    pub(super) role: String,
+    pub(super) time: Time,
+}
+
+#[derive(Deserialize)]
+struct AgentapiMessagesReply {
+    messages: Vec<AgentapiMessage>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AgentapiPane {
+    id: PaneId,
+    created_at: Time,
+    agent: Option<AgentInfo>,
+}
+
+#[derive(Deserialize)]
+struct AgentapiDeliveryReply {
+    outcome: Delivery,
+    #[serde(default)]
+    evidence: Vec<String>,
+    agent: AgentInfo,
+}
+
+impl AgentapiAgent {
+    /// The agent that a request is about: the one in its path, the listener's own, or the newest.
+    pub(super) async fn of(call: &mut Call) -> Result<Self, Rejection> {
+        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let name = call.name()?;
+        let named = (!name.is_empty()).then(|| name.parse::<PaneId>()).transpose();
+        let named = named.map_err(|bad| Refusal::invalid(bad.to_string()))?;
+        // A listener that is about one agent is about no other, also for clients that need no token.
+        if let (Some(named), Some(own)) = (&named, &call.default_pane)
+            && named != own
+        {
+            let sentence = format!("this listener is for the agent in pane `{own}` alone");
+            return Err(Refusal::new(Code::Forbidden, sentence).into());
+        }
+        if let Some(pane) = named.or_else(|| call.default_pane.clone()) {
+            return Ok(Self { shared, caller, pane });
+        }
+        let panes: Vec<AgentapiPane> = act(&shared, &caller, "agent:list", json!({})).await?;
+        let living = panes.into_iter().filter(|pane| {
+            pane.agent.as_ref().is_some_and(|agent| agent.state != AgentState::Exited)
+        });
+        let newest = living.max_by_key(|pane| pane.created_at).ok_or_else(|| {
+            Refusal::not_found("there is no agent; `paned agent new codex` starts one")
+        })?;
+        Ok(Self { shared, caller, pane: newest.id })
+    }
+
+    /// Whether it works.
+    pub(super) async fn status(&self) -> Result<AgentapiStatus, Refusal> {
+        let agent: AgentInfo = self.act("agent:state", json!({ "paneId": self.pane })).await?;
+        let status = status_word(agent.state).ok_or_else(|| {
+            let sentence = format!("the agent in pane `{}` has ended", self.pane);
+            Refusal::new(Code::Gone, sentence)
+        })?;
+        Ok(AgentapiStatus { status, agent_type: agent_type(&agent.profile) })
+    }
+
+    /// What was said to it and by it.
+    pub(super) async fn messages(&self) -> Result<Vec<AgentapiMessage>, Refusal> {
+        let all: AgentapiMessagesReply =
+            self.act("agent:messages", json!({ "paneId": self.pane })).await?;
+        Ok(all.messages)
+    }
+
+    /// Hands it a message.
+    pub(super) async fn send(&self, said: AgentapiInput) -> Result<(), Rejection> {
+        let text = match said {
+            AgentapiInput::User(text) => text,
+            AgentapiInput::Raw(text) => {
+                // Only what runs an agent is typed into: any other pane may be a person's shell.
+                self.status().await?;
+                let write = json!({ "paneId": self.pane, "text": text });
+                self.act::<IgnoredAny>("pane:write", write).await?;
+                return Ok(());
+            }
+        };
+        let message = json!({ "paneId": self.pane, "text": text, "whenBusy": "refuse" });
+        let AgentapiDeliveryReply { outcome, evidence, agent } =
+            self.act("agent:message", message).await?;
+        match outcome {
+            // What waits its turn is handed over later; to say no would make it come twice.
+            Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(()),
+            Delivery::Refused if status_word(agent.state) == Some("running") => Err(send_failed(
+                "message can only be sent when the agent is waiting for user input",
+            )),
+            Delivery::Refused | Delivery::Drafted | Delivery::Unknown => Err(send_failed(
+                &format!("it is {outcome}: {}", evidence.join("; "), outcome = outcome.as_str()),
+            )),
+        }
+    }
+
+    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
+        act(&self.shared, &self.caller, name, params).await
+    }
+}
+
+async fn act<T: DeserializeOwned>(
+    shared: &ServerState,
+    caller: &Caller,
+    name: &str,
+    params: Value,
+) -> Result<T, Refusal> {
+    let answer = shared.dispatch(name, params.to_string(), caller).await?;
+    serde_json::from_slice(&answer).map_err(Refusal::internal)
+}
+
+/// Whether an agent that does this works, in the door's words. One that cannot be told from one at work is
+/// at work; one that asks something waits for a person.
+fn status_word(state: AgentState) -> Option<&'static str> {
+    match state {
+        AgentState::Starting | AgentState::Busy | AgentState::Unknown => Some("running"),
+        AgentState::Ready | AgentState::Error | AgentState::Blocked | AgentState::Limited => {
+            Some("stable")
+        }
+        AgentState::Exited => None,
+    }
+}
+
+/// The door's name for a kind of agent.
+fn agent_type(profile: &str) -> String {
+    if profile == "cursor-agent" { "cursor" } else { profile }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_is_never_stable() {
+        for state in AgentState::ALL {
+            let waits =
+                state.takes_prompts() || matches!(state, AgentState::Blocked | AgentState::Limited);
+            assert_eq!(status_word(state) == Some("stable"), waits, "{state}");
+        }
+        assert_eq!(status_word(AgentState::Exited), None);
+    }
+}

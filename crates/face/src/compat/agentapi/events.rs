@@ -1,0 +1,173 @@
+//! `/events`: everything that was said, whether the agent works, and then what changes of that.
+//!
+//! Nothing is kept for a client but what it was told last: a change is what differs from that.
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use paned_kernel::journal::Batch;
+use paned_kernel::{EventFeed, PaneOutput, PaneOutputChunk, StreamSlot};
+use paned_model::{EventFilter, Offset, Refusal};
+use serde_json::{Value, json};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep};
+
+use super::agent::{AgentapiAgent, AgentapiMessage, AgentapiStatus};
+use super::http::with_problem_errors;
+use crate::call::Call;
+use crate::events::MEDIA_TYPE;
+use crate::metrics::GaugeGuard;
+use crate::reply::HandlerResult;
+use crate::sse;
+
+/// How long changes are gathered before they are told.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+/// How much output is taken in at once, only to know that there was some.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Opens a stream.
+pub(super) async fn follow(mut call: Call) -> HandlerResult {
+    with_problem_errors(async move {
+        let agent = AgentapiAgent::of(&mut call).await?;
+        let mut live = AgentapiStream::new(&call, agent)?;
+        let first = live.changes().await?;
+        let chunks = stream::once(ready(first)).chain(stream::unfold(live, async |mut live| {
+            let chunk = live.next().await?;
+            Some((chunk, live))
+        }));
+        let body = Body::from_stream(chunks.map(Ok::<_, Infallible>));
+        Ok(([(CONTENT_TYPE, MEDIA_TYPE)], body).into_response())
+    })
+    .await
+}
+
+/// A stream while it lives.
+struct AgentapiStream {
+    agent: AgentapiAgent,
+    /// What the client was told last.
+    messages: Vec<AgentapiMessage>,
+    status: Option<AgentapiStatus>,
+    /// What may have changed something.
+    feed: EventFeed,
+    output: PaneOutput,
+    has_ended: bool,
+    heartbeat: Interval,
+    /// Done when the caller's grant is over or the server stops.
+    end: BoxFuture<'static, ()>,
+    _counted: GaugeGuard,
+    _slot: StreamSlot,
+}
+
+enum AgentapiNext {
+    Changed,
+    Heartbeat,
+    Ended,
+}
+
+impl AgentapiStream {
+    fn new(call: &Call, agent: AgentapiAgent) -> Result<Self, Refusal> {
+        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let include = "agent:state,agent:delivered,pane:exited".parse::<EventFilter>();
+        let include = include.map_err(Refusal::internal)?;
+        let feed = shared.kernel.events(None, include, &caller)?;
+        let printed = shared.kernel.output(&agent.pane, Offset(u64::MAX), &caller)?;
+        let period = shared.limits.heartbeat;
+        let mut heartbeat = interval_at(Instant::now() + period, period);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let counted = shared.metrics.count_stream();
+        let slot = shared.kernel.stream(&caller)?;
+        let over = async move {
+            tokio::select! {
+                () = shared.kernel.wait_revoked(&caller) => {}
+                () = shared.closed() => {}
+            }
+        };
+        Ok(Self {
+            agent,
+            messages: Vec::new(),
+            status: None,
+            feed,
+            output: printed,
+            has_ended: false,
+            heartbeat,
+            end: Box::pin(over),
+            _counted: counted,
+            _slot: slot,
+        })
+    }
+
+    /// What to send next; nothing at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.has_ended {
+                return None;
+            }
+            let next = tokio::select! {
+                // First, so that a flood cannot outlive a grant.
+                biased;
+                () = &mut self.end => AgentapiNext::Ended,
+                ended = wait_for_change(&mut self.feed, &mut self.output) => {
+                    self.has_ended = ended;
+                    AgentapiNext::Changed
+                }
+                _ = self.heartbeat.tick() => AgentapiNext::Heartbeat,
+            };
+            match next {
+                AgentapiNext::Ended => return None,
+                AgentapiNext::Heartbeat => {
+                    return Some(Bytes::from_static(sse::HEARTBEAT.as_bytes()));
+                }
+                AgentapiNext::Changed => {}
+            }
+            sleep(DEBOUNCE).await;
+            // Whoever is gone has nothing more to say.
+            let news = self.changes().await.ok()?;
+            if !news.is_empty() {
+                self.heartbeat.reset();
+                return Some(news);
+            }
+        }
+    }
+
+    /// What differs from what was told, told.
+    async fn changes(&mut self) -> Result<Bytes, Refusal> {
+        let messages = self.agent.messages().await?;
+        let mut out = String::new();
+        for (at, message) in messages.iter().enumerate() {
+            if self.messages.get(at) != Some(message) {
+                frame(&mut out, "message_update", &update(message));
+            }
+        }
+        self.messages = messages;
+        // One that has ended has no status any more, and the stream ends.
+        let status = self.agent.status().await.ok();
+        if let Some(status) = status.as_ref().filter(|_| status != self.status) {
+            frame(&mut out, "status_change", &json!(status));
+        }
+        self.status = status;
+        Ok(Bytes::from(out))
+    }
+}
+
+/// Waits until something may have changed; whether the agent has ended.
+async fn wait_for_change(feed: &mut EventFeed, printed: &mut PaneOutput) -> bool {
+    tokio::select! {
+        batch = feed.next(1) => matches!(batch, Batch::Closed),
+        piece = printed.next(CHUNK_BYTES) => matches!(piece, Ok(PaneOutputChunk::End) | Err(_)),
+    }
+}
+
+fn update(message: &AgentapiMessage) -> Value {
+    let AgentapiMessage { id, content, role, time } = message;
+    json!({ "id": id, "message": content, "role": role, "time": time })
+}
+
+fn frame(out: &mut String, event: &str, data: &Value) {
+    out.push_str(&format!("event: {event}\ndata: {data}\n\n"));
+}

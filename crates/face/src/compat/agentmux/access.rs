@@ -1,0 +1,116 @@
+//! Who is let in at the door's own listener, and what is said where there is no endpoint.
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, StatusCode};
+use paned_model::{Code, Refusal};
+use paned_policy::guard::AcceptedBody;
+use subtle::ConstantTimeEq;
+
+use super::http::read_body;
+use crate::auth::authorization;
+use crate::call::Call;
+use crate::listener::{ListenerAuth, Secret};
+use crate::reply::{ErrorFormat, HandlerResult, Rejection};
+use crate::request::RequestContext;
+use crate::state::ServerState;
+
+/// Where its clients show what they were told, besides `Authorization`.
+const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";
+
+/// Whether somebody is let in who has no token of ours. At an open door nothing that is shown matters.
+pub(crate) fn authenticate(
+    admits: &ListenerAuth,
+    headers: &HeaderMap,
+) -> Option<Result<(), Rejection>> {
+    match admits {
+        ListenerAuth::Grants => None,
+        ListenerAuth::Anyone => Some(Ok(())),
+        ListenerAuth::Secret(secret) if presents_secret(headers, secret) => Some(Ok(())),
+        ListenerAuth::Secret(_) => {
+            let forbidden = Rejection::from(Refusal::new(Code::Forbidden, "forbidden"));
+            Some(Err(forbidden.with_format(ErrorFormat::Bare)))
+        }
+    }
+}
+
+fn presents_secret(headers: &HeaderMap, secret: &Secret) -> bool {
+    let bearer = headers.get_all("authorization").iter().filter_map(authorization);
+    let plain = headers.get_all(BRIDGE_TOKEN_HEADER).iter().filter_map(|value| value.to_str().ok());
+    bearer.chain(plain).any(|shown| shown.as_bytes().ct_eq(secret.0.as_bytes()).into())
+}
+
+/// Answers where there is no endpoint. A body is read first, as its clients expect.
+pub(crate) async fn fallback(
+    shared: Arc<ServerState>,
+    guest: RequestContext,
+    request: Request,
+) -> HandlerResult {
+    guest.check_content(AcceptedBody::Anything)?;
+    let method = request.method().clone();
+    let mut call = Call::new(shared, guest, None, request)?;
+    let answer = match method {
+        Method::GET | Method::HEAD => Err(not_found()),
+        Method::POST => match read_body(&mut call).await {
+            Ok(_) => Err(not_found()),
+            Err(rejection) => Err(rejection),
+        },
+        other => {
+            let sentence = format!("agentmux takes GET and POST, not {other}");
+            Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, Code::Invalid, sentence))
+        }
+    };
+    answer.map_err(|rejection: Rejection| rejection.with_format(ErrorFormat::Bare))
+}
+
+fn not_found() -> Rejection {
+    Refusal::not_found("not found").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(
+        headers: &[(&'static str, &'static str)],
+        admits: &ListenerAuth,
+        expect: Option<bool>,
+    ) {
+        let pairs = headers.iter().map(|(name, value)| {
+            let name: HeaderName = name.parse().unwrap();
+            (name, HeaderValue::from_static(value))
+        });
+        let known = authenticate(admits, &HeaderMap::from_iter(pairs));
+        assert_eq!(known.map(|known| known.is_ok()), expect, "{headers:?}");
+    }
+
+    #[test]
+    fn what_was_agreed_on_lets_in_and_nothing_else_does() {
+        let secret = ListenerAuth::Secret(Secret("s3cret".to_owned()));
+        for good in [
+            ("Authorization", "Bearer s3cret"),
+            ("authorization", "bearer s3cret"),
+            ("X-Bridge-Token", "s3cret"),
+            ("x-bridge-token", "s3cret"),
+        ] {
+            check(&[good], &secret, Some(true));
+        }
+        for bad in [
+            ("authorization", "Bearer s3cre"),
+            ("authorization", "Bearer s3cretx"),
+            ("authorization", "s3cret"),
+            ("authorization", "Basic s3cret"),
+            ("x-bridge-token", "Bearer s3cret"),
+            ("x-bridge-token", ""),
+        ] {
+            check(&[bad], &secret, Some(false));
+        }
+        check(&[], &secret, Some(false));
+        check(&[], &ListenerAuth::Grants, None);
+        check(&[("authorization", "Bearer anything")], &ListenerAuth::Anyone, Some(true));
+    }
+}

@@ -1,0 +1,206 @@
+//! What is told of a session: computed from its pane, kept nowhere. Pure.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use paned_model::{AgentInfo, AgentState, PaneStatus, Time};
+use serde::{Deserialize, Serialize};
+
+/// A session: the part of its pane that this door speaks of.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentmuxSession {
+    #[serde(rename = "id")]
+    pub(super) name: String,
+    status: PaneStatus,
+    exit_code: Option<u8>,
+    pub(super) created_at: Time,
+    /// Whether it is to be left alone.
+    #[serde(default)]
+    pub(super) persist: bool,
+    #[serde(default)]
+    pub(super) agent: Option<AgentInfo>,
+}
+
+/// A session as its clients see it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct AgentmuxSessionSummary {
+    name: String,
+    status: &'static str,
+    created_at: String,
+    target: String,
+}
+
+/// The same with how it is, as `/health` tells it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct AgentmuxSessionHealth {
+    #[serde(flatten)]
+    summary: AgentmuxSessionSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tmux_exists: Option<bool>,
+    #[serde(flatten)]
+    activity: Option<AgentmuxActivity>,
+}
+
+/// What is known of the active session.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct AgentmuxActivity {
+    pub(super) idle: bool,
+    pub(super) ctx_percent: Option<u8>,
+}
+
+impl AgentmuxSession {
+    /// What names it: a session's first window and pane, which are all it has.
+    pub(super) fn target(&self) -> String {
+        format!("{}:0.0", self.name)
+    }
+
+    /// Whether its program is there.
+    pub(super) fn is_alive(&self) -> bool {
+        matches!(self.status, PaneStatus::Starting | PaneStatus::Running)
+    }
+
+    /// Whether its agent takes a prompt. What cannot be told is not idle.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_alive() && self.state().takes_prompts()
+    }
+
+    pub(super) fn state(&self) -> AgentState {
+        self.agent.as_ref().map_or(AgentState::Unknown, |agent| agent.state)
+    }
+
+    pub(super) fn activity(&self) -> AgentmuxActivity {
+        let ctx_percent = self.agent.as_ref().and_then(|agent| agent.context_percent);
+        AgentmuxActivity { idle: self.is_idle(), ctx_percent }
+    }
+
+    pub(super) fn summary(&self, zone: &TimeZone) -> AgentmuxSessionSummary {
+        AgentmuxSessionSummary {
+            name: self.name.clone(),
+            status: self.status_word(),
+            created_at: format_time(self.created_at, zone),
+            target: self.target(),
+        }
+    }
+
+    /// With what is known of it; only the active one is looked at closely.
+    pub(super) fn health(&self, zone: &TimeZone, is_active: bool) -> AgentmuxSessionHealth {
+        AgentmuxSessionHealth {
+            summary: self.summary(zone),
+            tmux_exists: (!self.is_alive()).then_some(false),
+            activity: (is_active && self.is_alive()).then(|| self.activity()),
+        }
+    }
+
+    fn status_word(&self) -> &'static str {
+        match (self.status, self.exit_code) {
+            (PaneStatus::Starting, _) => "creating",
+            (PaneStatus::Running, _) if self.state() == AgentState::Starting => "creating",
+            (PaneStatus::Running, _) => "active",
+            (PaneStatus::Exited, Some(0)) => "completed",
+            (PaneStatus::Exited | PaneStatus::Killed | PaneStatus::Lost, _) => "error",
+        }
+    }
+}
+
+/// A moment by the clock on this wall.
+fn format_time(time: Time, zone: &TimeZone) -> String {
+    let millis = i64::try_from(time.0).unwrap_or(i64::MAX);
+    let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
+    moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// A name for a new session: when it is made, and six digits that nobody else has.
+pub(super) fn fresh_name(prefix: &str, now: Time, zone: &TimeZone, random: u32) -> String {
+    let millis = i64::try_from(now.0).unwrap_or(i64::MAX);
+    let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
+    let moment = moment.to_zoned(zone.clone()).strftime("%Y%m%d_%H%M%S").to_string();
+    let is_ours = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let prefix: String =
+        prefix.chars().map(|c| if is_ours(c) { c } else { '-' }).take(40).collect();
+    let prefix = prefix.trim_start_matches(['.', '_', '-']);
+    let prefix = if prefix.is_empty() { super::NAME } else { prefix };
+    format!("{prefix}-{moment}-{:06x}", random & 0xff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::PaneId;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn session(change: Value) -> AgentmuxSession {
+        let mut pane = json!({
+            "id": "a", "status": "running", "createdAt": "2026-01-02T03:04:05.678Z", "tags": [],
+            "agent": {
+                "profile": "codex", "state": "ready", "since": "2026-01-02T03:04:05.678Z",
+                "source": "screen", "confidence": 1.0, "contextPercent": 12,
+            },
+        });
+        for (key, value) in change.as_object().unwrap() {
+            let (part, key) = match key.strip_prefix("agent.") {
+                Some(key) => (&mut pane["agent"], key),
+                None => (&mut pane, key.as_str()),
+            };
+            part[key] = value.clone();
+        }
+        serde_json::from_value(pane).unwrap()
+    }
+
+    #[track_caller]
+    fn check(change: Value, word: &str, idle: bool) {
+        let session = session(change.clone());
+        assert_eq!((session.status_word(), session.is_idle()), (word, idle), "{change}");
+    }
+
+    #[test]
+    fn only_an_agent_that_takes_a_prompt_is_idle() {
+        check(json!({}), "active", true);
+        check(json!({ "agent.state": "error" }), "active", true);
+        for state in ["busy", "blocked", "limited", "unknown"] {
+            check(json!({ "agent.state": state }), "active", false);
+        }
+        check(json!({ "agent.state": "starting" }), "creating", false);
+        check(json!({ "agent": null }), "active", false);
+        check(json!({ "status": "exited", "exitCode": 0 }), "completed", false);
+        check(json!({ "status": "exited", "exitCode": 1 }), "error", false);
+        check(json!({ "status": "lost" }), "error", false);
+    }
+
+    #[test]
+    fn health_says_more_of_the_active_one_only() {
+        let known = |change: Value, is_active| {
+            serde_json::to_value(session(change).health(&TimeZone::UTC, is_active)).unwrap()
+        };
+        let told = json!({
+            "name": "a", "status": "active", "created_at": "2026-01-02 03:04:05", "target": "a:0.0",
+        });
+        assert_eq!(known(json!({}), false), told);
+        let mut active = told.clone();
+        active["idle"] = json!(true);
+        active["ctx_percent"] = json!(12);
+        assert_eq!(known(json!({}), true), active);
+        active["ctx_percent"] = Value::Null;
+        assert_eq!(known(json!({ "agent.contextPercent": null }), true), active);
+        let gone = known(json!({ "status": "exited", "exitCode": 0 }), true);
+        assert_eq!((&gone["tmux_exists"], gone.get("idle")), (&json!(false), None));
+    }
+
+    #[test]
+    fn moments_are_those_of_the_place() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let told = session(json!({ "createdAt": "2026-01-02T23:04:05.678Z" })).summary(&zone);
+        assert_eq!(told.created_at, "2026-01-03 01:04:05");
+        let name = fresh_name("agentmux", Time(1_767_395_045_678), &zone, 0xabc);
+        assert_eq!(name, "agentmux-20260103_010405-000abc");
+    }
+
+    #[test]
+    fn a_name_is_a_panes_whatever_it_begins_with() {
+        let now = Time(1_767_395_045_678);
+        for prefix in ["agentmux", "my agents", "-x", "", "\u{e4}\u{f6}", &"long".repeat(40)] {
+            let name = fresh_name(prefix, now, &TimeZone::UTC, u32::MAX);
+            assert!(name.parse::<PaneId>().is_ok(), "{prefix:?}: {name}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What can be done with sessions, by actions of the kernel. A pane without our tag is no session.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use paned_kernel::Caller;
+use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, sleep};
+
+use super::NAME;
+use super::session::{AgentmuxSession, fresh_name};
+use crate::call::Call;
+use crate::state::ServerState;
+
+/// How many sessions there may be at once.
+pub(super) const MAX_SESSIONS: usize = 10;
+/// How long to wait between two presses of a key, so that none is taken for a paste.
+const KEY_INTERVAL: Duration = Duration::from_millis(80);
+/// What an agent does once it has come up, or never will.
+const SETTLED_STATES: [AgentState; 3] = [AgentState::Ready, AgentState::Error, AgentState::Exited];
+/// The profile of an agent that nobody knows.
+const FALLBACK_PROFILE: &str = "claude";
+
+/// The sessions that somebody may see.
+pub(super) struct AgentmuxSessions {
+    pub(super) shared: Arc<ServerState>,
+    caller: Caller,
+}
+
+/// What became of a text.
+#[derive(Deserialize)]
+struct AgentmuxDeliveryReply {
+    outcome: Delivery,
+    #[serde(default)]
+    evidence: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxWaitReply {
+    agent: AgentInfo,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxRestartReply {
+    new: AgentmuxSession,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxProfilesReply {
+    profiles: Vec<AgentmuxProfile>,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxProfile {
+    name: String,
+}
+
+impl AgentmuxSessions {
+    pub(super) fn of(call: &Call) -> Self {
+        Self { shared: call.shared.clone(), caller: call.caller.clone() }
+    }
+
+    /// All of them, oldest first.
+    pub(super) async fn list(&self) -> Result<Vec<AgentmuxSession>, Refusal> {
+        let mut all: Vec<AgentmuxSession> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        all.sort_by_key(|session| session.created_at);
+        Ok(all)
+    }
+
+    /// The active one: the newest.
+    pub(super) async fn active(&self) -> Result<Option<AgentmuxSession>, Refusal> {
+        Ok(self.list().await?.pop())
+    }
+
+    /// The active one.
+    ///
+    /// # Errors
+    /// When there is none, in words that clients know.
+    pub(super) async fn require_active(&self) -> Result<AgentmuxSession, Refusal> {
+        self.active().await?.ok_or_else(|| Refusal::not_found("no active session"))
+    }
+
+    /// The session that a target names, and the active one when none is named; with the target as it is
+    /// told to clients.
+    pub(super) async fn resolve(
+        &self,
+        target: Option<&str>,
+    ) -> Result<(AgentmuxSession, String), Refusal> {
+        let Some(target) = target else {
+            let active = self.require_active().await?;
+            let target = active.target();
+            return Ok((active, target));
+        };
+        let found = self.list().await?.into_iter().find(|session| session.target() == target);
+        let session = match found {
+            Some(session) => session,
+            None if self.shared.agentmux.any_target => self.pane(target).await?,
+            None => return Err(Refusal::invalid("target is not managed by agentmux")),
+        };
+        Ok((session, target.to_owned()))
+    }
+
+    /// Any pane, by its name or as a target.
+    async fn pane(&self, target: &str) -> Result<AgentmuxSession, Refusal> {
+        let name = target.strip_suffix(":0.0").unwrap_or(target);
+        self.act("pane:get", json!({ "paneId": name })).await
+    }
+
+    /// Hands a text to a session's agent, whatever that is doing; answers what became of it.
+    ///
+    /// # Errors
+    /// When it was not handed over, or may not have been: nothing is lost in silence.
+    pub(super) async fn send(
+        &self,
+        session: &AgentmuxSession,
+        text: &str,
+    ) -> Result<Delivery, Refusal> {
+        if session.agent.is_none() {
+            let paste = json!({ "paneId": session.name, "text": text, "submit": true });
+            self.act::<IgnoredAny>("pane:paste", paste).await?;
+            return Ok(Delivery::Submitted);
+        }
+        let message = json!({ "paneId": session.name, "text": text, "whenBusy": "send" });
+        let AgentmuxDeliveryReply { outcome, evidence } =
+            self.act("agent:message", message).await?;
+        let why = evidence.join("; ");
+        match outcome {
+            Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(outcome),
+            Delivery::Refused => Err(Refusal::new(Code::Conflict, why)),
+            Delivery::Drafted => {
+                Err(Refusal::internal(format!("the text was typed and not taken: {why}")))
+            }
+            Delivery::Unknown => {
+                Err(Refusal::internal(format!("whether the text was taken is not known: {why}")))
+            }
+        }
+    }
+
+    /// Presses a key so often.
+    pub(super) async fn press(
+        &self,
+        session: &AgentmuxSession,
+        key: &str,
+        repeat: u64,
+    ) -> Result<(), Refusal> {
+        for press in 0..repeat {
+            if press != 0 {
+                sleep(KEY_INTERVAL).await;
+            }
+            let keys = json!({ "paneId": session.name, "keys": [key] });
+            self.act::<IgnoredAny>("pane:keys", keys).await?;
+        }
+        Ok(())
+    }
+
+    /// The last lines of a session and its screen, without the blank rows at its end.
+    pub(super) async fn capture(
+        &self,
+        session: &AgentmuxSession,
+        lines: u64,
+    ) -> Result<String, Refusal> {
+        #[derive(Deserialize)]
+        struct AgentmuxScreenReply {
+            rows: Vec<String>,
+            #[serde(default)]
+            history: Vec<String>,
+        }
+        let screen = json!({ "paneId": session.name, "history": lines });
+        let AgentmuxScreenReply { rows, mut history } = self.act("pane:screen", screen).await?;
+        history.extend(rows);
+        let shown = history.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
+        Ok(history[..shown].iter().map(|row| format!("{row}\n")).collect())
+    }
+
+    /// Waits for the right to make a session: whoever has it counts, and nobody else makes one meanwhile.
+    pub(super) async fn spawn_permit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.shared.agentmux_spawn_lock.acquire().await.map_err(Refusal::internal)
+    }
+
+    /// A name that no session has had.
+    fn new_name(&self) -> String {
+        let now = (self.shared.kernel.setup().now)();
+        // As random as a hash map's seed.
+        let random = RandomState::new().build_hasher().finish() as u32;
+        fresh_name(&self.shared.agentmux.prefix, now, &TimeZone::system(), random)
+    }
+
+    /// Starts an agent in a new session. Nobody waits until it is ready.
+    pub(super) async fn start(&self) -> Result<AgentmuxSession, Refusal> {
+        let rules = &self.shared.agentmux;
+        let profile = self.profile().await?;
+        // This one's old command never asked.
+        let is_free = profile == "codex" && rules.argv.is_none();
+        let agent = json!({
+            "id": self.new_name(),
+            "profile": profile,
+            "argv": rules.argv,
+            "cwd": rules.workdir,
+            "permissions": is_free.then_some("auto"),
+            "trust": true,
+            "tags": [NAME],
+            "waitReady": false,
+        });
+        self.act("agent:create", agent).await
+    }
+
+    /// Waits until a session's agent takes a prompt; whether it does. Questions at its start were answered for it
+    /// where its profile allows that; any other is a person's.
+    pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
+        let end = Instant::now() + self.shared.agentmux.ready_timeout;
+        Ok(self.wait(name, &SETTLED_STATES, end).await?.state.takes_prompts())
+    }
+
+    /// Waits until a session's agent does one of these; answers what it does then.
+    async fn wait(
+        &self,
+        name: &str,
+        states: &[AgentState],
+        end: Instant,
+    ) -> Result<AgentInfo, Refusal> {
+        let left = end.saturating_duration_since(Instant::now()).as_millis() as u64;
+        let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
+        let AgentmuxWaitReply { agent } = self.act("agent:wait", wait).await?;
+        Ok(agent)
+    }
+
+    /// Replaces a session by a fresh one that is ready; answers that one's name.
+    pub(super) async fn replace(&self, old: &AgentmuxSession) -> Result<String, Refusal> {
+        let patience = self.shared.agentmux.ready_timeout.as_millis() as u64;
+        let restart =
+            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": patience });
+        let AgentmuxRestartReply { new } = self.act("agent:restart", restart).await?;
+        Ok(new.name)
+    }
+
+    /// Ends a session and forgets it. One that is gone already is no error.
+    pub(super) async fn close(&self, name: &str) -> Result<(), Refusal> {
+        match self.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
+            Ok(_) => Ok(()),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(()),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Closes every session but the active one that has ended or takes a prompt; answers their names.
+    pub(super) async fn clean_up(&self) -> Result<Vec<String>, Refusal> {
+        let mut others = self.list().await?;
+        others.pop();
+        let mut closed = Vec::new();
+        for session in others {
+            // Another look right before: it may have been given something to do since the list was made.
+            if self.may_close(&session).await? {
+                self.close(&session.name).await?;
+                closed.push(session.name);
+            }
+        }
+        Ok(closed)
+    }
+
+    async fn may_close(&self, session: &AgentmuxSession) -> Result<bool, Refusal> {
+        match self.pane(&session.name).await {
+            Ok(now) => Ok(!now.is_alive() || now.is_idle() && !now.persist),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The profile of new agents.
+    async fn profile(&self) -> Result<String, Refusal> {
+        let wanted = &self.shared.agentmux.agent;
+        let AgentmuxProfilesReply { profiles } = self.act("agent:profiles", json!({})).await?;
+        if profiles.iter().any(|profile| profile.name == *wanted) {
+            return Ok(wanted.clone());
+        }
+        tracing::warn!(
+            agent = wanted,
+            "no profile has this name; {FALLBACK_PROFILE} is taken instead"
+        );
+        Ok(FALLBACK_PROFILE.to_owned())
+    }
+
+    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
+        let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
+        serde_json::from_slice(&answer).map_err(Refusal::internal)
+    }
+}

@@ -1,0 +1,69 @@
+//! `/health`: how the server is, in opencode-pty's words.
+
+use std::time::Instant;
+
+use paned_model::Time;
+use serde::Serialize;
+
+use super::rest::{json_of, sessions};
+use crate::call::Call;
+use crate::reply::HandlerResult;
+use crate::{health, process};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PtyCompatHealth {
+    status: &'static str,
+    timestamp: Time,
+    /// Seconds.
+    uptime: f64,
+    sessions: PtyCompatSessionCount,
+    websocket: PtyCompatSocketCount,
+    memory: PtyCompatMemory,
+    /// Milliseconds.
+    response_time: u64,
+}
+
+#[derive(Serialize)]
+struct PtyCompatSessionCount {
+    total: usize,
+    active: usize,
+}
+
+#[derive(Serialize)]
+struct PtyCompatSocketCount {
+    connections: u64,
+}
+
+/// Bytes. There is no other heap than what is resident.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PtyCompatMemory {
+    rss: u64,
+    heap_used: u64,
+    heap_total: u64,
+}
+
+/// Shows it.
+pub(super) async fn show(call: Call) -> HandlerResult {
+    let began = Instant::now();
+    let status = health::status(&call.shared, &call.caller).await?;
+    let all = sessions(&call).list().await?;
+    // What is counted over all callers is for grants over all panes.
+    let is_wide = call.caller.reaches_all();
+    let rss = process::resident_bytes().unwrap_or_default();
+    json_of(&PtyCompatHealth {
+        status: "healthy",
+        timestamp: (call.shared.kernel.setup().now)(),
+        uptime: status.uptime_ms as f64 / 1000.0,
+        sessions: PtyCompatSessionCount {
+            total: all.len(),
+            active: all.iter().filter(|session| session.is_active()).count(),
+        },
+        websocket: PtyCompatSocketCount {
+            connections: if is_wide { call.shared.metrics.sockets() } else { 0 },
+        },
+        memory: PtyCompatMemory { rss, heap_used: rss, heap_total: rss },
+        response_time: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+    })
+}

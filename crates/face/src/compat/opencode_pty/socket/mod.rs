@@ -1,0 +1,43 @@
+//! `/ws`: opencode-pty's protocol, text frames of JSON both ways.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `request`, `message` | the protocol's two directions |
+//! | `session` | one task that owns one socket |
+//! | `subscriptions` | sessions whose output is passed on |
+
+mod message;
+mod request;
+mod session;
+mod subscriptions;
+
+use axum::extract::FromRequestParts;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::http::StatusCode;
+use axum::http::header::UPGRADE;
+
+use super::rest::{no_socket, sessions};
+use crate::call::Call;
+use crate::reply::HandlerResult;
+use crate::ws::{Hand, PROTOCOL, run_on_upgrade};
+use session::PtyCompatSocket;
+
+/// Turns the connection into a socket.
+pub(super) async fn open(mut call: Call) -> HandlerResult {
+    if !call.parts.headers.contains_key(UPGRADE) {
+        let sentence = "WebSocket endpoint - use WebSocket upgrade";
+        return Ok(no_socket(StatusCode::UPGRADE_REQUIRED, sentence));
+    }
+    let upgrade = match WebSocketUpgrade::from_request_parts(&mut call.parts, &()).await {
+        // A browser shows its token as a protocol, and hangs up when none of those it offers is taken.
+        Ok(upgrade) => upgrade.protocols([PROTOCOL]),
+        Err(rejection) => {
+            let sentence = format!("WebSocket upgrade failed: {}", rejection.body_text());
+            return Ok(no_socket(StatusCode::BAD_REQUEST, &sentence));
+        }
+    };
+    let (sessions, most) = (sessions(&call), call.shared.limits.body_bytes);
+    run_on_upgrade(Hand::of(&mut call.parts)?, upgrade, most, |wire, heard| {
+        Box::pin(PtyCompatSocket::new(sessions, wire, heard).run())
+    })
+}

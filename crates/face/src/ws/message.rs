@@ -1,0 +1,233 @@
+//! What a client is told: text frames of JSON, and binary frames of output. Pure.
+
+use std::fmt::Write;
+
+use axum::extract::ws::Message;
+use bytes::Bytes;
+use paned_kernel::journal::{EventBatch, EventEncoding, JournalEntry};
+use paned_model::{EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// A message to a client.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub(super) enum WsMessage<'a> {
+    /// The client is let in.
+    Welcome {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RawValue>,
+        version: &'a str,
+        protocol: &'a str,
+        scopes: Vec<Scope>,
+    },
+    /// A channel is open. Its bytes begin at this offset.
+    Subscribed {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RawValue>,
+        channel: u32,
+        pane: &'a PaneId,
+        offset: Offset,
+        size: Size,
+        status: PaneStatus,
+        created_at: Time,
+    },
+    /// The bytes between these offsets are no longer kept.
+    Gap { channel: u32, from: Offset, to: Offset },
+    /// The program ended and all its bytes were sent: the channel is closed.
+    Exit {
+        channel: u32,
+        offset: Offset,
+        #[serde(flatten)]
+        ending: WsExitInfo<'a>,
+    },
+    /// It was done.
+    Ok {
+        id: &'a RawValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<&'a RawValue>,
+    },
+    /// It was not done; with a channel, that channel is closed.
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        channel: Option<u32>,
+        #[serde(flatten)]
+        refusal: &'a Refusal,
+    },
+    /// Events between these are missing.
+    #[serde(rename = "gap")]
+    Missed { first: EventId, last: EventId },
+    /// We are here.
+    Pong {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RawValue>,
+    },
+}
+
+/// How a program ended, in the words of `pane:get`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WsExitInfo<'a> {
+    status: PaneStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_signal: Option<&'a str>,
+    timed_out: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Time>,
+}
+
+impl<'a> WsExitInfo<'a> {
+    pub(super) fn of(pane: &'a PaneInfo) -> Self {
+        Self {
+            status: pane.status,
+            exit_code: pane.exit_code,
+            exit_signal: pane.exit_signal.as_deref(),
+            timed_out: pane.timed_out,
+            ended_at: pane.ended_at,
+        }
+    }
+}
+
+impl WsMessage<'_> {
+    /// The message as a frame.
+    pub(super) fn frame(&self) -> Message {
+        Message::text(serde_json::to_string(self).unwrap_or_default())
+    }
+}
+
+/// Events as frames, made once for all sockets.
+pub(super) fn events(portion: &EventBatch) -> &Bytes {
+    portion.encoded(EventEncoding::WebSocket, |entry| {
+        entry.encoded(EventEncoding::WebSocket, |entry| Bytes::from(text_frame(&event_text(entry))))
+    })
+}
+
+/// A text as a frame that a server sends: last, text, not masked; then its length in one, two or eight bytes.
+fn text_frame(text: &str) -> Vec<u8> {
+    const LAST_TEXT: u8 = 0x81;
+    let mut frame = Vec::with_capacity(10 + text.len());
+    frame.push(LAST_TEXT);
+    match u16::try_from(text.len()) {
+        Ok(short @ 0..=125) => frame.push(short as u8),
+        Ok(length) => {
+            frame.push(126);
+            frame.extend(length.to_be_bytes());
+        }
+        Err(_) => {
+            frame.push(127);
+            frame.extend((text.len() as u64).to_be_bytes());
+        }
+    }
+    frame.extend_from_slice(text.as_bytes());
+    frame
+}
+
+/// An event as JSON. Its payload is JSON already.
+fn event_text(entry: &JournalEntry) -> String {
+    let name = serde_json::to_string(&entry.name).unwrap_or_default();
+    let mut out = String::with_capacity(96 + name.len() + entry.payload.len());
+    // Writing to a string cannot fail.
+    let _ = write!(
+        out,
+        r#"{{"type":"event","id":{},"time":"{}","name":{name},"payload":{}}}"#,
+        entry.id, entry.time, entry.payload
+    );
+    out
+}
+
+/// What the bytes of a binary frame are.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub(super) enum WsFrameKind {
+    /// What the pane printed from the offset on.
+    Output = 1,
+    /// The bytes that draw the screen as it was at the offset.
+    Screen = 2,
+}
+
+/// A binary frame: kind, channel and offset in 1, 4 and 8 bytes, the lowest first, then the bytes.
+pub(super) fn binary(kind: WsFrameKind, channel: u32, offset: Offset, bytes: &[u8]) -> Message {
+    let mut frame = Vec::with_capacity(13 + bytes.len());
+    frame.push(kind as u8);
+    frame.extend(channel.to_le_bytes());
+    frame.extend(offset.0.to_le_bytes());
+    frame.extend_from_slice(bytes);
+    Message::binary(frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Code;
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &Message, expect: &str) {
+        assert_eq!(message.to_text().unwrap(), expect);
+    }
+
+    #[test]
+    fn a_message_says_its_type_first() {
+        let id = serde_json::value::to_raw_value("x").unwrap();
+        let pong = WsMessage::Pong { id: Some(&id) };
+        check(&pong.frame(), r#"{"type":"pong","id":"x"}"#);
+        check(&WsMessage::Pong { id: None }.frame(), r#"{"type":"pong"}"#);
+        let gap = WsMessage::Gap { channel: 1, from: Offset(2), to: Offset(3) };
+        check(&gap.frame(), r#"{"type":"gap","channel":1,"from":2,"to":3}"#);
+        let missed = WsMessage::Missed { first: EventId(2), last: EventId(3) };
+        check(&missed.frame(), r#"{"type":"gap","first":2,"last":3}"#);
+        let answer = serde_json::value::to_raw_value(&json!({ "a": 1 })).unwrap();
+        let ok = WsMessage::Ok { id: &id, answer: Some(&answer) };
+        check(&ok.frame(), r#"{"type":"ok","id":"x","answer":{"a":1}}"#);
+    }
+
+    #[test]
+    fn a_refusal_is_told_as_everywhere() {
+        let refusal = Refusal::new(Code::Gone, "it is over").with_details(json!({ "a": 1 }));
+        let error = WsMessage::Error { id: None, channel: None, refusal: &refusal };
+        let expect = r#"{"type":"error","error":"it is over","code":"gone","details":{"a":1}}"#;
+        check(&error.frame(), expect);
+    }
+
+    #[test]
+    fn an_event_is_as_the_journal_has_it() {
+        let (name, payload) = ("a:\"b\"".to_owned(), r#"{"x":1}"#.to_owned());
+        let entry = JournalEntry::new(EventId(7), Time(0), name, payload);
+        let expect = r#"{"type":"event","id":7,"time":"1970-01-01T00:00:00.000Z","name":"a:\"b\"","payload":{"x":1}}"#;
+        assert_eq!(event_text(&entry), expect);
+    }
+
+    #[test]
+    fn a_frame_says_how_long_it_is() {
+        for (length, head) in [
+            (0, &[0x81, 0][..]),
+            (125, &[0x81, 125]),
+            (126, &[0x81, 126, 0, 126]),
+            (65_535, &[0x81, 126, 255, 255]),
+            (65_536, &[0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
+        ] {
+            let text = "x".repeat(length);
+            assert_eq!(text_frame(&text), [head, text.as_bytes()].concat(), "{length}");
+        }
+    }
+
+    #[test]
+    fn events_are_frames_one_after_the_other() {
+        let entry = |id| JournalEntry::new(EventId(id), Time(0), "a".to_owned(), "{}".to_owned());
+        let (one, two) = (entry(1), entry(2));
+        let expect = [&one, &two].map(|entry| text_frame(&event_text(entry))).concat();
+        assert_eq!(events(&EventBatch::new(vec![one.into(), two.into()])), &expect);
+    }
+
+    #[test]
+    fn a_binary_frame_has_a_head_of_thirteen_bytes() {
+        let frame = binary(WsFrameKind::Screen, 0x0102, Offset(0x0304), b"xy");
+        let expect = [&[2, 2, 1, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0][..], b"xy"].concat();
+        assert_eq!(frame.into_data(), expect);
+    }
+}

@@ -1,0 +1,76 @@
+//! Where a channel begins: finds the pane's output and, for a late joiner, its screen.
+
+use std::sync::Arc;
+
+use paned_kernel::{Caller, PaneOutput};
+use paned_model::{Code, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Size, Time};
+
+use super::request::{SubscribeFrom, WsSubscribe};
+use super::window::SendWindow;
+use crate::state::ServerState;
+
+/// A channel that can be opened.
+pub(super) struct WsSubscription {
+    pub(super) pane: PaneId,
+    pub(super) reader: PaneOutput,
+    pub(super) window: SendWindow,
+    /// Where its bytes begin.
+    pub(super) offset: Offset,
+    pub(super) size: Size,
+    pub(super) status: PaneStatus,
+    pub(super) created_at: Time,
+    /// What draws the screen as it was at the offset, for a late joiner.
+    pub(super) screen: Option<Vec<u8>>,
+}
+
+/// Finds where a channel begins.
+///
+/// # Errors
+/// When there is no such pane or place, or the caller may not see it.
+pub(super) async fn open(
+    shared: Arc<ServerState>,
+    caller: Caller,
+    WsSubscribe { pane, from, window, created_at: meant }: WsSubscribe,
+) -> Result<Box<WsSubscription>, Refusal> {
+    let kernel = &shared.kernel;
+    kernel.wait_started(&pane, &caller).await?;
+    let info = kernel.output(&pane, Offset(0), &caller)?.info();
+    check_created_at(meant, &info)?;
+    let (offset, size, screen) = match from {
+        SubscribeFrom::Screen => {
+            let dump = kernel.dump(&pane, &caller).await?;
+            (dump.offset, dump.size, Some(dump.bytes))
+        }
+        SubscribeFrom::Start => (Offset(info.dropped), info.size, None),
+        SubscribeFrom::Now => (Offset(info.bytes), info.size, None),
+        SubscribeFrom::Offset(offset) => (check_offset(offset, &info)?, info.size, None),
+    };
+    let reader = kernel.output(&pane, offset, &caller)?;
+    // It may have been replaced while its screen was drawn.
+    check_created_at(Some(info.created_at), &reader.info())?;
+    let (window, status, created_at) =
+        (SendWindow::new(window, offset), info.status, info.created_at);
+    Ok(Box::new(WsSubscription { pane, reader, window, offset, size, status, created_at, screen }))
+}
+
+/// Offsets into one pane mean nothing in another of the same name.
+fn check_created_at(meant: Option<Time>, pane: &PaneInfo) -> Result<(), Refusal> {
+    let (id, made) = (&pane.id, pane.created_at);
+    match meant {
+        Some(meant) if meant != made => Err(Refusal::new(
+            Code::Gone,
+            format!("the pane `{id}` of {meant} is gone; the one of this name was made at {made}"),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// An offset that was never reached belongs to another pane of this name.
+fn check_offset(offset: Offset, pane: &PaneInfo) -> Result<Offset, Refusal> {
+    if offset.0 <= pane.bytes {
+        return Ok(offset);
+    }
+    let (id, bytes) = (&pane.id, pane.bytes);
+    let sentence = format!("pane `{id}` has printed {bytes} bytes, so none at {offset}");
+    Err(Refusal::invalid(sentence))
+}

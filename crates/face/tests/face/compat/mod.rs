@@ -1,0 +1,35 @@
+//! The door of opencode-pty, as its clients meet it.
+
+mod access;
+mod agentmux;
+mod rest;
+mod socket;
+
+use serde_json::{Value, json};
+
+use crate::client::{Ask, RawResponse, send};
+use crate::house::House;
+use tokio::net::TcpStream;
+
+impl House {
+    /// A request to the open door, as a client that knows no token sends it.
+    pub(crate) fn pty_request(&self, method: &str, path: &str) -> Ask {
+        Ask::new(method, path).header("host", &self.pty_open_addr.to_string())
+    }
+
+    pub(crate) async fn send_pty(&self, ask: &Ask) -> RawResponse {
+        send(TcpStream::connect(self.pty_open_addr).await.unwrap(), ask).await
+    }
+
+    /// Asks the open door, with a body where there is one.
+    pub(crate) async fn door(&self, method: &str, path: &str, body: Option<Value>) -> RawResponse {
+        let ask = self.pty_request(method, path);
+        self.send_pty(&body.map_or(ask.clone(), |body| ask.json(&body))).await
+    }
+
+    /// Starts a shell as a session; answers its id.
+    pub(crate) async fn session(&self) -> String {
+        let created = self.door("POST", "/api/sessions", Some(json!({ "command": "/bin/sh" })));
+        created.await.json()["id"].as_str().unwrap().to_owned()
+    }
+}

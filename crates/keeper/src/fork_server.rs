@@ -1,0 +1,82 @@
+//! The nursery: a small process that forks keepers.
+//!
+//! The server cannot fork (with full buffers it would stall), and starting a fresh program for each keeper
+//! costs as much as starting the pane's own program. So the server starts one nursery by `posix_spawn` and
+//! sends it a socket for each keeper it wants. The nursery has one thread and a few pages, so its forks are
+//! cheap, and keepers share those pages. It ends with its server; its keepers do not.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use paned_model::frame::{FrameMessage as _, FromKeeper};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
+
+use crate::spawn::failed;
+use crate::{core_limit, event_loop, fds, signals};
+
+/// Runs a nursery on standard input, the socket of its server, until the server is gone. `files` is the
+/// limit of open files that programs are to have; the server's own is higher.
+///
+/// # Errors
+/// When standard input is no socket.
+pub fn run(files: Option<u64>) -> io::Result<()> {
+    // Away from the server's terminal: a ^C there is not for us.
+    let _ = setsid();
+    fds::close_inherited()?;
+    signals::ignore_hangups();
+    signals::ignore_children();
+    lower_fd_limit(files);
+    core_limit::forbid();
+    chdir("/")?;
+    let server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let null = open("/dev/null", OFlags::RDWR, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    drop(null);
+    while let Some(birth) = fds::receive(&server)? {
+        let birth = UnixStream::from(birth);
+        match fork() {
+            Ok(ForkSide::Child) => {
+                drop(server);
+                return event_loop::run(birth);
+            }
+            Ok(ForkSide::Parent) => {}
+            // The next one may be born.
+            Err(error) => refuse(birth, &error),
+        }
+    }
+    Ok(())
+}
+
+/// Says why there is no keeper.
+fn refuse(mut birth: UnixStream, error: &io::Error) {
+    let mut word = Vec::new();
+    FromKeeper::SpawnFailed(failed("cannot start a keeper", error)).encode(&mut word);
+    // The server is told by the closed socket otherwise.
+    let _ = birth.write_all(&word);
+}
+
+/// Programs that use `select` break above 1024 open files, so they get the limit their user had.
+fn lower_fd_limit(files: Option<u64>) {
+    let hard = getrlimit(Resource::Nofile).maximum;
+    if let Some(files) = files {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum: hard });
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum ForkSide {
+    Parent,
+    Child,
+}
+
+fn fork() -> io::Result<ForkSide> {
+    // SAFETY: this process has one thread, so the child may go on as if nothing had happened.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(ForkSide::Child),
+        _ => Ok(ForkSide::Parent),
+    }
+}

@@ -1,0 +1,58 @@
+//! A process that is not ours, and whether it has ended.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, test_kill_process};
+
+/// How often a process is looked at where the system does not tell of its end.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Somebody else's process. Its number alone would soon be another's; its descriptor never is.
+#[derive(Debug)]
+pub struct ProcessWatch {
+    pid: Option<Pid>,
+    fd: Option<OwnedFd>,
+}
+
+impl ProcessWatch {
+    /// Watches the process of this number.
+    #[must_use]
+    pub fn new(pid: u32) -> Self {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        Self { pid, fd: pid.and_then(open) }
+    }
+
+    /// Whether it has ended, also if nobody has reaped it yet.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        let Some(fd) = &self.fd else { return self.is_gone() };
+        poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&Timespec::default())) == Ok(1)
+    }
+
+    /// What can be read once it has ended, where the system has such a thing.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.fd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// When to look again, where there is no descriptor that tells.
+    pub(crate) fn next_check(&self) -> Option<Instant> {
+        self.fd.is_none().then(|| Instant::now() + POLL_INTERVAL)
+    }
+
+    /// Whether it is known to be gone without being told.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.fd.is_none() && self.pid.is_none_or(|pid| test_kill_process(pid).is_err())
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open(_: Pid) -> Option<OwnedFd> {
+    None
+}

@@ -1,0 +1,120 @@
+//! Bringing one pane to life: the tape, the pty, the socket, the program.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use paned_model::frame::{SpawnFailure, SpawnRequest};
+use paned_model::{Code, Time, machine_limit};
+use rustix::process::{Pid, chdir};
+
+use crate::owned_file::OwnedFile;
+use crate::pty::{self, Pty, PtyProgram};
+use crate::tape::TapeWriter;
+use crate::{core_limit, time};
+
+/// What a new pane consists of.
+pub(crate) struct SpawnedPane {
+    pub(crate) master: OwnedFd,
+    pub(crate) child: Pid,
+    pub(crate) tape: TapeWriter,
+    pub(crate) listener: UnixListener,
+    pub(crate) socket: OwnedFile,
+    pub(crate) started: Time,
+}
+
+/// Brings the pane to life, or says why not and leaves nothing behind.
+pub(crate) fn spawn(
+    birth: &SpawnRequest,
+    pty: io::Result<Pty>,
+) -> Result<SpawnedPane, SpawnFailure> {
+    let (tape, socket) = (Path::new(&birth.tape), PathBuf::from(&birth.socket));
+    try_spawn(birth, pty, tape, &socket).inspect_err(|_| {
+        let _ = fs::remove_file(tape);
+        let _ = fs::remove_file(&socket);
+    })
+}
+
+fn try_spawn(
+    birth: &SpawnRequest,
+    pty: io::Result<Pty>,
+    tape: &Path,
+    socket: &Path,
+) -> Result<SpawnedPane, SpawnFailure> {
+    let started = time::now();
+    let machine = |what: &str| {
+        let what = what.to_owned();
+        move |error: io::Error| failed(&what, &error)
+    };
+    let pty = pty.map_err(no_pty)?;
+    pty::resize(&pty.master, birth.size).map_err(machine("cannot size the pty"))?;
+    let mut tape = TapeWriter::create(tape, birth.capacity, started)
+        .map_err(machine("cannot make the tape"))?;
+    tape.set_size(birth.size);
+    let (listener, socket) = listen(socket).map_err(machine("cannot listen for the server"))?;
+    let pid = start(birth, &pty)?;
+    tape.set_pid(pid);
+    let child = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has a number");
+    Ok(SpawnedPane { master: pty.master, child, tape, listener, socket, started })
+}
+
+/// What the machine has refused, and what to change where it is a limit of it.
+pub(crate) fn failed(what: &str, error: &io::Error) -> SpawnFailure {
+    let limit = machine_limit(error);
+    let hint = limit.map(|(_, hint)| format!("; {hint}")).unwrap_or_default();
+    let limit = matches!(limit, Some((Code::Limit, _)));
+    SpawnFailure { reason: format!("{what}: {error}{hint}"), invalid: false, limit }
+}
+
+/// There are as many ptys as the machine allows: Linux says that there is no space, others that one should try again.
+fn no_pty(error: io::Error) -> SpawnFailure {
+    let errno = error.raw_os_error().unwrap_or_default();
+    if ![libc::ENOSPC, libc::EAGAIN, libc::ENXIO].contains(&errno) {
+        return failed("cannot open a pty", &error);
+    }
+    let reason = "cannot open a pty: all that this machine allows are in use; close some, or raise the limit with \
+                  `sysctl kernel.pty.max=4096`";
+    SpawnFailure { reason: reason.to_owned(), invalid: false, limit: false }
+}
+
+/// Listens for clients, and owns the socket's file.
+pub(crate) fn listen(socket: &Path) -> io::Result<(UnixListener, OwnedFile)> {
+    let listener = UnixListener::bind(socket)?;
+    fs::set_permissions(socket, Permissions::from_mode(0o600))?;
+    listener.set_nonblocking(true)?;
+    Ok((listener, OwnedFile::new(socket)?))
+}
+
+/// Starts the program where it wants to be; the keeper itself holds on to no folder.
+fn start(birth: &SpawnRequest, pty: &Pty) -> Result<u32, SpawnFailure> {
+    chdir(&birth.cwd).map_err(|error| SpawnFailure {
+        reason: format!("cannot start in `{}`: {}", birth.cwd, io::Error::from(error)),
+        invalid: true,
+        limit: false,
+    })?;
+    let program = PtyProgram { file: &birth.program, argv: &birth.argv, env: &birth.env };
+    let started = core_limit::with_original(|| pty::start(pty, program));
+    let _ = chdir("/");
+    started.map_err(|error| SpawnFailure {
+        invalid: machine_limit(&error).is_none(),
+        ..failed(&format!("cannot run `{}`", birth.program), &error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_can_be_raised_is_reported_as_one() {
+        for (errno, is_limit) in
+            [(libc::EAGAIN, true), (libc::EMFILE, true), (libc::ENOMEM, false), (libc::EIO, false)]
+        {
+            let failed = failed("cannot start a keeper", &io::Error::from_raw_os_error(errno));
+            assert_eq!((failed.limit, failed.invalid), (is_limit, false), "{failed:?}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Whether and where a pane is shown in tmux: what the parameters of several actions mean.
+
+use std::sync::Arc;
+
+use paned_model::{BackendKind, Refusal, Size};
+use paned_policy::interactive::{InteractiveVerdict, judge};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::close;
+use crate::Kernel;
+use crate::panes::Pane;
+use crate::registry::ActionContext;
+use crate::tmux_view::{OnViewClosed, ShowRequest, ViewLocation, ViewRequest, ViewSpec};
+
+/// Whether a pane is to be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Visibility {
+    /// If somebody says where.
+    #[default]
+    Never,
+    /// If its command needs a terminal that somebody looks at, as editors do, and there is a tmux.
+    Auto,
+    /// In any case.
+    Always,
+}
+
+/// Where in tmux, as callers say it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LocationParams {
+    pub(super) session: Option<String>,
+    pub(super) beside: Option<String>,
+    pub(super) tmux: Option<String>,
+}
+
+impl LocationParams {
+    fn is_given(&self) -> bool {
+        self.session.is_some() || self.beside.is_some() || self.tmux.is_some()
+    }
+
+    /// The spot that this means.
+    pub(super) fn resolve(self) -> Result<ViewLocation, Refusal> {
+        match (self.session, self.beside, self.tmux) {
+            (session, None, None) => {
+                Ok(ViewLocation::Session { name: session.unwrap_or_else(usual) })
+            }
+            (None, Some(beside), Some(tmux)) => {
+                let pane = beside.strip_prefix('%').and_then(|number| number.parse().ok());
+                let pane = pane.ok_or_else(|| {
+                    Refusal::invalid("`beside` is the name of a tmux pane, as in `%3`")
+                })?;
+                Ok(ViewLocation::Beside { socket: socket(&tmux)?.into(), pane })
+            }
+            (Some(_), _, _) => {
+                Err(Refusal::invalid("say `session`, or `beside` and `tmux`, not both"))
+            }
+            (None, _, _) => Err(Refusal::invalid("`beside` and `tmux` go together")),
+        }
+    }
+}
+
+/// The name of a session that nobody named.
+pub(super) fn usual() -> String {
+    "main".to_owned()
+}
+
+/// `$TMUX` is the socket, the server's process and a session; a socket alone will do.
+pub(super) fn socket(tmux: &str) -> Result<&str, Refusal> {
+    let parts: Vec<&str> = tmux.rsplitn(3, ',').collect();
+    let socket = if let [_, _, socket] = parts[..] { socket } else { tmux };
+    if socket.starts_with('/') {
+        return Ok(socket);
+    }
+    Err(Refusal::invalid("`tmux` is the absolute path of a socket, or what `$TMUX` says"))
+}
+
+/// What was said about being seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VisibilityParams {
+    pub(super) visible: Visibility,
+    pub(super) substrate: BackendKind,
+    pub(super) location: LocationParams,
+    pub(super) on_view_closed: Option<OnViewClosed>,
+}
+
+/// The wish that follows from it, after looking whether there is a tmux.
+pub(super) async fn view_spec(
+    kernel: &Kernel,
+    said: VisibilityParams,
+    argv: Option<&[String]>,
+) -> Result<Option<ViewSpec>, Refusal> {
+    let is_asked = said.visible == Visibility::Always
+        || said.substrate == BackendKind::Tmux
+        || said.location.is_given() && said.visible == Visibility::Never;
+    let is_nicer = || said.visible == Visibility::Auto && needs_visible_terminal(kernel, argv);
+    if !is_asked && !is_nicer() {
+        return Ok(None);
+    }
+    let wish = ViewSpec::new(said.location.resolve()?, said.on_view_closed.unwrap_or_default());
+    match kernel.tmux_views().ask_at(kernel, &wish.location, ViewRequest::Ready).await {
+        Ok(()) => Ok(Some(wish)),
+        Err(refusal) if is_asked => Err(refusal),
+        // It would have been nicer to be seen.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether a command needs a terminal that somebody looks at; a login shell does.
+fn needs_visible_terminal(kernel: &Kernel, argv: Option<&[String]>) -> bool {
+    let Some(argv) = argv else { return true };
+    let rules = kernel.setup().tmux_view.as_ref().map(|stage| stage.rules.as_slice());
+    matches!(judge(argv, rules.unwrap_or_default()), InteractiveVerdict::Interactive { .. })
+}
+
+/// Shows a pane that was just started. One that cannot be shown is not left behind.
+pub(super) async fn show(
+    context: &ActionContext,
+    pane: &Arc<Pane>,
+    is_first: bool,
+    size: Size,
+) -> Result<(), Refusal> {
+    let kernel = &context.kernel;
+    let Some(wish) = pane.lock().record.view.clone() else { return Ok(()) };
+    let showing = ShowRequest {
+        pane: pane.id.clone(),
+        location: wish.location.clone(),
+        size,
+        must_be_new: is_first,
+        replace_ok: true,
+        wait_ok: true,
+        grant: context.caller.grant.clone(),
+    };
+    let placed = kernel
+        .tmux_views()
+        .ask_at(kernel, &wish.location, |answer| ViewRequest::Show(showing, answer))
+        .await;
+    match placed {
+        Ok(_) => Ok(()),
+        // It has ended already, which is no failure to show it.
+        Err(_) if has_ended(pane) => Ok(()),
+        Err(refusal) => {
+            close(kernel, pane).await?;
+            Err(refusal)
+        }
+    }
+}
+
+/// Whether its program is over, which is on the tape before it is in the table.
+fn has_ended(pane: &Pane) -> bool {
+    let state = pane.lock();
+    let is_on_tape = || state.output().is_some_and(|output| output.ending().is_some());
+    !state.status().is_live() || is_on_tape()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(said: [Option<&str>; 3], expect: Result<ViewLocation, &str>) {
+        let [session, beside, tmux] = said.map(|word| word.map(str::to_owned));
+        let spot =
+            LocationParams { session, beside, tmux }.resolve().map_err(|refusal| refusal.sentence);
+        match (spot, expect) {
+            (Ok(spot), Ok(expect)) => assert_eq!(spot, expect),
+            (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{sentence}"),
+            (spot, expect) => panic!("{spot:?} for {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn a_spot_is_a_session_or_beside_somebodys_pane() {
+        let session = |name: &str| Ok(ViewLocation::Session { name: name.to_owned() });
+        let beside = || Ok(ViewLocation::Beside { socket: "/tmp/t,1/default".into(), pane: 3 });
+        check([None, None, None], session("main"));
+        check([Some("a"), None, None], session("a"));
+        check([None, Some("%3"), Some("/tmp/t,1/default,77,0")], beside());
+        check([Some("a"), Some("%3"), None], Err("not both"));
+        check([None, Some("%3"), None], Err("go together"));
+        check([None, Some("3"), Some("/x")], Err("as in `%3`"));
+        check([None, Some("%3"), Some("default")], Err("absolute path"));
+    }
+}

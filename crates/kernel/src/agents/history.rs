@@ -1,0 +1,185 @@
+//! What happened to an agent and when, for as long as memory is given to it: so that a recording can be made of
+//! what has already happened.
+
+use std::collections::VecDeque;
+
+use paned_model::{AgentState, BlockKind, Size, Time};
+
+/// How many moments are kept; at one every few hundredths of a second that is a quarter of an hour of work.
+const MAX_ENTRIES: usize = 30_000;
+/// How much of what was typed at once is kept.
+const LONGEST: usize = 4096;
+
+/// A moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HistoryEntry {
+    pub(crate) at: Time,
+    pub(crate) what: HistoryEvent,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HistoryEvent {
+    /// It printed, up to this offset.
+    Printed(u64),
+    /// Somebody typed this, at this offset of its output.
+    Typed(u64, Vec<u8>),
+    /// Its terminal got this size, at this offset of its output.
+    Resized(u64, Size),
+    /// It does this now.
+    State(AgentState, Option<BlockKind>),
+}
+
+/// The last moments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AgentHistory {
+    entries: VecDeque<HistoryEntry>,
+    /// The size before the first moment that is kept.
+    base_size: Option<Size>,
+    size: Option<Size>,
+    state: Option<(AgentState, Option<BlockKind>)>,
+}
+
+impl AgentHistory {
+    /// It has printed up to this offset, on a terminal of this size. Every look is a moment of its own: a text that
+    /// was shown only until Enter was pressed is to be seen in one.
+    pub(super) fn record_output(&mut self, at: Time, end: u64, size: Size) {
+        self.base_size.get_or_insert(size);
+        if self.size.replace(size).is_some_and(|before| before != size) {
+            self.push(at, HistoryEvent::Resized(end, size));
+        }
+        let before = self.entries.iter().rev().find_map(|moment| match moment.what {
+            HistoryEvent::Printed(upto) => Some(upto),
+            HistoryEvent::Typed(..) | HistoryEvent::Resized(..) | HistoryEvent::State(..) => None,
+        });
+        if before != Some(end) {
+            self.push(at, HistoryEvent::Printed(end));
+        }
+    }
+
+    /// Somebody typed this, when it had printed up to this offset. That is heard after what it brought about was
+    /// printed, and noted before it.
+    pub(super) fn record_input(&mut self, at: Time, end: u64, bytes: &[u8]) {
+        let is_before = |moment: &HistoryEntry| match moment.what {
+            HistoryEvent::Printed(upto) => moment.at <= at && upto <= end,
+            HistoryEvent::Typed(..) | HistoryEvent::Resized(..) | HistoryEvent::State(..) => {
+                moment.at <= at
+            }
+        };
+        let place = self.entries.iter().rposition(is_before).map_or(0, |before| before + 1);
+        let typed = HistoryEvent::Typed(end, bytes[..bytes.len().min(LONGEST)].to_vec());
+        self.push(at, typed);
+        let last = self.entries.len() - 1;
+        self.entries.make_contiguous()[place.min(last)..].rotate_right(1);
+    }
+
+    pub(super) fn record_state(&mut self, at: Time, state: AgentState, kind: Option<BlockKind>) {
+        if self.state.replace((state, kind)) != Some((state, kind)) {
+            self.push(at, HistoryEvent::State(state, kind));
+        }
+    }
+
+    fn push(&mut self, at: Time, what: HistoryEvent) {
+        if self.entries.len() == MAX_ENTRIES
+            && let Some(HistoryEntry { what: HistoryEvent::Resized(_, size), .. }) =
+                self.entries.pop_front()
+        {
+            self.base_size = Some(size);
+        }
+        self.entries.push_back(HistoryEntry { at, what });
+    }
+
+    /// The moments from this one on.
+    pub(super) fn since(&self, since: Time) -> HistorySlice {
+        let first = self.entries.front().map(|moment| moment.at);
+        let is_cut = self.entries.len() == MAX_ENTRIES && first.is_some_and(|first| since < first);
+        let (before, kept): (Vec<&HistoryEntry>, Vec<&HistoryEntry>) =
+            self.entries.iter().partition(|moment| moment.at < since);
+        let size = before.iter().rev().find_map(|moment| match moment.what {
+            HistoryEvent::Resized(_, size) => Some(size),
+            HistoryEvent::Printed(_) | HistoryEvent::Typed(..) | HistoryEvent::State(..) => None,
+        });
+        HistorySlice {
+            entries: kept.into_iter().cloned().collect(),
+            size: size.or(self.base_size),
+            is_cut,
+        }
+    }
+}
+
+/// What is remembered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HistorySlice {
+    /// What happened, in order.
+    pub(crate) entries: Vec<HistoryEntry>,
+    /// How large the terminal was before.
+    pub(crate) size: Option<Size>,
+    /// Whether there were more moments that are no longer kept.
+    pub(crate) is_cut: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size { cols: 80, rows: 24 };
+
+    #[test]
+    fn every_look_at_something_new_is_a_moment() {
+        let mut log = AgentHistory::default();
+        for (at, end) in [(0, 10), (3, 20), (100, 20), (200, 30)] {
+            log.record_output(Time(at), end, SIZE);
+        }
+        let moments = log.since(Time(0)).entries;
+        let expect = [
+            (0, HistoryEvent::Printed(10)),
+            (3, HistoryEvent::Printed(20)),
+            (200, HistoryEvent::Printed(30)),
+        ];
+        assert_eq!(moments, expect.map(|(at, what)| HistoryEntry { at: Time(at), what }));
+    }
+
+    #[test]
+    fn what_was_typed_comes_before_what_it_brought_about() {
+        let mut log = AgentHistory::default();
+        log.record_output(Time(0), 10, SIZE);
+        log.record_output(Time(50), 20, SIZE);
+        log.record_input(Time(49), 10, b"x");
+        let moments = log.since(Time(0)).entries;
+        let expect = [
+            (0, HistoryEvent::Printed(10)),
+            (49, HistoryEvent::Typed(10, b"x".to_vec())),
+            (50, HistoryEvent::Printed(20)),
+        ];
+        assert_eq!(moments, expect.map(|(at, what)| HistoryEntry { at: Time(at), what }));
+    }
+
+    #[test]
+    fn the_oldest_go_first_and_that_is_told() {
+        let mut log = AgentHistory::default();
+        for at in 0..=MAX_ENTRIES as u64 {
+            log.record_output(Time(at * 10), at, SIZE);
+        }
+        let HistorySlice { entries: moments, is_cut, .. } = log.since(Time(0));
+        assert_eq!((moments.len(), is_cut), (MAX_ENTRIES, true));
+        assert!(!log.since(Time(10)).is_cut);
+    }
+
+    #[test]
+    fn a_state_and_a_size_are_told_when_they_change() {
+        let mut log = AgentHistory::default();
+        log.record_output(Time(0), 0, SIZE);
+        log.record_state(Time(1), AgentState::Ready, None);
+        log.record_state(Time(2), AgentState::Ready, None);
+        log.record_output(Time(20), 5, Size { cols: 90, rows: 24 });
+        let HistorySlice { entries: moments, size, .. } = log.since(Time(1));
+        assert_eq!(size, Some(SIZE));
+        assert_eq!(log.since(Time(30)).size, Some(Size { cols: 90, rows: 24 }));
+        let whats: Vec<HistoryEvent> = moments.into_iter().map(|moment| moment.what).collect();
+        let resized = HistoryEvent::Resized(5, Size { cols: 90, rows: 24 });
+        assert_eq!(
+            whats,
+            [HistoryEvent::State(AgentState::Ready, None), resized, HistoryEvent::Printed(5)]
+        );
+    }
+}

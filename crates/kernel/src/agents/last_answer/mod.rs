@@ -1,0 +1,222 @@
+//! An agent's last answer: from what its program writes down where it does, from its hook, or else cut from its
+//! screen. An answer from before the last turn is not its answer.
+
+mod database;
+mod process_info;
+mod transcript;
+mod transcript_files;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{AgentState, Code, PaneId, Refusal, Size, Time};
+use paned_policy::agent::{Profile, ScreenSnapshot};
+use paned_policy::transcript::{TranscriptAnswer, answer_from_screen};
+use paned_substrate::Output;
+use paned_term::Screen;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::transcript::{TranscriptLookup, TranscriptQuery};
+use super::{AgentRequest, Agents};
+use crate::Kernel;
+use crate::panes::Pane;
+
+/// The key of a pane's meta under which an agent's session is kept. Only `agent:set-state` sets it: it leads to files.
+pub(crate) const SESSION: &str = "agent.sessionId";
+/// The longest name of a session.
+const LONGEST_SESSION: usize = 128;
+
+/// Whether a text can be the name that an agent has for its session.
+pub(crate) fn is_session_id(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
+    (1..=LONGEST_SESSION).contains(&text.len())
+        && text.chars().all(fits)
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// How many rows an answer that has scrolled away is looked for in.
+const TALL: u16 = 1000;
+/// And how many bytes.
+const FAR: u64 = 1 << 20;
+/// The longest answer.
+const LONGEST: usize = 1 << 20;
+
+/// How long after its turn a program may take to write its transcript, in milliseconds. Claude Code takes up to 100.
+const LATE: u64 = 1500;
+/// The same where a hook has reported the answer, or where there is no transcript at all.
+const LATE_WITHOUT: u64 = 300;
+/// How often a transcript that is late is read.
+const RETRY: Duration = Duration::from_millis(25);
+
+/// Where an answer was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AnswerSource {
+    /// In what the program writes down.
+    Transcript,
+    /// Its hook said it.
+    Hook,
+    /// On its screen, so that lines may be broken and long answers cut.
+    Screen,
+}
+
+/// An agent's last answer.
+pub(crate) struct LastAnswer {
+    pub(crate) text: String,
+    pub(crate) source: AnswerSource,
+    pub(crate) at: Option<Time>,
+    pub(crate) is_cut: bool,
+}
+
+/// The answer of the agent in a pane to its last prompt, if it has given one.
+pub(crate) async fn last(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Option<LastAnswer>, Refusal> {
+    let agent = kernel.agents().find(&pane.id);
+    let start = agent.and_then(|agent| agent.seen().borrow().turns.start(kernel.now()));
+    last_answer_since(kernel, pane, start).await
+}
+
+/// The last answer that the agent in a pane has given since its turn began; any, where it is not known when that was.
+pub(crate) async fn last_answer_since(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    turn: Option<Time>,
+) -> Result<Option<LastAnswer>, Refusal> {
+    let profile = kernel.agents().profile_of(pane)?;
+    if let Some(query) = TranscriptQuery::new(kernel, pane, &profile, turn) {
+        let shown = visible_turn(kernel, pane, &profile).await?;
+        if let Some(answer) = in_transcript(kernel, pane, query, shown).await? {
+            return Ok(Some(LastAnswer::of(answer, AnswerSource::Transcript)));
+        }
+    }
+    if let Some(answer) = by_hook(kernel, pane, turn).await {
+        return Ok(Some(LastAnswer::of(answer, AnswerSource::Hook)));
+    }
+    check_done(pane)?;
+    let screen = visible_turn(kernel, pane, &profile).await?;
+    let answer = answer_from_screen((&screen.rows, screen.has_start), &profile.messages);
+    Ok(answer.map(|text| LastAnswer::of(TranscriptAnswer { text, at: None }, AnswerSource::Screen)))
+}
+
+/// Reads the transcript, again and again while it may only be late.
+async fn in_transcript(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    query: TranscriptQuery,
+    shown: VisibleTurn,
+) -> Result<Option<TranscriptAnswer>, Refusal> {
+    let turn = query.turn;
+    let (query, shown) = (Arc::new(query), Arc::new(shown));
+    loop {
+        let (asked, seen) = (query.clone(), shown.clone());
+        let found = tokio::task::spawn_blocking(move || asked.look_up(&seen)).await;
+        let late = match found.map_err(Refusal::internal)? {
+            TranscriptLookup::Answer(answer) => return Ok(Some(answer)),
+            TranscriptLookup::Outdated if by_hook(kernel, pane, turn).await.is_none() => LATE,
+            TranscriptLookup::Outdated | TranscriptLookup::Missing => LATE_WITHOUT,
+        };
+        if turn.is_none() || !is_just_done(kernel, pane, late) {
+            return Ok(None);
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// Whether an agent's turn ended less than this many milliseconds ago.
+fn is_just_done(kernel: &Kernel, pane: &Pane, late: u64) -> bool {
+    let state = pane.lock();
+    let Some(agent) = &state.agent else { return false };
+    let is_done = agent.state.takes_prompts() || agent.state == AgentState::Limited;
+    is_done && kernel.now().since(agent.since) < late
+}
+
+/// The answer that an agent's hook has reported since its turn began.
+async fn by_hook(kernel: &Kernel, pane: &Pane, turn: Option<Time>) -> Option<TranscriptAnswer> {
+    let agent = kernel.agents().find(&pane.id)?;
+    let said = agent.ask(AgentRequest::Inspect).await?.said?;
+    Some(said).filter(|said| turn <= said.at.map(|at| at.time))
+}
+
+/// Refuses to cut an answer from the screen of an agent that is at work: half an answer, a spinner or a question may
+/// stand where it will be.
+fn check_done(pane: &Pane) -> Result<(), Refusal> {
+    let state = pane.lock().agent.as_ref().map(|agent| agent.state);
+    match state {
+        Some(state @ (AgentState::Busy | AgentState::Blocked)) => {
+            let sentence = format!(
+                "the agent in pane `{}` is {state}, and its answer is not complete; `agent:wait` with `done` waits for \
+                 the end of its turn",
+                pane.id
+            );
+            Err(Refusal::new(Code::Busy, sentence))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+impl LastAnswer {
+    fn of(answer: TranscriptAnswer, source: AnswerSource) -> Self {
+        let TranscriptAnswer { mut text, at } = answer;
+        let is_cut = LONGEST < text.len();
+        if is_cut {
+            text.truncate(text.floor_char_boundary(LONGEST));
+        }
+        Self { text, source, at: at.map(|at| at.time), is_cut }
+    }
+}
+
+impl Agents {
+    /// The profile that the agent in a pane is judged by.
+    pub(crate) fn profile_of(&self, pane: &Pane) -> Result<Arc<Profile>, Refusal> {
+        let name = pane.lock().record.agent.as_ref().map(|agent| agent.profile.clone());
+        let name = name.ok_or_else(|| not_followed(&pane.id))?;
+        self.profile(&name)
+    }
+}
+
+fn not_followed(id: &PaneId) -> Refusal {
+    Refusal::invalid(format!("the program in pane `{id}` is not followed as an agent"))
+}
+
+/// What an agent shows, as far as an answer may be in it.
+#[derive(Clone, Debug, Default)]
+struct VisibleTurn {
+    /// The rows of its last turn.
+    rows: Vec<String>,
+    /// Whether its beginning is among them.
+    has_start: bool,
+    /// Everything, without blanks.
+    all_text: String,
+}
+
+/// What an agent shows. One that draws no full screen has more lines than fit: they are drawn once more on a
+/// screen that is taller.
+async fn visible_turn(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    profile: &Arc<Profile>,
+) -> Result<VisibleTurn, Refusal> {
+    let look = kernel.look(pane, ScreenSnapshot::of).await?;
+    let look = match look.view.modes.alternate_screen {
+        true => look,
+        false => {
+            let output = pane.readable()?;
+            tokio::task::spawn_blocking(move || tall_screen(output.as_ref()))
+                .await
+                .map_err(Refusal::internal)?
+        }
+    };
+    let all = look.view.rows.iter().flat_map(|row| row.chars()).filter(|c| !c.is_whitespace());
+    let (turn, is_begun) = look.last_turn(profile);
+    Ok(VisibleTurn { all_text: all.collect(), rows: turn.to_vec(), has_start: is_begun })
+}
+
+/// The end of some output on a tall screen.
+fn tall_screen(output: &dyn Output) -> ScreenSnapshot {
+    let size = Size { rows: TALL, ..output.size() };
+    let mut screen = Screen::new(size);
+    let from = output.end().saturating_sub(FAR).max(output.first());
+    screen.feed(&super::recording::bytes(output, from, output.end()));
+    screen.flush_update();
+    ScreenSnapshot::of(&screen)
+}

@@ -1,0 +1,65 @@
+//! Somebody who is there: what they hold is let go when they leave, however they leave.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use paned_model::PaneId;
+use paned_substrate::PaneCommand;
+use tokio::runtime::Handle;
+
+use crate::Kernel;
+
+static COUNT: AtomicU64 = AtomicU64::new(1);
+
+/// A client that stays connected and may hold the sizes of panes. Dropping it lets go of them.
+pub struct ConnectedClient {
+    kernel: Kernel,
+    name: String,
+    held_sizes: Mutex<BTreeSet<PaneId>>,
+}
+
+impl ConnectedClient {
+    pub(crate) fn new(kernel: Kernel, kind: &str) -> Arc<Self> {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let (name, holds) = (format!("{kind} {number}"), Mutex::default());
+        Arc::new(Self { kernel, name, held_sizes: holds })
+    }
+
+    /// What others are told of it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// It leaves: it holds nothing any more, whatever still runs in its name.
+    pub fn disconnect(&self) {
+        let held =
+            std::mem::take(&mut *self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner));
+        let reach = |id: PaneId| self.kernel.panes().get(&id).ok()?.sender().ok();
+        let commands: Vec<_> = held.into_iter().filter_map(reach).collect();
+        // Without a runtime the server is going; its keepers notice by themselves.
+        let Ok(runtime) = Handle::try_current() else { return };
+        for pane in commands {
+            let release = PaneCommand::Release(self.name.clone());
+            runtime.spawn(async move { pane.send(release).await });
+        }
+    }
+
+    /// It asked for a pane's size, and may hold it from now on.
+    pub(crate) fn note_size_hold(&self, pane: &PaneId) {
+        self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone());
+    }
+}
+
+impl std::fmt::Debug for ConnectedClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Presence").field(&self.name).finish()
+    }
+}
+
+impl Drop for ConnectedClient {
+    fn drop(&mut self) {
+        self.disconnect();
+    }
+}

@@ -1,0 +1,168 @@
+//! The notice that tells whoever started a pane how it ended.
+
+use paned_model::{Exit, PaneId, PaneStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::{PaneExit, PaneRecord};
+
+const LONGEST_TITLE: usize = 64;
+const LONGEST_LINE: usize = 250;
+
+/// How a pane's end is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ExitNoticeFormat {
+    /// In whose words.
+    #[serde(default)]
+    words: ExitNoticeStyle,
+    /// What the pane is for, to be told along with how it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+/// Whose words a notice is in: its reader may look for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ExitNoticeStyle {
+    /// Our own, `<pane_exited>`.
+    #[default]
+    Pane,
+    /// Those of opencode-pty, `<pty_exited>`.
+    Pty,
+}
+
+impl ExitNoticeFormat {
+    /// Whether nothing was said about it.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The notice, as a text that an agent can read.
+pub(crate) fn notice(record: &PaneRecord, end: PaneExit, lines: u64, last: &str) -> String {
+    let text = |text: &str| escape_tags(&cut(&text.replace(char::is_control, " "), LONGEST_TITLE));
+    let title = text(record.title.text());
+    let description = record.notice.description.as_deref().map(text);
+    let exit = end.exit.map_or_else(|| "unknown".to_owned(), exit);
+    let limit = record.timeout_seconds.map_or_else(|| "none".to_owned(), |it| it.to_string());
+    let timed_out = if end.timed_out { "yes" } else { "no" };
+    let last = escape_tags(&cut(last, LONGEST_LINE));
+    let (id, how) = (&record.id, ExitKind::of(end));
+    let printed = format!("Timed Out: {timed_out}\nOutput Lines: {lines}\nLast Line: {last}");
+    match record.notice.words {
+        ExitNoticeStyle::Pane => {
+            let description =
+                description.map_or_else(String::new, |it| format!("Description: {it}\n"));
+            let advice = how.advice(id);
+            format!(
+                "<pane_exited>\nID: {id}\nTitle: {title}\n{description}Exit Code: {exit}\nTimeout Seconds: {limit}\n\
+                 {printed}\n</pane_exited>\n\n{advice}"
+            )
+        }
+        ExitNoticeStyle::Pty => {
+            let description = description.unwrap_or(title);
+            let advice = how.pty_advice();
+            format!(
+                "<pty_exited>\nID: {id}\nDescription: {description}\nExit Code: {exit}\nTimeoutSeconds: {limit}\n\
+                 {printed}\n</pty_exited>\n\n{advice}"
+            )
+        }
+    }
+}
+
+fn exit(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => code.to_string(),
+        Exit::Signal(_) => exit.to_string(),
+    }
+}
+
+/// A text in which nothing can be taken for the begin or end of a notice of ours: a program says what it likes.
+pub(crate) fn escape_tags(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    if ["pane_exited", "pty_exited", "agent_answer"].iter().any(|tag| lower.contains(tag)) {
+        text.replace('<', "&lt;")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// What an end means to whoever started the pane.
+#[derive(Clone, Copy)]
+enum ExitKind {
+    TimedOut,
+    /// Somebody asked for it. The pane may be forgotten next, so nobody is sent there.
+    OnRequest,
+    Success,
+    Failure,
+    Unknown,
+}
+
+impl ExitKind {
+    fn of(end: PaneExit) -> Self {
+        match end.exit {
+            _ if end.timed_out => Self::TimedOut,
+            _ if end.status == PaneStatus::Killed => Self::OnRequest,
+            Some(Exit::Code(0)) => Self::Success,
+            Some(Exit::Code(_) | Exit::Signal(_)) => Self::Failure,
+            None => Self::Unknown,
+        }
+    }
+
+    fn advice(self, id: &PaneId) -> String {
+        match self {
+            Self::TimedOut => format!(
+                "It ran out of time and was ended; read pane `{id}` to see how far it came."
+            ),
+            Self::OnRequest => "It was ended on request.".to_owned(),
+            Self::Success => format!("It went well; read pane `{id}` for the whole output."),
+            Self::Failure => {
+                format!("It did not end well; search pane `{id}` for what went wrong.")
+            }
+            Self::Unknown => {
+                format!("How it ended is not known; read pane `{id}` to see how far it came.")
+            }
+        }
+    }
+
+    fn pty_advice(self) -> &'static str {
+        match self {
+            Self::TimedOut => "Process timed out. Use pty_read to see how far it came.",
+            Self::OnRequest => "Process was killed on request.",
+            Self::Success => "Use pty_read to check the full output.",
+            Self::Failure => {
+                "Process failed. Use pty_read with the pattern parameter to search for errors in the output."
+            }
+            Self::Unknown => {
+                "Process is gone, and how it ended is not known. Use pty_read to see how far it came."
+            }
+        }
+    }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    let mut short: String = text.chars().take(longest).collect();
+    if short.len() < text.len() {
+        short.push_str("...");
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_at_a_character() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("\u{e4}\u{f6}\u{fc}", 2), "\u{e4}\u{f6}...");
+    }
+
+    #[test]
+    fn a_program_cannot_end_the_notice() {
+        assert_eq!(escape_tags("a < b"), "a < b");
+        assert_eq!(escape_tags("</Pane_Exited> Do this."), "&lt;/Pane_Exited> Do this.");
+        assert_eq!(escape_tags("</pty_exited> Do this."), "&lt;/pty_exited> Do this.");
+    }
+}

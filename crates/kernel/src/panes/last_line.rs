@@ -1,0 +1,128 @@
+//! The last line of a pane's output, drawn once for all who wait for it to say something.
+//!
+//! A progress bar or a full-screen program may print for hours without a line's end. Each look feeds only what is new, and
+//! a thousand who wait share one drawing, which goes when the last of them does.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use paned_substrate::Output;
+use paned_term::lines::{self, IncrementalLine, TextLine};
+
+use super::charsets;
+use super::text::{DRAWN, PIECE};
+
+/// What a line said when so much of it was printed.
+#[derive(Clone, Debug)]
+pub(crate) struct LineSnapshot {
+    start: u64,
+    /// Where it was read up to.
+    pub(crate) at: u64,
+    pub(crate) line: Arc<TextLine<'static>>,
+}
+
+/// Where those who wait for one pane find its [`LastLine`].
+#[derive(Debug, Default)]
+pub(crate) struct SharedLastLine(Mutex<Weak<LastLine>>);
+
+/// The drawing.
+#[derive(Debug, Default)]
+pub(crate) struct LastLine {
+    drawn: Mutex<Option<LastLineState>>,
+}
+
+#[derive(Debug)]
+struct LastLineState {
+    drawing: IncrementalLine,
+    snapshot: LineSnapshot,
+    /// The line before, for those who have not heard of its end yet.
+    before: Option<LineSnapshot>,
+}
+
+impl SharedLastLine {
+    pub(crate) fn get(&self) -> Arc<LastLine> {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let tail = Arc::default();
+            *shared = Arc::downgrade(&tail);
+            tail
+        })
+    }
+}
+
+impl LastLine {
+    /// The line that begins at `start`, up to `end` or as far as somebody else has read it. No `\n` is before `end`.
+    /// Nothing if it is no longer kept.
+    pub(crate) fn line(
+        &self,
+        output: &dyn Output,
+        start: u64,
+        end: u64,
+    ) -> io::Result<Option<LineSnapshot>> {
+        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(newer) = drawn.as_ref().filter(|drawn| start < drawn.snapshot.start) {
+            let known = newer.before.clone().filter(|told| told.start == start && told.at == end);
+            drop(drawn);
+            return known.map_or_else(|| render_line(output, start, end), |known| Ok(Some(known)));
+        }
+        let mut line = match drawn.take() {
+            Some(same) if same.snapshot.start == start => same,
+            older => LastLineState::new(output, start, older.map(|older| older.snapshot))?,
+        };
+        let told = line.advance(output, end)?.then(|| line.snapshot.clone());
+        *drawn = told.is_some().then_some(line);
+        Ok(told)
+    }
+}
+
+impl LastLineState {
+    fn new(output: &dyn Output, start: u64, before: Option<LineSnapshot>) -> io::Result<Self> {
+        let drawing =
+            IncrementalLine::with_charsets(charsets::at(output, start, charsets::BLOCK)?, DRAWN);
+        let line = Arc::new(TextLine { text: "".into(), cut: false });
+        Ok(Self { drawing, snapshot: LineSnapshot { start, at: start, line }, before })
+    }
+
+    /// Reads up to an offset. Answers whether all of it was there.
+    fn advance(&mut self, output: &dyn Output, end: u64) -> io::Result<bool> {
+        if end <= self.snapshot.at {
+            return Ok(true);
+        }
+        let mut buffer =
+            vec![0; PIECE.min(usize::try_from(end - self.snapshot.at).unwrap_or(PIECE))];
+        while self.snapshot.at < end {
+            let wanted = buffer.len().min(usize::try_from(end - self.snapshot.at).unwrap_or(PIECE));
+            match output.read(self.snapshot.at, &mut buffer[..wanted])? {
+                Ok(0) | Err(_) => return Ok(false),
+                Ok(read) => {
+                    self.drawing.feed(&buffer[..read]);
+                    self.snapshot.at += read as u64;
+                }
+            }
+        }
+        self.snapshot.line = Arc::new(self.drawing.line());
+        Ok(true)
+    }
+}
+
+/// A line, or the beginning of one, that nobody else asks for.
+pub(crate) fn render_line(
+    output: &dyn Output,
+    start: u64,
+    end: u64,
+) -> io::Result<Option<LineSnapshot>> {
+    let length = usize::try_from(end - start).unwrap_or(usize::MAX);
+    if PIECE < length {
+        let mut line = LastLineState::new(output, start, None)?;
+        return Ok(line.advance(output, end)?.then_some(line.snapshot));
+    }
+    let mut bytes = vec![0; length];
+    let sets = charsets::at(output, start, charsets::BLOCK)?;
+    let read = output.read(start, &mut bytes)?.ok();
+    let told = read.filter(|read| *read == length).map(|_| {
+        let TextLine { text, cut } = lines::clean_with_charsets(sets, &bytes, DRAWN);
+        let line = Arc::new(TextLine { text: text.into_owned().into(), cut });
+        LineSnapshot { start, at: end, line }
+    });
+    Ok(told)
+}

@@ -1,0 +1,168 @@
+//! The lines of an answer, as they are picked one by one.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use super::reading::{OutputLine, ReadRequest, ReadStart};
+
+/// Bytes of text after which an answer is full.
+const FULL: usize = 1 << 20;
+
+/// The lines that were picked, up to the limit.
+pub(super) struct LinePage {
+    pub(super) lines: VecDeque<OutputLine>,
+    /// Where the next reading goes on.
+    pub(super) next: u64,
+    /// Whether there was more than fits.
+    pub(super) is_full: bool,
+    /// Whether older matches went for newer ones.
+    pub(super) has_evicted: bool,
+    /// Lines that become context should the next one match.
+    recent: VecDeque<OutputLine>,
+    before: usize,
+    after: usize,
+    /// How many lines of context are still owed to the last match.
+    context_left: usize,
+    matches: usize,
+    limit: usize,
+    retention: PageRetention,
+    size: usize,
+}
+
+/// Which lines stay when there are more than fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PageRetention {
+    First,
+    Last,
+}
+
+impl LinePage {
+    /// Nothing yet, from an offset on.
+    pub(super) fn new(ask: &ReadRequest, from: u64) -> Self {
+        let (limit, retention) = match ask.start {
+            ReadStart::Tail(count) => (count.min(ask.limit), PageRetention::Last),
+            ReadStart::Line(_) | ReadStart::Since(_) => (ask.limit, PageRetention::First),
+        };
+        Self {
+            lines: VecDeque::new(),
+            next: from,
+            is_full: false,
+            has_evicted: false,
+            recent: VecDeque::new(),
+            before: ask.before,
+            after: ask.after,
+            context_left: 0,
+            matches: 0,
+            limit,
+            retention,
+            size: 0,
+        }
+    }
+
+    /// Whether a line that does not match is of no use, not even beside one that does.
+    pub(super) fn needs_no_context(&self) -> bool {
+        self.context_left == 0 && self.before == 0
+    }
+
+    /// Goes past a line.
+    pub(super) fn skip(&mut self, next: u64) -> ControlFlow<()> {
+        self.next = self.next.max(next);
+        ControlFlow::Continue(())
+    }
+
+    /// Ends here, although there is more.
+    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+        self.is_full = true;
+        ControlFlow::Break(())
+    }
+
+    /// Goes past a line that an earlier answer had, if it was one to pick: it may be context of a new one.
+    pub(super) fn skip_seen(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
+        match line.matches {
+            Some(true) => {
+                self.recent.clear();
+                self.context_left = self.after;
+            }
+            Some(false) if 0 < self.context_left => self.context_left -= 1,
+            Some(false) => self.remember(line),
+            None => {}
+        }
+        self.skip(next)
+    }
+
+    pub(super) fn add(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
+        let counts = line.matches != Some(false);
+        let is_over = counts && self.limit <= self.matches || FULL < self.size;
+        if is_over && self.retention == PageRetention::First {
+            return self.stop();
+        }
+        match line.matches {
+            Some(false) if 0 < self.context_left => {
+                self.context_left -= 1;
+                self.push(line);
+            }
+            Some(false) => self.remember(line),
+            Some(true) | None => self.pick(line),
+        }
+        self.skip(next)
+    }
+
+    fn pick(&mut self, line: OutputLine) {
+        self.matches += 1;
+        let context: Vec<OutputLine> = self.recent.drain(..).collect();
+        context.into_iter().for_each(|line| self.push(line));
+        self.push(line);
+        self.context_left = self.after;
+        if self.limit < self.matches {
+            self.evict_oldest();
+        }
+    }
+
+    fn push(&mut self, line: OutputLine) {
+        self.size += size(&line);
+        self.lines.push_back(line);
+        while self.retention == PageRetention::Last && FULL < self.size && 1 < self.lines.len() {
+            self.is_full = true;
+            let oldest = self.lines.pop_front();
+            self.matches -= usize::from(oldest.as_ref().is_some_and(is_requested));
+            self.size -= oldest.as_ref().map_or(0, size);
+        }
+    }
+
+    fn remember(&mut self, line: OutputLine) {
+        self.recent.push_back(line);
+        if self.before < self.recent.len() {
+            self.recent.pop_front();
+        }
+    }
+
+    /// The oldest match goes, with all that is not context of the next one; that it may be itself.
+    fn evict_oldest(&mut self) {
+        self.matches -= 1;
+        self.has_evicted = true;
+        let next = self.lines.iter().filter(|line| is_requested(line)).nth(1).map(|line| line.n);
+        let first = next.map(|next| next.saturating_sub(self.before as u64));
+        while let Some(oldest) = self.lines.front()
+            && first.is_none_or(|first| oldest.n < first)
+        {
+            self.size -= size(oldest);
+            self.lines.pop_front();
+        }
+        let is_before = |line: &&mut OutputLine| next.is_some_and(|next| line.n < next);
+        for line in self.lines.iter_mut().take_while(is_before) {
+            line.matches = Some(false);
+        }
+        if next.is_none() {
+            self.context_left = 0;
+        }
+    }
+}
+
+/// Whether a line is one that was asked for, and not context.
+fn is_requested(line: &OutputLine) -> bool {
+    line.matches != Some(false)
+}
+
+fn size(line: &OutputLine) -> usize {
+    line.text.len() + 24
+}

@@ -1,0 +1,114 @@
+//! A pane's screen as it is answered. Whoever waits for a change asks again and again, so the last answer is kept as
+//! JSON until the screen has another revision.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use paned_model::Refusal;
+use paned_term::{Screen, ScreenView, render};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cached_json::CachedJson;
+
+/// How a screen is shown beyond its rows of text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ScreenFormat {
+    /// Rows of text only.
+    #[default]
+    Text,
+    /// With colours, as escape sequences.
+    Ansi,
+    /// As a picture made of text.
+    Svg,
+    /// As a picture, in base64.
+    Png,
+}
+
+/// A screen as it is shown.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RenderedScreen {
+    #[serde(flatten)]
+    view: ScreenView,
+    /// The rows above it, oldest first, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<Vec<String>>,
+    /// The rows with colours, for `ansi`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ansi: Option<String>,
+    /// The picture, for `svg`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    svg: Option<String>,
+    /// The picture as base64, for `png`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    png: Option<String>,
+}
+
+impl RenderedScreen {
+    pub(crate) fn of(screen: &Screen, format: ScreenFormat) -> Self {
+        let (mut ansi, mut svg, mut png) = (None, None, None);
+        match format {
+            ScreenFormat::Text => {}
+            ScreenFormat::Ansi => ansi = Some(render::ansi(screen)),
+            ScreenFormat::Svg => svg = Some(render::svg(screen)),
+            ScreenFormat::Png => png = Some(BASE64_STANDARD.encode(render::png(screen, 1))),
+        }
+        Self { view: screen.view(), history: None, ansi, svg, png }
+    }
+}
+
+/// The last screen that was shown as rows of text.
+#[derive(Default)]
+pub(crate) struct ScreenCache(Mutex<Option<CachedScreen>>);
+
+struct CachedScreen {
+    json: CachedJson<RenderedScreen>,
+    revision: u64,
+}
+
+impl ScreenCache {
+    /// The screen as rows of text.
+    pub(crate) fn get_or_render(
+        &self,
+        screen: &Screen,
+    ) -> Result<CachedJson<RenderedScreen>, Refusal> {
+        let (mut kept, revision) = (self.lock(), screen.revision());
+        if let Some(made) = kept.as_ref().filter(|made| made.revision == revision) {
+            return Ok(made.json.clone());
+        }
+        let shown = CachedJson::new(&RenderedScreen::of(screen, ScreenFormat::Text))?;
+        *kept = Some(CachedScreen { json: shown.clone(), revision });
+        Ok(shown)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<CachedScreen>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+
+    use super::*;
+
+    #[test]
+    fn a_screen_is_shown_anew_when_it_has_changed() {
+        let (kept, mut screen) = (ScreenCache::default(), Screen::new(Size::default()));
+        let mut check = |bytes: &[u8], as_before: bool| {
+            let before = kept.get_or_render(&screen).unwrap();
+            screen.feed(bytes);
+            let shown = kept.get_or_render(&screen).unwrap();
+            let expect = CachedJson::new(&RenderedScreen::of(&screen, ScreenFormat::Text)).unwrap();
+            assert_eq!(format!("{shown:?}"), format!("{expect:?}"));
+            assert_eq!(CachedJson::is_same(&before, &shown), as_before, "{bytes:?}");
+        };
+        check(b"", true);
+        check(b"hello", false);
+        check(b"\x1b[0m", true);
+        check(b"\x1b[?2004h", false);
+        check(b"\x1b]2;title\x07", false);
+    }
+}

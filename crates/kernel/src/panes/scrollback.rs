@@ -1,0 +1,91 @@
+//! The rows above a pane's screen: no screen keeps them, so they are drawn anew when somebody asks.
+
+use std::io;
+
+use memchr::memchr;
+use paned_substrate::Output;
+
+use super::live_screen::{DrawBudget, ScreenHints};
+
+/// How much of the output is drawn for them at most. What scrolled off before that is not found.
+const MAX_REPLAY: u64 = 512 << 10;
+/// How far a line is looked for whose beginning is known.
+const SOON: usize = 64 << 10;
+
+/// A screen and what is above it.
+pub(crate) struct ScreenWithScrollback {
+    /// The rows above it, oldest first. The alternate screen has none.
+    pub(crate) scrollback: Vec<String>,
+    /// How many there were before those, where that can be told.
+    pub(crate) rows_before: Option<u64>,
+    /// Its own rows.
+    pub(crate) rows: Vec<String>,
+    /// Where the output ended then.
+    pub(crate) end: u64,
+}
+
+/// Up to so many rows above the screen, oldest first.
+pub(crate) fn scrollback(
+    output: &dyn Output,
+    known: &ScreenHints,
+    rows: usize,
+) -> io::Result<Vec<String>> {
+    screen_with_scrollback(output, known, rows).map(|drawn| drawn.scrollback)
+}
+
+/// The screen with up to so many rows above it.
+pub(crate) fn screen_with_scrollback(
+    output: &dyn Output,
+    known: &ScreenHints,
+    rows: usize,
+) -> io::Result<ScreenWithScrollback> {
+    let end = output.end();
+    let mut from = output.first().max(end.saturating_sub(MAX_REPLAY));
+    let budget = DrawBudget::new();
+    loop {
+        let begin = line_after(output, from, end)?;
+        let mut drawn = known.blank_screen(output, begin, rows);
+        let mut goes_on = || !budget.is_spent(0);
+        let caught_up = drawn.catch_up_while(output, end, 0, &mut goes_on);
+        match caught_up.map_err(|error| out_of_budget(error, end - drawn.at()))? {
+            Ok(()) => {
+                drawn.screen_mut().flush_update();
+                let screen = drawn.screen();
+                let is_alternate = screen.modes().alternate_screen;
+                let gone =
+                    screen.history_dropped().filter(|_| is_alternate || is_whole(output, begin));
+                let (above, rows) = (screen.history(), screen.view().rows);
+                return Ok(ScreenWithScrollback {
+                    scrollback: above,
+                    rows_before: gone,
+                    rows,
+                    end,
+                });
+            }
+            // The ring was faster: begin anew with what is kept.
+            Err(gap) => from = gap.first,
+        }
+    }
+}
+
+fn out_of_budget(error: io::Error, left: u64) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut => DrawBudget::error(left),
+        _ => error,
+    }
+}
+
+/// Whether nothing came before an offset: no output, and no size that is no longer known.
+fn is_whole(output: &dyn Output, begin: u64) -> bool {
+    begin == 0 && output.sizes(0).first().is_some_and(|mark| mark.n == 1)
+}
+
+/// Where the first line after an offset begins, if one does soon: in the middle of a line nobody knows where it stands.
+fn line_after(output: &dyn Output, from: u64, end: u64) -> io::Result<u64> {
+    if from == 0 {
+        return Ok(0);
+    }
+    let mut bytes = vec![0; usize::try_from(end - from).unwrap_or(SOON).min(SOON)];
+    let Ok(read) = output.read(from, &mut bytes)? else { return Ok(from) };
+    Ok(memchr(b'\n', &bytes[..read]).map_or(from, |at| from + at as u64 + 1))
+}

@@ -1,0 +1,65 @@
+//! What is wanted to be shown, and where. Remembered with the pane, so that it comes back when tmux does.
+
+use std::path::PathBuf;
+
+use paned_model::{PaneView, ViewState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A wish to show a pane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ViewSpec {
+    pub(crate) location: ViewLocation,
+    pub(crate) on_closed: OnViewClosed,
+    pub(crate) state: ViewState,
+}
+
+/// Where to show it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ViewLocation {
+    /// In a session of our own tmux server.
+    Session { name: String },
+    /// In the window of somebody's tmux pane, beside it.
+    Beside { socket: PathBuf, pane: u32 },
+}
+
+/// What happens to a pane when a person closes the tmux pane that shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum OnViewClosed {
+    /// Its program is ended, and it is forgotten.
+    #[default]
+    Close,
+    /// It goes on unseen.
+    Detach,
+}
+
+impl ViewSpec {
+    pub(crate) fn new(location: ViewLocation, on_closed: OnViewClosed) -> Self {
+        Self { location, on_closed, state: ViewState::Waiting }
+    }
+}
+
+impl From<&ViewSpec> for PaneView {
+    fn from(wish: &ViewSpec) -> Self {
+        let (session, socket, beside) = match &wish.location {
+            ViewLocation::Session { name } => (Some(name.clone()), None, None),
+            ViewLocation::Beside { socket, pane } => {
+                (None, Some(socket.display().to_string()), Some(format!("%{pane}")))
+            }
+        };
+        Self { session, socket, beside, state: wish.state }
+    }
+}
+
+impl ViewLocation {
+    /// The name of the session, where it is one of ours.
+    pub(crate) fn session(&self) -> Option<&str> {
+        match self {
+            Self::Session { name } => Some(name),
+            Self::Beside { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What is learned of a program that no profile describes: how its composer looks where it took input.
+//!
+//! What a screen shows may be hostile, and what a file says may be damaged: signs are short, have no control characters and
+//! are few. They never prove anything by themselves.
+
+use paned_model::Time;
+use serde::{Deserialize, Serialize};
+
+use super::facts::AgentFacts;
+
+/// How many composers of one program are remembered.
+pub const MAX_SIGNS: usize = 8;
+/// The longest text of a sign, in characters.
+const LONGEST: usize = 64;
+
+/// How a composer looks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComposerSign {
+    /// Where the cursor stands in it.
+    pub shape: SignShape,
+    /// The prompt before the cursor, its digits made equal; for a box also the character of its border.
+    pub text: String,
+}
+
+/// Where the cursor stands in a composer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignShape {
+    /// After a prompt, with nothing below.
+    Line,
+    /// Between two rules.
+    Frame,
+    /// Behind a bar.
+    Bar,
+}
+
+impl ComposerSign {
+    /// A sign as a screen shows it; nothing where it is too long to be one.
+    pub(super) fn new(shape: SignShape, text: &str) -> Option<Self> {
+        let text = text.trim_end().replace(|c: char| c.is_ascii_digit(), "0");
+        let sign = Self { shape, text };
+        sign.is_sound().then_some(sign)
+    }
+
+    /// Whether it is short enough and has no control characters, wherever it comes from.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let count = self.text.chars().count();
+        0 < count && count <= LONGEST && !self.text.chars().any(char::is_control)
+    }
+}
+
+/// What is known of one program's composer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ComposerMemory {
+    /// What was typed at in this pane.
+    typed: Vec<ComposerSign>,
+    /// Of those, what came back after a turn: here input was taken.
+    accepted: Vec<ComposerSign>,
+    /// What was learned when the program ran before.
+    earlier: Vec<ComposerSign>,
+    /// When that was.
+    earlier_at: Time,
+}
+
+impl ComposerMemory {
+    /// Adds what was learned when the program ran before.
+    pub(super) fn restore(&mut self, signs: Vec<ComposerSign>, at: Time) {
+        self.earlier = signs.into_iter().filter(ComposerSign::is_sound).take(MAX_SIGNS).collect();
+        self.earlier_at = at;
+    }
+
+    /// Somebody types here.
+    pub(super) fn note_typed(&mut self, sign: &ComposerSign) {
+        if self.typed.contains(sign) {
+            return;
+        }
+        if self.typed.len() == MAX_SIGNS {
+            self.typed.remove(0);
+        }
+        self.typed.push(sign.clone());
+    }
+
+    /// A turn is over, and this is on the screen.
+    pub(super) fn note_accepted(&mut self, sign: &ComposerSign) {
+        let is_new = self.typed.contains(sign) && !self.accepted.contains(sign);
+        if is_new && self.accepted.len() < MAX_SIGNS {
+            self.accepted.push(sign.clone());
+        }
+    }
+
+    /// Where input was taken in this pane.
+    pub(super) fn accepted(&self) -> &[ComposerSign] {
+        &self.accepted
+    }
+
+    /// Whether it is a prompt after which something was typed, in this pane or before.
+    pub(super) fn is_prompt(&self, sign: &ComposerSign) -> bool {
+        sign.shape == SignShape::Line && (self.typed.contains(sign) || self.earlier.contains(sign))
+    }
+
+    /// When it was learned, if that was before this pane.
+    pub(super) fn known_since(&self, sign: &ComposerSign) -> Option<Time> {
+        self.earlier.contains(sign).then_some(self.earlier_at)
+    }
+}
+
+impl AgentFacts {
+    /// How the composer looks when input comes is worth knowing.
+    pub(super) fn learn_composer(&mut self) {
+        let sign = self.findings.as_ref().and_then(|sight| sight.sign.as_ref());
+        if let Some(sign) = sign.filter(|_| !self.turn) {
+            self.learned.note_typed(sign);
+        }
+    }
+
+    /// The sign of the composer that is on the screen.
+    pub(super) fn sign(&self) -> Option<&ComposerSign> {
+        self.findings.as_ref().and_then(|sight| sight.sign.as_ref())
+    }
+
+    /// Whether a prompt is back after which input was taken before.
+    pub(super) fn is_prompted(&self) -> bool {
+        self.sign().is_some_and(|sign| self.learned.is_prompt(sign))
+    }
+
+    /// When the composer on the screen was learned, if that was when the program ran before.
+    pub(super) fn known_since(&self) -> Option<Time> {
+        self.learned.known_since(self.sign()?)
+    }
+
+    /// A turn is over: its input was taken by the composer that is back.
+    pub(super) fn learn_turn(&mut self) {
+        let sign = self.findings.as_ref().and_then(|sight| sight.sign.as_ref());
+        if let Some(sign) = sign.filter(|_| self.turn) {
+            self.learned.note_accepted(sign);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign(text: &str) -> ComposerSign {
+        ComposerSign::new(SignShape::Line, text).unwrap()
+    }
+
+    #[test]
+    fn what_is_too_long_or_has_control_characters_is_no_sign() {
+        assert_eq!(ComposerSign::new(SignShape::Line, &"x".repeat(65)), None);
+        assert_eq!(ComposerSign::new(SignShape::Line, "a\x1bb>"), None);
+        assert_eq!(ComposerSign::new(SignShape::Frame, " "), None);
+        assert_eq!(sign("In [12]: ").text, "In [00]:");
+    }
+
+    #[test]
+    fn only_what_was_typed_at_and_came_back_is_taken() {
+        let mut learned = ComposerMemory::default();
+        learned.note_accepted(&sign(">"));
+        assert!(learned.accepted().is_empty());
+        learned.note_typed(&sign(">"));
+        learned.note_accepted(&sign("$"));
+        learned.note_accepted(&sign(">"));
+        learned.note_accepted(&sign(">"));
+        assert_eq!(learned.accepted(), [sign(">")]);
+    }
+
+    #[test]
+    fn few_signs_are_remembered_and_unsound_ones_are_not_recalled() {
+        let mut learned = ComposerMemory::default();
+        for letter in 'a'..='z' {
+            let sign = sign(&format!("{letter}>"));
+            learned.note_typed(&sign);
+            learned.note_accepted(&sign);
+        }
+        assert_eq!(learned.accepted().len(), MAX_SIGNS);
+        let bad = ComposerSign { shape: SignShape::Line, text: "\x1b]0;x\x07".into() };
+        learned.restore(vec![bad.clone(), sign(">")], Time(7));
+        assert_eq!(learned.known_since(&bad), None);
+        assert_eq!(learned.known_since(&sign(">")), Some(Time(7)));
+        assert_eq!(learned.known_since(&sign("$")), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Signals in an agent's output, read as they pass: titles, progress, prompt marks, notifications, program status, resets.
+//!
+//! How the output is cut does not matter, and no more than [`MAX`] bytes are kept.
+
+use super::status::StatusReport;
+
+/// The longest signal that is understood; longer ones are skipped. It is the longest report of a program's status.
+const MAX: usize = 4096;
+
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+const ESC: u8 = 0x1b;
+
+/// A signal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum OscSignal {
+    /// OSC 0 and 2.
+    Title(String),
+    /// OSC 9;4: whether something is under way.
+    Progress(bool),
+    /// OSC 133: the letter of a prompt mark.
+    Mark(char),
+    /// OSC 9, 99 and 777: the words of a notification.
+    Notice(String),
+    /// OSC 7501: what the program reports of itself.
+    Status(StatusReport),
+    /// RIS (`ESC c`): the terminal is as it was at the start.
+    Reset,
+}
+
+/// The reader.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OscReader {
+    state: OscReaderState,
+    held: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum OscReaderState {
+    #[default]
+    Text,
+    Escape,
+    Osc,
+    /// After an ESC in an OSC.
+    OscEscape,
+}
+
+impl OscReader {
+    pub(super) fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(OscSignal)) {
+        for &byte in bytes {
+            self.state = match (self.state, byte) {
+                (OscReaderState::Text, ESC) => OscReaderState::Escape,
+                (OscReaderState::Text, _) => OscReaderState::Text,
+                (OscReaderState::Escape, b']') => {
+                    self.held.clear();
+                    OscReaderState::Osc
+                }
+                (OscReaderState::Escape, ESC) => OscReaderState::Escape,
+                (OscReaderState::Escape | OscReaderState::OscEscape, b'c') => {
+                    found(OscSignal::Reset);
+                    OscReaderState::Text
+                }
+                (OscReaderState::Escape, _) => OscReaderState::Text,
+                (OscReaderState::Osc, BEL) | (OscReaderState::OscEscape, b'\\') => {
+                    self.end(&mut found);
+                    OscReaderState::Text
+                }
+                (OscReaderState::Osc, CAN | SUB) => OscReaderState::Text,
+                (OscReaderState::Osc, ESC) => OscReaderState::OscEscape,
+                (OscReaderState::OscEscape, b']') => {
+                    self.held.clear();
+                    OscReaderState::Osc
+                }
+                (OscReaderState::OscEscape, ESC) => OscReaderState::Escape,
+                (OscReaderState::OscEscape, _) => OscReaderState::Text,
+                (OscReaderState::Osc, _) => {
+                    if self.held.len() <= MAX {
+                        self.held.push(byte);
+                    }
+                    OscReaderState::Osc
+                }
+            };
+        }
+    }
+
+    fn end(&mut self, found: &mut impl FnMut(OscSignal)) {
+        if MAX < self.held.len() {
+            return;
+        }
+        let text = String::from_utf8_lossy(&self.held);
+        let (number, rest) = text.split_once(';').unwrap_or((&text, ""));
+        let signal = match number {
+            "0" | "2" => Some(OscSignal::Title(clean(rest))),
+            "9" => Some(progress(rest).unwrap_or_else(|| OscSignal::Notice(clean(rest)))),
+            "99" => rest.split_once(';').map(|(_, words)| OscSignal::Notice(clean(words))),
+            "777" => rest.strip_prefix("notify;").map(|words| OscSignal::Notice(clean(words))),
+            "7501" => StatusReport::read(rest).map(OscSignal::Status),
+            "133" => rest.chars().next().map(OscSignal::Mark),
+            _ => None,
+        };
+        if let Some(signal) = signal {
+            found(signal);
+        }
+    }
+}
+
+/// `4;state;percent`: 0 ends it, 2 is an error, the others go on.
+fn progress(rest: &str) -> Option<OscSignal> {
+    let rest = rest.strip_prefix("4;")?;
+    let state = rest.split(';').next()?;
+    matches!(state, "0" | "1" | "2" | "3" | "4")
+        .then_some(OscSignal::Progress(matches!(state, "1" | "3")))
+}
+
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pieces: &[&[u8]]) -> Vec<OscSignal> {
+        let mut reader = OscReader::default();
+        let mut found = Vec::new();
+        pieces.iter().for_each(|piece| reader.feed(piece, |signal| found.push(signal)));
+        found
+    }
+
+    #[test]
+    fn each_signal_is_read() {
+        let title = |text: &str| OscSignal::Title(text.into());
+        let output = "a\x1b]0;⠋ demo\x07b\x1b]2;x\x1b\\\x1b]9;4;1;30\x07\x1b]9;4;0\x07\x1b]133;A\x07\
+            \x1b]9;done\x07\x1b]777;notify;t;b\x07\x1b]11;?\x07\x1b]7501;?\x07\x1b]7501;state=idle:app=x\x1b\\";
+        let expect = vec![
+            title("⠋ demo"),
+            title("x"),
+            OscSignal::Progress(true),
+            OscSignal::Progress(false),
+            OscSignal::Mark('A'),
+            OscSignal::Notice("done".into()),
+            OscSignal::Notice("t;b".into()),
+            OscSignal::Status(StatusReport::read("state=idle").unwrap()),
+        ];
+        assert_eq!(read(&[output.as_bytes()]), expect);
+        for cut in 0..output.len() {
+            let (one, other) = output.as_bytes().split_at(cut);
+            assert_eq!(read(&[one, other]), expect, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_full_reset_is_read_also_in_the_middle_of_another_signal() {
+        assert_eq!(read(&[b"a\x1bcb"]), [OscSignal::Reset]);
+        assert_eq!(read(&[b"\x1b", b"c"]), [OscSignal::Reset]);
+        assert_eq!(
+            read(&[b"\x1b]0;title\x1bc\x1b]0;y\x07"]),
+            [OscSignal::Reset, OscSignal::Title("y".into())]
+        );
+        assert_eq!(read(&[b"\x1b[c c \x1b(c"]), []);
+    }
+
+    #[test]
+    fn an_endless_one_is_skipped() {
+        let long = [b"\x1b]0;".as_slice(), &[b'x'; 9000], b"\x07\x1b]0;y\x07"].concat();
+        assert_eq!(read(&[&long]), [OscSignal::Title("y".into())]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Finding a text again on a screen, where it was wrapped, indented and boxed in.
+
+use paned_term::ScreenView;
+
+use super::observation::TextVisibility;
+
+/// How many characters of a text are looked for; a screen may show no more of it.
+const ENOUGH: usize = 24;
+
+/// How far a draft is this text.
+pub(super) fn in_draft(draft: &str, text: &str) -> TextVisibility {
+    let (draft, text) = (normalized(draft), normalized(text));
+    if is_paste_placeholder(&draft) || draft.contains(tail(&text)) {
+        return TextVisibility::Whole;
+    }
+    match draft.contains(head(&text)) {
+        true => TextVisibility::Part,
+        // What shows of a long line may be cut at its end.
+        false if !draft.is_empty() && text.contains(draft.trim_end_matches('…')) => {
+            TextVisibility::Part
+        }
+        false => TextVisibility::Other,
+    }
+}
+
+/// Whether the cursor stands right behind the end of this text.
+pub(super) fn at_cursor(view: &ScreenView, text: &str) -> bool {
+    let (row, col) = (usize::from(view.cursor.row), usize::from(view.cursor.col));
+    let Some(current) = view.rows.get(row) else { return false };
+    let before: String = view.rows[..row].iter().map(String::as_str).collect();
+    let here = normalized(&current.chars().take(col).collect::<String>());
+    // A line editor leaves what was entered where it was, and goes on in the next row.
+    let text = normalized(text);
+    !here.is_empty() && !text.is_empty() && (normalized(&before) + &here).ends_with(tail(&text))
+}
+
+/// Whether the beginning of this text is to be seen anywhere.
+pub(super) fn on_screen(view: &ScreenView, text: &str) -> bool {
+    let all: String = view.rows.iter().map(String::as_str).collect();
+    let text = normalized(text);
+    !text.is_empty() && normalized(&all).contains(head(&text))
+}
+
+/// What programs put in the place of a long paste.
+fn is_paste_placeholder(draft: &str) -> bool {
+    draft.contains("[Pasted") || draft.contains("[Paste#")
+}
+
+/// A text without what a screen adds or loses: blanks, line ends, boxes.
+fn normalized(text: &str) -> String {
+    let is_box = |c: char| ('\u{2500}'..='\u{259f}').contains(&c);
+    text.chars().filter(|&c| !c.is_whitespace() && !is_box(c)).collect()
+}
+
+fn head(text: &str) -> &str {
+    text.char_indices().nth(ENOUGH).map_or(text, |(at, _)| &text[..at])
+}
+
+fn tail(text: &str) -> &str {
+    let count = text.chars().count();
+    let skip = count.saturating_sub(ENOUGH);
+    text.char_indices().nth(skip).map_or(text, |(at, _)| &text[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Size;
+    use paned_term::Screen;
+
+    use super::*;
+
+    fn screen(printed: &str) -> ScreenView {
+        let mut screen = Screen::new(Size { cols: 20, rows: 6 });
+        screen.feed(printed.as_bytes());
+        screen.view()
+    }
+
+    #[test]
+    fn a_wrapped_text_is_found_again() {
+        let text = "please look at the file\nand tell me what it is";
+        assert_eq!(
+            in_draft("please look at the\n  file and tell me\n  what it is", text),
+            TextVisibility::Whole
+        );
+        assert_eq!(in_draft("please look at the\n  file and", text), TextVisibility::Part);
+        assert_eq!(in_draft("please look…", text), TextVisibility::Part);
+        assert_eq!(in_draft("something else", text), TextVisibility::Other);
+        assert_eq!(in_draft("[Pasted text #1 +2 lines]", text), TextVisibility::Whole);
+    }
+
+    #[test]
+    fn a_short_text_is_looked_for_whole() {
+        assert_eq!(in_draft("yes", "yes"), TextVisibility::Whole);
+        assert_eq!(in_draft("ye", "yes"), TextVisibility::Part);
+        assert_eq!(in_draft("yesterday", "yes"), TextVisibility::Whole);
+    }
+
+    #[test]
+    fn the_cursor_stands_behind_what_was_typed() {
+        let text = "a text that takes more than one row of it";
+        assert!(at_cursor(&screen(&format!("> {text}")), text));
+        assert!(!at_cursor(&screen(&format!("> {text}\r\n> ")), text));
+        assert!(!at_cursor(&screen(&format!("> {text}\r\n")), text));
+        assert!(on_screen(&screen(&format!("> {text}\r\n> ")), text));
+        assert!(!on_screen(&screen("> "), text));
+    }
+}

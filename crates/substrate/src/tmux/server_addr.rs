@@ -1,0 +1,300 @@
+//! Where a tmux server is, and how a control client gets there. Knows how tmux is started; talks to nobody.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::{Child, Command as Process};
+
+use super::error::Error;
+use super::ids::SessionId;
+use crate::SECRET_VARIABLES;
+use crate::trusted_path::{self, TrustedDir, TrustedSocket};
+
+/// The session that holds our client on a server of our own. People do not see it in our lists.
+pub(super) const ANCHOR_SESSION: &str = "_paned";
+/// How the control client is: it has no size, prints nothing unasked, and is never waited for.
+const FLAGS: &str = "ignore-size,no-output,pause-after=1";
+/// The oldest tmux with client flags and `run-shell -C`.
+const MIN_VERSION: (u32, u32) = (3, 2);
+/// What the server of our own is told, and nothing of the user's.
+const CONFIG: &str = "\
+set-option -s exit-empty off
+set-option -s escape-time 10
+set-option -s focus-events on
+set-option -g history-limit 10000
+set-option -g update-environment ''
+set-option -g destroy-unattached off
+set-option -gw allow-rename off
+set-option -gw automatic-rename off
+";
+
+/// A tmux server, running or not.
+#[derive(Clone, Debug)]
+pub struct Place {
+    program: PathBuf,
+    socket: PathBuf,
+    kind: TmuxServerKind,
+}
+
+#[derive(Clone, Debug)]
+enum TmuxServerKind {
+    /// Our own, with its configuration in this file.
+    Own(PathBuf),
+    /// Somebody's; we look at this session of it, or at the one that tmux thinks best.
+    Foreign(Option<SessionId>),
+}
+
+/// The process of a control client, not yet running.
+pub(super) struct ControlLaunch {
+    process: Process,
+    /// Open until tmux runs, which starts in its folder.
+    _folder: Option<TrustedSocket>,
+}
+
+impl ControlLaunch {
+    pub(super) fn spawn(mut self) -> io::Result<Child> {
+        self.process.spawn()
+    }
+}
+
+/// Whether a server that is not there may be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartPolicy {
+    /// It may, if it is ours.
+    IfOwn,
+    /// It may not.
+    Never,
+}
+
+impl Place {
+    /// A server of our own, with socket and configuration in this folder, which only its owner may enter. It is
+    /// started on first use and lives on when we are gone.
+    #[must_use]
+    pub fn own(folder: &Path) -> Self {
+        let kind = TmuxServerKind::Own(folder.join("tmux.conf"));
+        Self { program: "tmux".into(), socket: folder.join("tmux.sock"), kind }
+    }
+
+    /// A server that somebody else runs. It is never started by us. Of its layouts, only those of the session
+    /// looked at are told as facts.
+    #[must_use]
+    pub fn foreign(socket: &Path, session: Option<SessionId>) -> Self {
+        Self {
+            program: "tmux".into(),
+            socket: socket.to_owned(),
+            kind: TmuxServerKind::Foreign(session),
+        }
+    }
+
+    /// The server that a variable `TMUX` names: socket, process and session.
+    #[must_use]
+    pub fn from_variable(value: &str) -> Option<Self> {
+        let mut parts = value.rsplitn(3, ',');
+        let session = parts.next()?.parse().ok().map(SessionId);
+        let (_pid, socket) = (parts.next()?, parts.next().filter(|socket| !socket.is_empty())?);
+        Some(Self::foreign(Path::new(socket), session))
+    }
+
+    /// The same place, reached with another tmux.
+    #[must_use]
+    pub fn with_program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// Where the server listens.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Whether the server is of our own.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        matches!(self.kind, TmuxServerKind::Own(_))
+    }
+
+    /// Makes what a server of our own needs before it is started.
+    fn prepare(&self) -> Result<(), Error> {
+        let TmuxServerKind::Own(config) = &self.kind else { return Ok(()) };
+        TrustedDir::make_closed(config.parent().unwrap_or(Path::new("/"))).map_err(no_server)?;
+        // Made anew each time, so that nothing is written through what has its name.
+        let _ = fs::remove_file(config);
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(config);
+        let written = file.and_then(|mut file| file.write_all(CONFIG.as_bytes()));
+        written.map_err(|error| Error::NoServer(format!("{}: {error}", config.display())))
+    }
+
+    /// A control client that is ready to run. A tmux client does what its server says, also run programs, so it is led to
+    /// a server of ours only: the socket and every folder above it belong to us or to root and cannot be replaced by other
+    /// users, its listener runs as us, and tmux starts inside the very folder that was checked.
+    pub(super) fn launch(&self, start: StartPolicy) -> Result<ControlLaunch, Error> {
+        if self.is_own() {
+            self.check()?;
+            if start == StartPolicy::IfOwn {
+                self.prepare()?;
+            } else {
+                TrustedDir::open_private(self.socket.parent().unwrap_or(Path::new("/")))
+                    .map_err(no_server)?;
+            }
+            let process = self.process(start, self.socket.as_os_str(), Path::new("/"));
+            return Ok(ControlLaunch { process, _folder: None });
+        }
+        let socket = TrustedSocket::find(&self.socket).map_err(no_server)?;
+        socket.connect().map_err(no_server)?;
+        let process = match socket.folder().descriptor_path() {
+            Some(folder) => {
+                self.process(start, Path::new(".").join(socket.name()).as_os_str(), &folder)
+            }
+            // No other user can change what is on the path, so its name is as good.
+            None => self.process(start, socket.path().as_os_str(), Path::new("/")),
+        };
+        Ok(ControlLaunch { process, _folder: Some(socket) })
+    }
+
+    /// It has a process group of its own, so that a Ctrl-C for us is not for it.
+    fn process(&self, start: StartPolicy, socket: &OsStr, folder: &Path) -> Process {
+        let mut process = Process::new(&self.program);
+        process.args(self.arguments(start, socket));
+        for name in SECRET_VARIABLES {
+            process.env_remove(name);
+        }
+        process.env_remove("TMUX").env_remove("TMUX_PANE").current_dir(folder).process_group(0);
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        process.kill_on_drop(true);
+        process
+    }
+
+    fn arguments(&self, start: StartPolicy, socket: &OsStr) -> Vec<OsString> {
+        let mut args: Vec<OsString> = ["-u", "-C", "-S"].map(OsString::from).into();
+        args.push(socket.to_owned());
+        if start == StartPolicy::Never || !self.is_own() {
+            args.push("-N".into());
+        }
+        let words = |args: &mut Vec<OsString>, words: &[&str]| {
+            args.extend(words.iter().map(OsString::from))
+        };
+        match &self.kind {
+            TmuxServerKind::Own(config) => {
+                words(&mut args, &["-f"]);
+                args.push(config.into());
+                let target = format!("={ANCHOR_SESSION}:");
+                words(
+                    &mut args,
+                    &["new-session", "-A", "-E", "-s", ANCHOR_SESSION, "-n", ANCHOR_SESSION],
+                );
+                words(&mut args, &["-x", "80", "-y", "24", "-c", "/", "-f", FLAGS, "exit"]);
+                // Done before the program can end, so its pane stays, and costs no process.
+                words(&mut args, &[";", "set-option", "-w", "-t", &target, "remain-on-exit", "on"]);
+                words(&mut args, &[";", "set-option", "-t", &target, "@paned_anchor", "1"]);
+            }
+            TmuxServerKind::Foreign(session) => {
+                words(&mut args, &["attach-session", "-E", "-f", FLAGS]);
+                if let Some(session) = session {
+                    words(&mut args, &["-t", &session.to_string()]);
+                }
+            }
+        }
+        args
+    }
+
+    /// Asks tmux for its version.
+    pub(super) async fn version(&self, limit: Duration) -> Result<String, Error> {
+        let mut process = Process::new(&self.program);
+        for name in SECRET_VARIABLES {
+            process.env_remove(name);
+        }
+        let run = process
+            .arg("-V")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let output = tokio::time::timeout(limit, run).await.map_err(|_| Error::Timeout(limit))?;
+        let missing = || Error::TmuxNotFound(self.program.display().to_string());
+        let output = output.map_err(|error| Error::spawn_failed(&self.program, &error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let version = text.trim().strip_prefix("tmux ").ok_or_else(missing)?;
+        if is_new_enough(version) {
+            Ok(version.to_owned())
+        } else {
+            Err(Error::TooOld(version.to_owned()))
+        }
+    }
+
+    /// How people reach it: what to type.
+    #[must_use]
+    pub fn attach_command(&self, session: SessionId) -> Vec<OsString> {
+        let socket = OsString::from(self.socket.as_os_str());
+        let mut args = vec![self.program.clone().into(), "-S".into(), socket];
+        args.extend(["attach-session".into(), "-t".into(), session.to_string().into()]);
+        args
+    }
+
+    /// Whether the socket's name is short enough for the system.
+    fn check(&self) -> Result<(), Error> {
+        // The smallest limit of the systems we know, with its final NUL.
+        if self.socket.as_os_str().as_bytes().len() < 104 {
+            return Ok(());
+        }
+        Err(Error::NoServer(format!("the path {} is too long for a socket", self.socket.display())))
+    }
+}
+
+fn no_server(error: trusted_path::Error) -> Error {
+    Error::NoServer(error.to_string())
+}
+
+/// `3.3a`, `next-3.6`, `openbsd-7.4`, `master`: development versions are new.
+fn is_new_enough(version: &str) -> bool {
+    let number = version.strip_prefix("next-").unwrap_or(version);
+    if !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return true;
+    }
+    let mut parts =
+        number.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    MIN_VERSION <= (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_versions_are_told_from_new_ones() {
+        for new in ["3.2", "3.2a", "3.3a", "3.10", "4.0", "next-3.6", "master", "openbsd-7.4"] {
+            assert!(is_new_enough(new), "{new}");
+        }
+        for old in ["3.1c", "2.9", "1.8", "next-3.1", "3"] {
+            assert!(!is_new_enough(old), "{old}");
+        }
+    }
+
+    #[test]
+    fn a_variable_names_a_place() {
+        let place = Place::from_variable("/tmp/a,b/default,12,3").unwrap();
+        assert_eq!(place.socket(), Path::new("/tmp/a,b/default"));
+        assert!(matches!(place.kind, TmuxServerKind::Foreign(Some(SessionId(3)))));
+        for wrong in ["", "x", ",1,2", "a,b"] {
+            assert!(Place::from_variable(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_foreign_server_is_never_started() {
+        let place = Place::foreign(Path::new("/x"), None);
+        assert!(place.arguments(StartPolicy::IfOwn, OsStr::new("x")).contains(&"-N".into()));
+    }
+
+    #[test]
+    fn a_socket_that_cannot_be_is_refused() {
+        assert!(Place::own(Path::new("/x")).check().is_ok());
+        assert!(Place::own(Path::new(&"/long".repeat(30))).check().is_err());
+    }
+}

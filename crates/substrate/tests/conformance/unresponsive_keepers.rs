@@ -1,0 +1,125 @@
+//! Keepers that do not answer whoever comes after their server.
+
+use std::path::Path;
+use std::time::Duration;
+
+use paned_keeper::tape::MIN_CAPACITY;
+use paned_substrate::native::{ForkServer, NativeBackend};
+use paned_substrate::{
+    Backend as _, PaneCommand, PaneEvent, PaneHandle, RecoveredState, SpawnSpec, UnresponsivePane,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::test_substrate::{SIZE, TIMEOUT, example};
+
+fn ground(folder: &Path) -> NativeBackend {
+    let nursery = ForkServer::new(example(), vec!["nursery".into()], folder.join("keepers.log"));
+    NativeBackend::new(folder.to_owned(), nursery)
+}
+
+/// A `cat` whose server is gone and whose keeper is stopped, as the next server finds it.
+struct StoppedKeeper {
+    folder: TempDir,
+    program: Pid,
+    keeper: KeeperKillGuard,
+    unresponsive: UnresponsivePane,
+}
+
+/// A keeper that goes on with nobody if its test fails is ended.
+struct KeeperKillGuard(Pid);
+
+impl Drop for KeeperKillGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = kill_process(self.0, Signal::KILL);
+        }
+    }
+}
+
+impl StoppedKeeper {
+    async fn new() -> Self {
+        let folder = TempDir::with_prefix("paned-adopt-").unwrap();
+        let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let order = SpawnSpec {
+            id: "a".parse().unwrap(),
+            program: "/bin/sh".into(),
+            argv: text(&["sh", "-c", "echo hello; exec cat"]),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            cwd: "/".into(),
+            size: SIZE,
+            capacity: MIN_CAPACITY,
+            timeout: None,
+            grace: Duration::ZERO,
+            followed: false,
+            record: "{}".into(),
+        };
+        let link = ground(folder.path()).spawn(order).await.unwrap();
+        let output = link.output.clone();
+        let said = async {
+            while output.lines() == 0 {
+                crate::test_substrate::pause().await;
+            }
+        };
+        timeout(TIMEOUT, said).await.expect("it says hello");
+        drop(link);
+        let tape = folder.path().join("panes/a/tape");
+        let tape = paned_keeper::tape::TapeReader::open(&tape).unwrap();
+        let pid = |number: u32| Pid::from_raw(number.try_into().unwrap()).unwrap();
+        let (program, keeper) = (pid(tape.pid().unwrap()), KeeperKillGuard(pid(tape.keeper())));
+        kill_process(keeper.0, Signal::STOP).unwrap();
+        let mut found = ground(folder.path()).recover().await.unwrap();
+        let RecoveredState::Unresponsive(unresponsive) = found.remove(0).state else {
+            panic!("its keeper lives")
+        };
+        Self { folder, program, keeper, unresponsive }
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_keeper_is_waited_for_and_its_output_is_read_meanwhile() {
+    let StoppedKeeper { folder, program, keeper, unresponsive } = StoppedKeeper::new().await;
+    assert_eq!(unresponsive.pid, Some(program.as_raw_nonzero().get().unsigned_abs()));
+    assert_eq!(unresponsive.keeper, Some(keeper.0.as_raw_nonzero().get().unsigned_abs()));
+    let mut bytes = [0; 64];
+    let output = unresponsive.output.unwrap();
+    let read = output.read(0, &mut bytes).unwrap().unwrap();
+    assert_eq!(&bytes[..read], b"hello\r\n");
+    kill_process(keeper.0, Signal::CONT).unwrap();
+    let state = timeout(TIMEOUT, unresponsive.pending).await.expect("it answers");
+    let RecoveredState::Alive(link) = state else { panic!("{state:?}") };
+    end(link).await;
+    drop(folder);
+}
+
+/// Types into it what ends it, so that it is seen to hear.
+async fn end(link: PaneHandle) {
+    let PaneHandle { commands, driver: carrier, events: mut facts, .. } = link;
+    let carrying = tokio::spawn(carrier);
+    let (reply, answer) = oneshot::channel();
+    commands.send(PaneCommand::Input(vec![b"\x04".to_vec()], reply)).await.unwrap();
+    assert!(timeout(TIMEOUT, answer).await.unwrap().unwrap().is_ok());
+    let ended = async {
+        while let Some(fact) = facts.recv().await {
+            if matches!(fact, PaneEvent::Exited(_)) {
+                return;
+            }
+        }
+        panic!("it never ended");
+    };
+    timeout(TIMEOUT, ended).await.expect("it ends");
+    carrying.abort();
+}
+
+#[tokio::test]
+async fn a_stopped_keeper_that_is_killed_is_lost() {
+    let StoppedKeeper { folder: _folder, program, keeper, unresponsive } =
+        StoppedKeeper::new().await;
+    kill_process(keeper.0, Signal::KILL).unwrap();
+    let state = timeout(TIMEOUT, unresponsive.pending).await.expect("it is gone");
+    assert!(matches!(state, RecoveredState::Lost(Some(_))), "{state:?}");
+    // Its terminal is gone, and so may it be by now.
+    let _ = kill_process(program, Signal::KILL);
+}

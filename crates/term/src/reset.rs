@@ -1,0 +1,130 @@
+//! What a terminal must hear after a program has used it, so that the next one finds it as it was. Pure.
+
+mod changed_modes;
+
+use crate::OutputScanner;
+
+use changed_modes::ChangedModes;
+
+/// Ends whatever sequence is unfinished.
+const CANCEL_SEQUENCE: &str = "\x18";
+/// What no program minds: no mouse, no marks around pastes and focus, cursor and wrapping on, plain keys,
+/// plain text, colours the right way round, the whole screen scrolls.
+const DEFAULT_MODES: &str = "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\
+    \x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[?1l\x1b[?5l\x1b>\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b(B\x0f\x1b[0m\
+    \x1b7\x1b[r\x1b8";
+/// What shows the alternate screen.
+const ALTERNATE: [&str; 3] = ["\x1b[?1049h", "\x1b[?1047h", "\x1b[?47h"];
+const LEAVE_ALTERNATE: &str = "\x1b[?1049l";
+
+/// Remembers what a terminal was told.
+#[derive(Clone, Debug, Default)]
+pub struct TerminalReset {
+    scanner: OutputScanner,
+    changed_modes: ChangedModes,
+}
+
+impl TerminalReset {
+    /// The terminal was told this.
+    pub fn observe(&mut self, bytes: &[u8]) {
+        self.scanner.feed(bytes, |_| {});
+        self.changed_modes.observe(bytes);
+    }
+
+    /// Whether nothing is to be put back, as far as that can be told.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        let is_whole = self.scanner.preamble().is_empty() && self.scanner.pending() == 0;
+        is_whole && self.changed_modes.undo().is_empty()
+    }
+
+    /// What puts the terminal back. The keyboard of each screen is put back while that screen is shown.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let modes = String::from_utf8_lossy(&self.scanner.preamble()).into_owned();
+        let alternate = ALTERNATE.iter().find_map(|enter| modes.split_once(enter));
+        let undo = match alternate {
+            Some((primary, alternate)) => {
+                pop_keyboard_modes(alternate) + LEAVE_ALTERNATE + &pop_keyboard_modes(primary)
+            }
+            None => pop_keyboard_modes(&modes),
+        };
+        format!("{CANCEL_SEQUENCE}{}{undo}{DEFAULT_MODES}", self.changed_modes.undo()).into_bytes()
+    }
+}
+
+/// Takes back as many keyboard modes as were pushed.
+fn pop_keyboard_modes(modes: &str) -> String {
+    match modes.matches("\x1b[>").count() {
+        0 => String::new(),
+        pushed => format!("\x1b[<{pushed}u"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Screen;
+    use paned_model::Size;
+
+    use super::*;
+
+    /// Whatever a program has switched on, a terminal that hears the rest is as a fresh one.
+    #[track_caller]
+    fn check(used: &str) {
+        let mut screen = Screen::new(Size::default());
+        let mut afterwards = TerminalReset::default();
+        screen.feed(used.as_bytes());
+        afterwards.observe(used.as_bytes());
+        screen.feed(&afterwards.bytes());
+        assert_eq!(screen.view().modes, Screen::new(Size::default()).view().modes);
+        assert!(screen.view().cursor.visible);
+    }
+
+    #[test]
+    fn a_program_that_switched_everything_on_leaves_nothing_behind() {
+        check("");
+        check("\x1b[?1049h\x1b[?25l\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?1h\x1b=\x1b[?1004h");
+        check("\x1b[>1u\x1b[?1049h\x1b[>31u\x1b[5;10r");
+        check("\x1b[?5h");
+        check("\x1b[?47h\x1b]0;an unfinished title");
+    }
+
+    #[test]
+    fn only_modes_that_are_on_count() {
+        let mut afterwards = TerminalReset::default();
+        afterwards.observe(b"\x1b[31mred\x1b[?25l\x1b[?25h\r\n");
+        assert!(afterwards.is_clean());
+        afterwards.observe(b"\x1b[?25l");
+        assert!(!afterwards.is_clean());
+    }
+
+    /// Of what a program told a terminal this is undone, and of the same told and taken back nothing.
+    #[track_caller]
+    fn check_undone(told: &str, taken_back: &str, undo: &str) {
+        let mut afterwards = TerminalReset::default();
+        afterwards.observe(told.as_bytes());
+        assert!(!afterwards.is_clean(), "{told:?}");
+        let bytes = String::from_utf8(afterwards.bytes()).unwrap();
+        assert_eq!(bytes, format!("{CANCEL_SEQUENCE}{undo}{DEFAULT_MODES}"), "{told:?}");
+        afterwards.observe(taken_back.as_bytes());
+        assert!(afterwards.is_clean(), "{taken_back:?}");
+    }
+
+    #[test]
+    fn what_few_terminals_know_is_undone_only_where_it_was_done() {
+        check_undone("\x1b[>4;2m", "\x1b[>4m", "\x1b[>4m");
+        check_undone("\x1b[>4;1m\x1b[>1;3m", "\x1b[>m", "\x1b[>1m\x1b[>4m");
+        check_undone("\x1b[?5h", "\x1b[?5l", "\x1b[?5l");
+        check_undone("\x1b[?2026;2048h", "\x1b[?2026l\x1b[?2048l", "\x1b[?2026l\x1b[?2048l");
+        check_undone("\x1b[?69h\x1b[5;40s", "\x1b[?69l", "\x1b[?69l");
+        check_undone("\x1b[?1036l\x1b[?9001h", "\x1bc", "\x1b[?1036h\x1b[?9001l");
+        check_undone("\x1b[2;20h", "\x1b[2l\x1b[20l", "\x1b[2l\x1b[20l");
+        check_undone("\x1b[3g", "\x1b[?5W", "\x1b[?5W");
+        check_undone("\x1b]8;;http://x\x07link", "\x1b]8;;\x1b\\", "\x1b]8;;\x1b\\");
+        check_undone("\x1b]4;1;red\x07", "\x1b]104\x07", "\x1b]104\x1b\\");
+        check_undone("\x1b]11;#400000\x07", "\x1b]111\x07", "\x1b]111\x1b\\");
+        check_undone("\x1b]22;wait\x07", "\x1b]22;\x07", "\x1b]22;\x1b\\");
+        check_undone("\x1b]9;4;1;50\x07", "\x1b]9;4;0\x07", "\x1b]9;4;0\x1b\\");
+        check_undone("\x1b[22;0t\x1b]2;vim\x07", "\x1b[23;0t", "\x1b[23;0t");
+    }
+}

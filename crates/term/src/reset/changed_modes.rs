@@ -1,0 +1,163 @@
+//! What a program has switched on in a terminal beside modes that every program knows, and what switches it off. Pure.
+//!
+//! It is undone only where it was done: most terminals do not know most of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sequences::{Csi, SequenceSplitter, VtToken, osc};
+
+/// Private modes that are off in a fresh terminal: reverse video, backspace, margins at the sides, wrapping backwards,
+/// highlighting, arrows for the wheel, updates, clusters, colour schemes, sizes, pastes, Esc as a key, and Windows' keys.
+const PRIVATE_OFF: [u32; 13] =
+    [5, 45, 67, 69, 1001, 1007, 2026, 2027, 2031, 2048, 5522, 7727, 9001];
+/// Private modes that are on: keys that repeat, num lock, Esc before what is pressed with meta.
+const PRIVATE_ON: [u32; 3] = [8, 1035, 1036];
+/// Modes that are off, of the other kind: a locked keyboard, a return with each line.
+const ANSI_OFF: [u32; 2] = [2, 20];
+/// One that is on: the terminal does not show by itself what is typed.
+const ANSI_ON: [u32; 1] = [12];
+
+/// How many titles are taken back at most; as many as terminals keep.
+const MOST_TITLES: usize = 16;
+
+/// What is to be undone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ChangedModes {
+    splitter: SequenceSplitter,
+    changed: ChangedState,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ChangedState {
+    /// Modes that are not as in a fresh terminal, by kind and number.
+    modes: BTreeSet<(ModeKind, u32)>,
+    /// How keys are modified and written, by last byte and number.
+    keys: BTreeSet<(u8, u32)>,
+    /// The OSC sequences that take colours, pointer, link and progress back.
+    strings: BTreeMap<u32, String>,
+    has_tabs: bool,
+    /// How many titles are on the terminal's stack.
+    titles: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ModeKind {
+    Private,
+    Ansi,
+}
+
+impl ChangedModes {
+    /// The terminal was told this.
+    pub(super) fn observe(&mut self, bytes: &[u8]) {
+        let left = &mut self.changed;
+        self.splitter.feed(bytes, |part| match part {
+            VtToken::Sequence(sequence) => left.observe_sequence(sequence),
+            VtToken::Text(_) | VtToken::Enquiry | VtToken::LongStart(_) | VtToken::LongByte(_) => {}
+        });
+    }
+
+    /// What undoes it; nothing where nothing was done.
+    pub(super) fn undo(&self) -> String {
+        self.changed.undo()
+    }
+}
+
+impl ChangedState {
+    fn observe_sequence(&mut self, sequence: &[u8]) {
+        if let Some(csi) = Csi::read(sequence) {
+            self.observe_csi(&csi);
+        } else if let Some((number, text)) = osc(sequence) {
+            self.observe_osc(number, &text);
+        } else if sequence == b"\x1bH" {
+            self.has_tabs = true;
+        } else if sequence == b"\x1bc" {
+            // Titles and colours outlive even that.
+            *self = Self {
+                titles: self.titles,
+                strings: std::mem::take(&mut self.strings),
+                ..Self::default()
+            };
+        }
+    }
+
+    fn observe_csi(&mut self, csi: &Csi) {
+        match (csi.prefix, csi.intermediate, csi.last) {
+            (b'?', 0, b'h' | b'l') => self.switch(ModeKind::Private, csi),
+            (0, 0, b'h' | b'l') => self.switch(ModeKind::Ansi, csi),
+            (b'>', 0, b'm' | b'f') if csi.params.iter().all(Option::is_none) => {
+                self.keys.retain(|(last, _)| *last != csi.last);
+            }
+            (b'>', 0, b'm' | b'f') => {
+                let key = (csi.last, csi.param(0));
+                match csi.params.get(1).copied().flatten() {
+                    None | Some(0) => self.keys.remove(&key),
+                    Some(_) => self.keys.insert(key),
+                };
+            }
+            (b'>', 0, b'n') => {
+                self.keys.remove(&(b'm', csi.param(0)));
+            }
+            (0, 0, b'g' | b'W') => self.has_tabs = true,
+            (b'?', 0, b'W') => self.has_tabs = false,
+            (0, 0, b't') if csi.param(0) == 22 => self.titles += 1,
+            (0, 0, b't') if csi.param(0) == 23 => self.titles = self.titles.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn switch(&mut self, kind: ModeKind, csi: &Csi) {
+        let (off, on): (&[u32], &[u32]) = match kind {
+            ModeKind::Private => (&PRIVATE_OFF, &PRIVATE_ON),
+            ModeKind::Ansi => (&ANSI_OFF, &ANSI_ON),
+        };
+        for mode in csi.params.iter().copied().flatten() {
+            let is_known = off.contains(&mode) || on.contains(&mode);
+            if is_known && (csi.last == b'h') == off.contains(&mode) {
+                self.modes.insert((kind, mode));
+            } else {
+                self.modes.remove(&(kind, mode));
+            }
+        }
+    }
+
+    fn observe_osc(&mut self, number: u32, text: &str) {
+        let (is_left, undo) = match number {
+            4 | 5 | 10..=19 => (true, format!("{}", number + 100)),
+            // Of one colour among many nobody knows whether it was the last.
+            104 | 105 if !text.is_empty() => return,
+            104 | 105 | 110..=119 => {
+                self.strings.remove(&(number - 100));
+                return;
+            }
+            8 => (!text.ends_with(';'), "8;;".to_owned()),
+            9 if text.starts_with("4;") => (!text.starts_with("4;0"), "9;4;0".to_owned()),
+            22 => (!text.is_empty(), "22;".to_owned()),
+            _ => return,
+        };
+        match is_left {
+            true => self.strings.insert(number, undo),
+            false => self.strings.remove(&number),
+        };
+    }
+
+    fn undo(&self) -> String {
+        let mut out = String::new();
+        for (kind, mode) in &self.modes {
+            let (mark, on) = match kind {
+                ModeKind::Private => ("?", PRIVATE_ON.contains(mode)),
+                ModeKind::Ansi => ("", ANSI_ON.contains(mode)),
+            };
+            out += &format!("\x1b[{mark}{mode}{}", if on { 'h' } else { 'l' });
+        }
+        for (last, key) in &self.keys {
+            out += &format!("\x1b[>{key}{}", char::from(*last));
+        }
+        for string in self.strings.values() {
+            out += &format!("\x1b]{string}\x1b\\");
+        }
+        if self.has_tabs {
+            out += "\x1b[?5W";
+        }
+        out + &"\x1b[23;0t".repeat(self.titles.min(MOST_TITLES))
+    }
+}

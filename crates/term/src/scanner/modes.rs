@@ -1,0 +1,124 @@
+//! The modes a program has switched, kept so that a terminal that missed the switching can be told.
+//!
+//! Never a screen: what else a terminal was told is in `setting`, and cells are nowhere here.
+
+/// The private modes worth remembering. Synchronized output (2026) is a moment and no mode.
+const KNOWN: [u16; 21] = [
+    1, 5, 6, 7, 9, 12, 25, 47, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047,
+    1049, 2004,
+];
+
+/// On in a fresh terminal.
+const ON_AT_FIRST: [u16; 3] = [7, 25, 1007];
+
+/// What a soft reset (DECSTR) puts back.
+const SOFT_RESET: [u16; 4] = [1, 6, 7, 25];
+
+/// Modes of which the last one set is the only one in force.
+const EXCLUSIVE: [&[u16]; 3] = [&[9, 1000, 1001, 1002, 1003], &[1005, 1006, 1015, 1016], ALTERNATE];
+
+/// The modes that show the alternate screen; resetting any of them leaves it.
+const ALTERNATE: &[u16] = &[47, 1047, 1049];
+
+/// How many pushed keyboard modes are kept per screen; beyond that the oldest are forgotten.
+const MAX_PUSHED: usize = 16;
+
+/// Every mode that is not as a fresh terminal has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TrackedModes {
+    /// Private modes in the order they were last switched, because the last one wins.
+    switched: Vec<u16>,
+    insert: bool,
+    keypad: bool,
+    /// Pushed kitty keyboard flags of the primary and of the alternate screen.
+    pushed: [Vec<u16>; 2],
+}
+
+impl TrackedModes {
+    /// `CSI ? mode h` and `CSI ? mode l`.
+    pub(super) fn set_private(&mut self, mode: u16, on: bool) {
+        if !KNOWN.contains(&mode) {
+            return;
+        }
+        let rivals = EXCLUSIVE.into_iter().find(|group| group.contains(&mode)).unwrap_or_default();
+        let replaces = on || ALTERNATE.contains(&mode);
+        self.switched.retain(|&other| other != mode && !(replaces && rivals.contains(&other)));
+        if on != ON_AT_FIRST.contains(&mode) {
+            self.switched.push(mode);
+        }
+    }
+
+    /// `CSI 4 h` and `CSI 4 l`.
+    pub(super) fn set_insert(&mut self, on: bool) {
+        self.insert = on;
+    }
+
+    /// `ESC =` and `ESC >`.
+    pub(super) fn set_keypad(&mut self, on: bool) {
+        self.keypad = on;
+    }
+
+    /// `CSI > flags u`.
+    pub(super) fn push_keyboard(&mut self, flags: u16) {
+        let pushed = self.keyboard();
+        if pushed.len() == MAX_PUSHED {
+            pushed.remove(0);
+        }
+        pushed.push(flags);
+    }
+
+    /// `CSI < count u`.
+    pub(super) fn pop_keyboard(&mut self, count: u16) {
+        let pushed = self.keyboard();
+        pushed.truncate(pushed.len().saturating_sub(count.into()));
+    }
+
+    /// `CSI = flags ; how u`: replace, add or take away.
+    pub(super) fn set_keyboard(&mut self, flags: u16, how: u16) {
+        let old = self.keyboard().pop().unwrap_or(0);
+        let new = match how {
+            2 => old | flags,
+            3 => old & !flags,
+            _ => flags,
+        };
+        self.keyboard().push(new);
+    }
+
+    /// `CSI ! p`, which leaves mouse, paste, keyboard and the screen in use alone.
+    pub(super) fn reset_softly(&mut self) {
+        self.switched.retain(|mode| !SOFT_RESET.contains(mode));
+        self.insert = false;
+        self.keypad = false;
+    }
+
+    /// The escape bytes that bring a fresh terminal here.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let [primary, alternate] = &self.pushed;
+        // The keyboard stack belongs to the screen that is shown when it is pushed to.
+        write_pushed(primary, out);
+        let (screens, others): (Vec<u16>, _) =
+            self.switched.iter().partition(|mode| ALTERNATE.contains(mode));
+        for mode in screens.into_iter().chain(others) {
+            let action = if ON_AT_FIRST.contains(&mode) { 'l' } else { 'h' };
+            out.extend(format!("\x1b[?{mode}{action}").bytes());
+        }
+        write_pushed(alternate, out);
+        if self.insert {
+            out.extend(b"\x1b[4h");
+        }
+        if self.keypad {
+            out.extend(b"\x1b=");
+        }
+    }
+
+    fn keyboard(&mut self) -> &mut Vec<u16> {
+        let alternate = self.switched.iter().any(|mode| ALTERNATE.contains(mode));
+        &mut self.pushed[usize::from(alternate)]
+    }
+}
+
+fn write_pushed(pushed: &[u16], out: &mut Vec<u8>) {
+    for flags in pushed {
+        out.extend(format!("\x1b[>{flags}u").bytes());
+    }
+}
