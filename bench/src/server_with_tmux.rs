@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use paned_model::Size;
-use paned_substrate::tmux::{self, ControlClient, Place, TmuxEvents, TmuxPane};
+use paned_substrate::tmux::{self, ControlClient, TmuxEvents, TmuxPane, TmuxServerAddr};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
@@ -70,7 +70,7 @@ impl ServerWithTmux {
     pub(crate) fn control(&self) -> Result<Control, Error> {
         let runtime =
             Builder::new_current_thread().enable_all().build().doing("start a runtime")?;
-        let place = Place::own(&self.server.state.tmux_dir());
+        let place = TmuxServerAddr::own(&self.server.state.tmux_dir());
         let (client, facts) = runtime.block_on(tmux::connect(place)).map_err(odd)?;
         Ok(Control { client, _facts: facts, runtime })
     }

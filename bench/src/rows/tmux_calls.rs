@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use paned_model::Size;
-use paned_substrate::tmux::read::CaptureStyle;
+use paned_substrate::tmux::capture::CaptureStyle;
 
 use super::Row;
 use super::bridge::{TEXT, faster, times};

@@ -31,10 +31,10 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // Before anything else has threads or memory: keepers are forks of this process.
     match args.next() {
-        Some(command) if command == "nursery" => {
+        Some(command) if command == "fork-server" => {
             return fork_server(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
         }
-        Some(command) if command == "scribe" => return pipe_recorder(args.next()),
+        Some(command) if command == "pipe-recorder" => return pipe_recorder(args.next()),
         _ => {}
     }
     let cli = match Cli::read() {

@@ -24,14 +24,14 @@ use crate::error_rewriter::ErrorRewriter;
 use crate::http_timer::HttpTimer;
 use crate::lane::{RawFrameQueue, RawFrameStream};
 use crate::listener::{ConnStream, Ingress};
-use crate::map::ListenerRouter;
-use crate::poll_on_wake::WhenWoken;
+use crate::poll_on_wake::PollOnWake;
 use crate::read_limit::{LimitedReader, ReadLimit};
 use crate::reclaim::ReclaimOnDrop;
 use crate::request::handle_request;
+use crate::router::ListenerRouter;
 use crate::state::ServerState;
 use crate::write_timeout::WriteTimeout;
-use crate::ws::Hand;
+use crate::ws::UpgradeSlot;
 
 /// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
 pub(crate) const MAX_BUFFER: usize = 64 << 10;
@@ -57,7 +57,7 @@ pub(crate) async fn talk(talk: ConnContext, stream: Box<dyn ConnStream>, seat: A
     let claimed = pin!(seat.evicted());
     tokio::select! {
         biased;
-        () = WhenWoken::new(claimed) => shared.metrics.count_refused(),
+        () = PollOnWake::new(claimed) => shared.metrics.count_refused(),
         () = serve_connection(talk, stream, seat.clone()) => {}
     }
 }
@@ -66,8 +66,12 @@ async fn serve_connection(talk: ConnContext, stream: Box<dyn ConnStream>, seat: 
     let (visit, mut visits) = mpsc::channel(1);
     let (lane, ration) = (RawFrameQueue::default(), ReadLimit::default());
     let ((stream, back), shared) = (ReclaimOnDrop::new(stream), talk.shared.clone());
-    serve_http(talk, Box::new(stream), Hand { visit, lane, read_limit: ration, conn_slot: seat })
-        .await;
+    serve_http(
+        talk,
+        Box::new(stream),
+        UpgradeSlot { visit, lane, read_limit: ration, conn_slot: seat },
+    )
+    .await;
     // Nobody holds a hand any more, unless the connection became a socket.
     let Some(visit) = visits.recv().await else { return };
     let parting = async {
@@ -93,7 +97,7 @@ async fn linger_close(mut stream: Box<dyn ConnStream>, most: usize) {
 }
 
 /// Answers the requests of one connection.
-async fn serve_http(talk: ConnContext, stream: Box<dyn ConnStream>, hand: Hand) {
+async fn serve_http(talk: ConnContext, stream: Box<dyn ConnStream>, hand: UpgradeSlot) {
     let limits = talk.shared.limits;
     let closed = talk.shared.closed();
     let (begun, mut first) = watch::channel(false);

@@ -14,7 +14,7 @@ use axum::response::IntoResponse;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
-use paned_kernel::journal::Batch;
+use paned_kernel::journal::JournalRead;
 use paned_kernel::{EventFeed, StreamSlot};
 use paned_model::{EventFilter, EventId, Refusal};
 use serde::Deserialize;
@@ -136,9 +136,9 @@ impl SseSource {
     async fn next(&mut self) -> Option<Bytes> {
         let Some(feed) = &mut self.0 else { return pending().await };
         match feed.next(BATCH).await {
-            Batch::Entries(portion) => Some(sse::events(&portion).clone()),
-            Batch::Gap { first, last } => Some(gap(first, last)),
-            Batch::Closed => None,
+            JournalRead::Entries(portion) => Some(sse::events(&portion).clone()),
+            JournalRead::Gap { first, last } => Some(gap(first, last)),
+            JournalRead::Closed => None,
         }
     }
 }

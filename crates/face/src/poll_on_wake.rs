@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures_util::{FutureExt, Stream, StreamExt};
 
 /// A future or a stream that is asked only when it was woken.
-pub(crate) struct WhenWoken<T> {
+pub(crate) struct PollOnWake<T> {
     inner: T,
     flag: Arc<WakeFlag>,
     /// Rings the bell.
@@ -26,7 +26,7 @@ struct WakeFlag {
     task: Mutex<Waker>,
 }
 
-impl<T> WhenWoken<T> {
+impl<T> PollOnWake<T> {
     /// The same, asked once and then whenever it was woken.
     pub(crate) fn new(inner: T) -> Self {
         let task = Waker::noop().clone();
@@ -59,7 +59,7 @@ impl<T> WhenWoken<T> {
     }
 }
 
-impl<F: Future + Unpin> Future for WhenWoken<F> {
+impl<F: Future + Unpin> Future for PollOnWake<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
@@ -67,7 +67,7 @@ impl<F: Future + Unpin> Future for WhenWoken<F> {
     }
 }
 
-impl<S: Stream + Unpin> Stream for WhenWoken<S> {
+impl<S: Stream + Unpin> Stream for PollOnWake<S> {
     type Item = S::Item;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn it_is_asked_once_and_then_once_for_each_time_it_was_woken() {
-        let ((woken, task), mut never) = (task(), WhenWoken::new(Never::default()));
+        let ((woken, task), mut never) = (task(), PollOnWake::new(Never::default()));
         for round in 1..4 {
             for _ in 0..3 {
                 assert!(never.poll_unpin(&mut Context::from_waker(&task)).is_pending());
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn the_task_that_asked_last_is_woken() {
         let ((first, one), (second, two)) = (task(), task());
-        let mut never = WhenWoken::new(Never::default());
+        let mut never = PollOnWake::new(Never::default());
         for waker in [&one, &two] {
             assert!(never.poll_unpin(&mut Context::from_waker(waker)).is_pending());
         }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn who_is_woken_while_asked_is_asked_again() {
         let ((woken, task), mut asked) = (task(), 0);
-        let mut itself = WhenWoken::new(poll_fn(|cx| {
+        let mut itself = PollOnWake::new(poll_fn(|cx| {
             asked += 1;
             cx.waker().wake_by_ref();
             Poll::<()>::Pending
@@ -180,7 +180,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stream_is_asked_as_long_as_it_has_something() {
-        let stream = WhenWoken::new(stream::iter(0..100));
+        let stream = PollOnWake::new(stream::iter(0..100));
         assert_eq!(stream.collect::<Vec<_>>().await, (0..100).collect::<Vec<_>>());
     }
 
@@ -202,7 +202,7 @@ mod tests {
     async fn what_others_do_is_never_missed() {
         for _ in 0..10_000 {
             let (done, outcome) = oneshot::channel();
-            let waiting = tokio::spawn(beside_noise(WhenWoken::new(outcome)));
+            let waiting = tokio::spawn(beside_noise(PollOnWake::new(outcome)));
             let doing = tokio::spawn(async move { done.send(7) });
             assert_eq!(waiting.await.unwrap(), Ok(7));
             doing.await.unwrap().unwrap();
@@ -218,7 +218,7 @@ mod tests {
             }
         });
         let stream = poll_fn(move |cx| receiver.poll_recv(cx));
-        let mut stream = WhenWoken::new(
+        let mut stream = PollOnWake::new(
             stream::unfold(stream, async |mut stream| {
                 let next = (&mut stream).await;
                 next.map(|number| (number, stream))

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::compat::agentmux::AgentmuxConfig;
 use crate::connection::{self, ConnContext};
 use crate::listener::{AcceptedConn, Ingress, ServedApi};
-use crate::map::ListenerRouter;
+use crate::router::ListenerRouter;
 use crate::state::ServerState;
 use crate::{Listener, ServerLimits};
 

@@ -287,7 +287,11 @@ impl KeeperPane {
     }
 
     /// Has the program get a signal.
-    pub(crate) fn signal(&mut self, request: &frame::Signal, now: Instant) -> KeeperResponse {
+    pub(crate) fn signal(
+        &mut self,
+        request: &frame::SignalRequest,
+        now: Instant,
+    ) -> KeeperResponse {
         let id = request.id;
         let refuse = |refused| KeeperResponse { refused: Some(refused), ..KeeperResponse::ok(id) };
         if !self.is_running() {

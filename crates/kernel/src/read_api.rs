@@ -13,7 +13,7 @@ use paned_term::{Screen, ScreenView};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use crate::journal::{Batch, EventBatch, JournalEntry, JournalReader};
+use crate::journal::{EventBatch, JournalEntry, JournalRead, JournalReader};
 use crate::panes::live_screen::visible_screen;
 use crate::panes::{Pane, unreadable};
 use crate::{Caller, Kernel};
@@ -173,13 +173,13 @@ pub struct EventFeed {
 
 impl EventFeed {
     /// The next events, at most `max`. Waits while there are none.
-    pub async fn next(&mut self, max: usize) -> Batch {
+    pub async fn next(&mut self, max: usize) -> JournalRead {
         loop {
             match self.reader.next(max).await {
-                Batch::Entries(portion) => {
+                JournalRead::Entries(portion) => {
                     let portion = self.visible(portion);
                     if !portion.is_empty() {
-                        return Batch::Entries(portion);
+                        return JournalRead::Entries(portion);
                     }
                 }
                 other => return other,

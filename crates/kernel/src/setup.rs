@@ -7,7 +7,7 @@ use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
 use paned_substrate::adopted::AdoptedPanes;
-use paned_substrate::tmux::Place;
+use paned_substrate::tmux::TmuxServerAddr;
 
 /// How the house is set up.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct KernelSetup {
 #[derive(Clone, Debug)]
 pub struct TmuxViewSetup {
     /// Our own tmux server.
-    pub server: Place,
+    pub server: TmuxServerAddr,
     /// What a tmux pane runs to show a pane, whose name comes last.
     pub attach: Vec<String>,
     /// How windows are divided.

@@ -125,7 +125,7 @@ pub enum ToKeeper {
     /// Type these one after the other, each by itself, with nobody's typing in between: all or none.
     InputParts(RequestId, Vec<Vec<u8>>),
     /// Have the program get this signal.
-    Signal(Signal),
+    Signal(SignalRequest),
     /// Somebody types into another pane: for so many milliseconds, a program that prints without end gets breaks. Not
     /// answered.
     Throttle(u64),
@@ -224,7 +224,7 @@ pub struct Follow {
 /// See [`ToKeeper::Signal`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Signal {
+pub struct SignalRequest {
     /// The request.
     pub id: RequestId,
     /// Its number. An interrupt and a quit are the keys for them where the terminal makes signals of keys.

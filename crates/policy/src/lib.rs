@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod conversation;
 pub mod delivery;
 pub mod evict;
 pub mod guard;
@@ -11,5 +12,4 @@ pub mod interactive;
 pub mod layout;
 pub mod permit;
 pub mod rate;
-pub mod talk;
 pub mod transcript;

@@ -1,6 +1,6 @@
 //! Two agents in sessions of their own: give each some work, read the answers, look at what is there, clean up.
 //!
-//! `cargo run -p paned-substrate --example agents -- native` needs nothing but this program: it is its own nursery.
+//! `cargo run -p paned-substrate --example agents -- native` needs nothing but this program: it is its own fork_server.
 //! With `tmux` instead, the sessions live on a tmux server of their own. A folder can follow; otherwise a new one in the
 //! system's temporary folder is used and removed.
 #![expect(clippy::print_stdout, reason = "an example speaks to whoever runs it")]
@@ -15,7 +15,7 @@ use paned_substrate::native::ForkServer;
 use paned_substrate::sessions::{
     Name, NativeSubstrate, Program, SplitOrientation, Target, TmuxSubstrate,
 };
-use paned_substrate::tmux::Place;
+use paned_substrate::tmux::TmuxServerAddr;
 
 type ExampleResult<T> = Result<T, Box<dyn Error>>;
 
@@ -23,7 +23,7 @@ fn main() -> ExampleResult<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         // Before there are threads: keepers are forked from here.
-        ["nursery"] => Ok(paned_keeper::fork_server::run(None)?),
+        ["fork-server"] => Ok(paned_keeper::fork_server::run(None)?),
         [ground, folder] => run(ground, Path::new(folder)),
         [ground] => {
             let folder = tempfile::tempdir()?;
@@ -59,17 +59,17 @@ async fn run(ground: &str, folder: &Path) -> ExampleResult<()> {
     }
     println!("{} sessions are left", substrate.list().await?.len());
     // Without this, tmux waits for the next session; natively nothing is left to wait.
-    Ok(TmuxSubstrate::new(Place::own(folder)).end_server().await?)
+    Ok(TmuxSubstrate::new(TmuxServerAddr::own(folder)).end_server().await?)
 }
 
 fn choose(ground: &str, folder: &Path) -> ExampleResult<Box<dyn Substrate>> {
     match ground {
         "native" => {
             let (program, log) = (std::env::current_exe()?, folder.join("keepers.log"));
-            let nursery = ForkServer::new(program, vec!["nursery".into()], log);
-            Ok(Box::new(NativeSubstrate::new(folder.to_owned(), nursery)))
+            let fork_server = ForkServer::new(program, vec!["fork-server".into()], log);
+            Ok(Box::new(NativeSubstrate::new(folder.to_owned(), fork_server)))
         }
-        "tmux" => Ok(Box::new(TmuxSubstrate::new(Place::own(folder)))),
+        "tmux" => Ok(Box::new(TmuxSubstrate::new(TmuxServerAddr::own(folder)))),
         other => Err(format!("no ground is called {other}: native or tmux").into()),
     }
 }

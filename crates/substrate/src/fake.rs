@@ -17,11 +17,11 @@ use crate::{
 
 /// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
 #[derive(Clone, Debug, Default)]
-pub struct Fake {
+pub struct FakeBackend {
     panes: Arc<Mutex<BTreeMap<PaneId, Arc<FakePane>>>>,
 }
 
-/// One pane of a [`Fake`].
+/// One pane of a [`FakeBackend`].
 #[derive(Debug)]
 pub struct FakePane {
     /// How it was ordered.
@@ -61,7 +61,7 @@ struct FakePaneState {
     outbox: Option<mpsc::Sender<PaneEvent>>,
 }
 
-impl Fake {
+impl FakeBackend {
     /// A pane by its name.
     #[must_use]
     pub fn pane(&self, id: &str) -> Option<Arc<FakePane>> {
@@ -92,7 +92,7 @@ impl Fake {
     }
 }
 
-impl Backend for Fake {
+impl Backend for FakeBackend {
     fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
         Box::pin(async move { self.start(order) })
     }
@@ -156,7 +156,7 @@ impl FakePane {
     }
 
     /// The keeper dies.
-    pub fn lose(&self) {
+    pub fn kill_keeper(&self) {
         let mut inner = self.lock();
         inner.lost = true;
         inner.emit(PaneEvent::Lost);
@@ -169,7 +169,7 @@ impl FakePane {
         let survivors = self.lock().survivors.clone();
         let is_over = self.lock().lost || self.lock().ending.is_some();
         if survivors.is_empty() && !is_over {
-            self.lose();
+            self.kill_keeper();
         }
         survivors
     }
@@ -187,12 +187,12 @@ impl FakePane {
     }
 
     /// The keeper lives, and answers nobody who comes from now on.
-    pub fn hush(&self) {
+    pub fn stop_answering(&self) {
         self.lock().unresponsive = true;
     }
 
     /// The keeper answers again, also those who have waited.
-    pub fn speak(&self) {
+    pub fn resume_answering(&self) {
         self.lock().unresponsive = false;
         self.answered.notify_one();
     }
@@ -237,7 +237,7 @@ impl FakePane {
     }
 
     /// From now on a kill leaves these behind.
-    pub fn survive(&self, survivors: Vec<Survivor>) {
+    pub fn leave_survivors(&self, survivors: Vec<Survivor>) {
         self.lock().survivors = survivors;
     }
 

@@ -16,5 +16,5 @@ pub mod screen;
 pub mod sequences;
 mod title;
 
-pub use scanner::{OutputScanner, Signal};
+pub use scanner::{OutputScanner, ScanEvent};
 pub use screen::{Screen, ScreenView};

@@ -196,7 +196,7 @@ impl<'a> FaultInjector<'a> {
     fn kill_fork_server(&self) {
         let is_fork_server = |pid: &u32| {
             let words = processes::words(*pid);
-            words.contains("nursery") || words.contains("fork-server")
+            words.contains("fork-server")
         };
         for pid in children_of(self.server.pid()).into_iter().filter(is_fork_server) {
             kill9(pid);

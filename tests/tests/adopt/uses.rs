@@ -93,8 +93,8 @@ fn an_agent_that_was_there_before_is_judged() {
     let home = server.state().parent().unwrap().to_owned();
     let profiles = home.join(".config/paned/profiles");
     fs::create_dir_all(&profiles).unwrap();
-    fs::write(profiles.join("mini.toml"), include_str!("../agents_room/mini.toml")).unwrap();
-    fs::write(home.join("mini.sh"), include_str!("../agents_room/mini.sh")).unwrap();
+    fs::write(profiles.join("mini.toml"), include_str!("../agent_admission/mini.toml")).unwrap();
+    fs::write(home.join("mini.sh"), include_str!("../agent_admission/mini.sh")).unwrap();
     let tmux = Tmux::start(&format!("exec bash {}", home.join("mini.sh").display()));
     let adopt = json!({ "tmux": tmux.socket(), "pane": "%0", "id": "a", "profile": "mini" });
     let adopted = server.act("pane:adopt", adopt);

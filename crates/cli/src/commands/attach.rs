@@ -33,7 +33,7 @@ use super::tty::SignalListener;
 use crate::client;
 use crate::context::CliContext;
 use crate::settings::process_env;
-use paned_substrate::native::Wire;
+use paned_substrate::native::KeeperConn;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -133,7 +133,7 @@ async fn attach(
     guard: Option<TtyGuard>,
 ) -> Result<AttachOutcome> {
     let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
-    let (wire, welcome) = Wire::connect_with_welcome(socket).await.map_err(lost)?;
+    let (wire, welcome) = KeeperConn::connect_with_welcome(socket).await.map_err(lost)?;
     let wishes = AttachOptions {
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,

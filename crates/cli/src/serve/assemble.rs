@@ -16,7 +16,7 @@ use paned_kernel::{
 use paned_substrate::SECRET_VARIABLES;
 use paned_substrate::adopted::AdoptedPanes;
 use paned_substrate::native::{ForkServer, NativeBackend};
-use paned_substrate::tmux::Place;
+use paned_substrate::tmux::TmuxServerAddr;
 use tokio::runtime::Builder;
 
 use super::ready_line::{self, ReadyLine};
@@ -97,12 +97,12 @@ fn program() -> Result<PathBuf> {
 
 fn native(plan: &ServeOptions, kept: &ServerFds) -> Result<NativeBackend> {
     let program = program()?;
-    let mut args = vec!["nursery".into()];
+    let mut args = vec!["fork-server".into()];
     if let Some(files) = kept.files {
         args.extend(["--files".into(), files.to_string().into()]);
     }
-    let nursery = ForkServer::new(program, args, plan.state.keeper_log());
-    Ok(NativeBackend::new(plan.state.folder().to_owned(), nursery))
+    let fork_server = ForkServer::new(program, args, plan.state.keeper_log());
+    Ok(NativeBackend::new(plan.state.folder().to_owned(), fork_server))
 }
 
 fn setup(plan: &ServeOptions, kept: &ServerFds, url: &str) -> Result<KernelSetup> {
@@ -133,7 +133,7 @@ fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
     let words = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
     let program = program.to_string_lossy().into_owned();
     Ok(TmuxViewSetup {
-        server: Place::own(&plan.state.tmux_dir()),
+        server: TmuxServerAddr::own(&plan.state.tmux_dir()),
         attach: [program].into_iter().chain(words).collect(),
         limits: plan.settings.layout.clone(),
         max_waiting: plan.settings.queue_limit.try_into()?,

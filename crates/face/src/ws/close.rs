@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::message::WsMessage;
-use super::outbound::{Wire, WsInbound};
-use crate::poll_on_wake::WhenWoken;
+use super::outbound::{WsInbound, WsOutbound};
+use crate::poll_on_wake::PollOnWake;
 use crate::state::ServerState;
 
 /// Whoever opened the socket is not let in, or no more. (Codes from 4000 on are for applications.)
@@ -40,7 +40,7 @@ pub(crate) enum CloseReason {
 
 impl CloseReason {
     /// Says goodbye and waits a little until it was heard.
-    pub(crate) async fn send(self, mut wire: Wire, mut heard: WsInbound) {
+    pub(crate) async fn send(self, mut wire: WsOutbound, mut heard: WsInbound) {
         if let Self::Refused(id, refusal) = &self {
             wire.send(WsMessage::Error { id: id.as_deref(), channel: None, refusal }.frame());
         }
@@ -76,11 +76,11 @@ impl CloseReason {
 }
 
 /// When somebody may no longer be talked to, because their grant is over or the server stops.
-pub(crate) type SessionEnd = WhenWoken<BoxFuture<'static, CloseReason>>;
+pub(crate) type SessionEnd = PollOnWake<BoxFuture<'static, CloseReason>>;
 
 /// Waits until somebody may no longer be talked to.
 pub(crate) fn session_end(shared: Arc<ServerState>, caller: Caller) -> SessionEnd {
-    WhenWoken::new(Box::pin(async move {
+    PollOnWake::new(Box::pin(async move {
         tokio::select! {
             () = shared.kernel.wait_revoked(&caller) => CloseReason::GrantEnded,
             () = shared.closed() => CloseReason::ServerStopping,

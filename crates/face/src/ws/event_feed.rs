@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use paned_kernel::EventFeed;
-use paned_kernel::journal::{Batch, EventBatch};
+use paned_kernel::journal::{EventBatch, JournalRead};
 use paned_model::EventId;
 
-use crate::poll_on_wake::WhenWoken;
+use crate::poll_on_wake::PollOnWake;
 
 /// The most events pulled at once.
 const BATCH: usize = 512;
@@ -17,7 +17,7 @@ const BATCH: usize = 512;
 /// The events that a socket follows, if it follows any.
 #[derive(Default)]
 pub(super) struct WsEventFeed {
-    batches: Option<WhenWoken<BoxStream<'static, Batch>>>,
+    batches: Option<PollOnWake<BoxStream<'static, JournalRead>>>,
     /// Pulled and not told yet.
     next: Option<WsFeedItem>,
 }
@@ -33,7 +33,7 @@ pub(super) enum WsFeedItem {
 impl WsEventFeed {
     /// Follows these from now on, or none.
     pub(super) fn follow(&mut self, feed: Option<EventFeed>) {
-        let batches = feed.map(|feed| WhenWoken::new(batches(feed)));
+        let batches = feed.map(|feed| PollOnWake::new(batches(feed)));
         *self = Self { batches, next: None };
     }
 
@@ -42,12 +42,14 @@ impl WsEventFeed {
         while self.next.is_none() {
             let Some(batches) = &mut self.batches else { return pending().await };
             match batches.next().await {
-                Some(Batch::Entries(portion)) => self.next = Some(WsFeedItem::Events(portion)),
-                Some(Batch::Gap { first, last }) => {
+                Some(JournalRead::Entries(portion)) => {
+                    self.next = Some(WsFeedItem::Events(portion))
+                }
+                Some(JournalRead::Gap { first, last }) => {
                     self.next = Some(WsFeedItem::Missed { first, last })
                 }
                 // The server stops, and the socket will hear of it.
-                Some(Batch::Closed) | None => self.batches = None,
+                Some(JournalRead::Closed) | None => self.batches = None,
             }
         }
     }
@@ -59,7 +61,7 @@ impl WsEventFeed {
 }
 
 /// Pulls one batch after the other.
-fn batches(feed: EventFeed) -> BoxStream<'static, Batch> {
+fn batches(feed: EventFeed) -> BoxStream<'static, JournalRead> {
     let pull = |mut feed: EventFeed| async move { Some((feed.next(BATCH).await, feed)) };
     stream::unfold(feed, pull).boxed()
 }

@@ -41,12 +41,12 @@ use tokio::sync::mpsc;
 use crate::auth;
 use crate::conn_limit::ConnSlot;
 use crate::lane::RawFrameQueue;
-use crate::poll_on_wake::WhenWoken;
+use crate::poll_on_wake::PollOnWake;
 use crate::read_limit::ReadLimit;
 use crate::reply::{HandlerResult, Rejection, json};
 use crate::state::ServerState;
 use close::CloseReason;
-use outbound::{Wire, WsInbound};
+use outbound::{WsInbound, WsOutbound};
 use session::WsSession;
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
@@ -66,7 +66,7 @@ const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 
 /// How a connection becomes a socket.
 #[derive(Clone)]
-pub(crate) struct Hand {
+pub(crate) struct UpgradeSlot {
     /// Takes what is to be done with it then.
     pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
     /// The connection's lane.
@@ -85,7 +85,7 @@ struct WsConn {
     /// How much is read, and where they sit, until they are known.
     read_limit: ReadLimit,
     conn_slot: Arc<ConnSlot>,
-    outbound: Wire,
+    outbound: WsOutbound,
     heard: WsInbound,
 }
 
@@ -120,7 +120,7 @@ pub(crate) async fn open(
     };
     let most = shared.limits.body_bytes;
     let headers = std::mem::take(&mut parts.headers);
-    let hand = Hand::of(&mut parts)?;
+    let hand = UpgradeSlot::of(&mut parts)?;
     let (ration, seat) = (hand.read_limit.clone(), hand.conn_slot.clone());
     if caller.is_none() {
         ration.set(MAX_UNAUTHENTICATED_BYTES);
@@ -141,7 +141,7 @@ pub(crate) async fn open(
     })
 }
 
-impl Hand {
+impl UpgradeSlot {
     /// The hand of the connection that a request came by.
     ///
     /// # Errors
@@ -157,17 +157,17 @@ impl Hand {
 /// # Errors
 /// When the connection cannot become one.
 pub(crate) fn run_on_upgrade(
-    Hand { visit, lane, .. }: Hand,
+    UpgradeSlot { visit, lane, .. }: UpgradeSlot,
     upgrade: WebSocketUpgrade,
     most: usize,
-    talk: impl FnOnce(Wire, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
+    talk: impl FnOnce(WsOutbound, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
 ) -> HandlerResult {
     // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
     let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
         let (sink, heard) = socket.split();
         // The connection may have been cut meanwhile.
-        let _ = visit.send(talk(Wire::new(sink, lane), WhenWoken::new(heard))).await;
+        let _ = visit.send(talk(WsOutbound::new(sink, lane), PollOnWake::new(heard))).await;
     }))
 }
 

@@ -1,7 +1,7 @@
 //! The sending half of a socket: frames that wait, and the one flush that sends all of them.
 //!
 //! Saying something never waits. The queue is short because whoever fills it asks first: output and events
-//! are pulled while it is not [`Wire::is_full`], requests are read while it is not [`Wire::is_over_limit`].
+//! are pulled while it is not [`WsOutbound::is_full`], requests are read while it is not [`WsOutbound::is_over_limit`].
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -13,7 +13,7 @@ use futures_util::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream};
 
 use crate::lane::RawFrameQueue;
-use crate::poll_on_wake::WhenWoken;
+use crate::poll_on_wake::PollOnWake;
 
 /// How many bytes are gathered for one flush.
 const FLUSH_BYTES: usize = 64 << 10;
@@ -21,10 +21,10 @@ const FLUSH_BYTES: usize = 64 << 10;
 const MAX_UNSENT: usize = 1 << 20;
 
 /// The hearing half of a socket.
-pub(crate) type WsInbound = WhenWoken<SplitStream<WebSocket>>;
+pub(crate) type WsInbound = PollOnWake<SplitStream<WebSocket>>;
 
 /// The sending half of a socket.
-pub(crate) struct Wire {
+pub(crate) struct WsOutbound {
     sink: SplitSink<WebSocket, Message>,
     raw_frames: RawFrameQueue,
     queue: VecDeque<OutboundFrame>,
@@ -39,7 +39,7 @@ enum OutboundFrame {
     Raw(Bytes),
 }
 
-impl Wire {
+impl WsOutbound {
     pub(crate) fn new(sink: SplitSink<WebSocket, Message>, raw_frames: RawFrameQueue) -> Self {
         Self { sink, raw_frames, queue: VecDeque::new(), unsent: 0 }
     }

@@ -19,7 +19,7 @@ use super::close::{CloseReason, SessionEnd, session_end};
 use super::event_feed::{WsEventFeed, WsFeedItem};
 use super::jobs::{ConcurrentAction, WsJob, WsJobResult, WsJobs};
 use super::message::{WsExitInfo, WsFrameKind, WsMessage, binary, events};
-use super::outbound::{Wire, WsInbound};
+use super::outbound::{WsInbound, WsOutbound};
 use super::request::{WsActionCall, WsEnvelope, WsRequest, WsRequestId, WsSubscribe};
 use super::subscribe::{self, WsSubscription};
 use crate::state::ServerState;
@@ -28,7 +28,7 @@ use crate::state::ServerState;
 pub(super) struct WsSession {
     shared: Arc<ServerState>,
     caller: Caller,
-    outbound: Wire,
+    outbound: WsOutbound,
     inbound: WsInbound,
     channels: Channels,
     jobs: WsJobs,
@@ -52,7 +52,7 @@ impl WsSession {
     pub(super) fn new(
         shared: Arc<ServerState>,
         caller: Caller,
-        outbound: Wire,
+        outbound: WsOutbound,
         inbound: WsInbound,
     ) -> Self {
         let end = session_end(shared.clone(), caller.clone());

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use paned_face::{AcceptedBody, RequiredAccess, Route, routes};
 use serde_json::json;
 
-use crate::client::Ask;
-use crate::house::House;
+use crate::client::RawRequest;
+use crate::test_server::TestServer;
 
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"];
@@ -37,7 +37,7 @@ fn paths() -> impl Iterator<Item = String> {
 }
 
 /// The row that answers this.
-fn row(ask: &Ask) -> Option<&'static Route> {
+fn row(ask: &RawRequest) -> Option<&'static Route> {
     let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
     routes()
         .iter()
@@ -46,7 +46,7 @@ fn row(ask: &Ask) -> Option<&'static Route> {
 }
 
 /// Whether anybody may ask this.
-fn is_open(ask: &Ask) -> bool {
+fn is_open(ask: &RawRequest) -> bool {
     row(ask).is_some_and(|route| route.required_access() == RequiredAccess::Open)
 }
 
@@ -56,20 +56,23 @@ fn is_agentmux(path: &str) -> bool {
 }
 
 /// Changes a good request of every method to every path, and expects this status for it.
-async fn check(change: impl Fn(Ask) -> Ask, status: impl Fn(&Ask) -> Option<u16>) {
-    let house = House::new().await;
-    let asks = paths().flat_map(|path| METHODS.map(|method| Ask::new(method, &path)));
+async fn check(
+    change: impl Fn(RawRequest) -> RawRequest,
+    status: impl Fn(&RawRequest) -> Option<u16>,
+) {
+    let server = TestServer::new().await;
+    let asks = paths().flat_map(|path| METHODS.map(|method| RawRequest::new(method, &path)));
     let mut asked = 0;
     for bare in asks {
         let Some(status) = status(&bare) else { continue };
-        let ask = change(house.ask(&bare.method, &bare.path));
-        assert_eq!(house.send(&ask).await.status(), status, "{ask:?}");
+        let ask = change(server.ask(&bare.method, &bare.path));
+        assert_eq!(server.send(&ask).await.status(), status, "{ask:?}");
         asked += 1;
     }
     assert!(routes().len() < asked, "nothing was asked");
 }
 
-fn always(status: u16) -> impl Fn(&Ask) -> Option<u16> {
+fn always(status: u16) -> impl Fn(&RawRequest) -> Option<u16> {
     move |_| Some(status)
 }
 
@@ -95,13 +98,15 @@ async fn a_second_host_is_misdirected_everywhere() {
 
 #[tokio::test]
 async fn a_target_that_names_another_host_is_misdirected_everywhere() {
-    let elsewhere = |ask: Ask| Ask { path: format!("http://evil.example{}", ask.path), ..ask };
+    let elsewhere =
+        |ask: RawRequest| RawRequest { path: format!("http://evil.example{}", ask.path), ..ask };
     check(elsewhere, always(421)).await;
 }
 
 #[tokio::test]
 async fn an_upgrade_is_guarded_like_everything_else() {
-    let upgrade = |ask: Ask| ask.header("connection", "upgrade").header("upgrade", "websocket");
+    let upgrade =
+        |ask: RawRequest| ask.header("connection", "upgrade").header("upgrade", "websocket");
     check(|ask| upgrade(ask).header("origin", "http://evil.example"), always(403)).await;
 }
 
@@ -114,7 +119,7 @@ async fn a_foreign_origin_is_forbidden_everywhere() {
 
 #[tokio::test]
 async fn without_a_token_nothing_is_told_but_that_we_live() {
-    let status = |ask: &Ask| Some(if is_open(ask) { 200 } else { 401 });
+    let status = |ask: &RawRequest| Some(if is_open(ask) { 200 } else { 401 });
     check(|ask| ask.without("authorization"), status).await;
 }
 
@@ -127,16 +132,16 @@ async fn a_wrong_token_opens_nothing_at_all() {
 
 #[tokio::test]
 async fn a_token_in_the_query_opens_nothing() {
-    let in_query = |ask: Ask| {
+    let in_query = |ask: RawRequest| {
         let token = ask.headers.iter().find(|(name, _)| name == "authorization").unwrap().1.clone();
         let path = format!("{}?token={}&access_token={0}", ask.path, token.replace("Bearer ", ""));
-        Ask { path, ..ask.without("authorization") }
+        RawRequest { path, ..ask.without("authorization") }
     };
     check(in_query, |ask| (!is_open(ask)).then_some(401)).await;
 }
 
 /// Unsupported, but where a row says that any type is taken.
-fn untyped(ask: &Ask) -> Option<u16> {
+fn untyped(ask: &RawRequest) -> Option<u16> {
     let takes = row(ask).map_or(AcceptedBody::Json, |row| row.takes);
     (!is_agentmux(&ask.path) && takes == AcceptedBody::Json).then_some(415)
 }
@@ -150,38 +155,38 @@ async fn a_body_that_is_not_json_is_unsupported_everywhere_else() {
 
 #[tokio::test]
 async fn a_body_without_a_type_is_unsupported_everywhere_else() {
-    check(|ask| Ask { body: "{}".to_owned(), ..ask }, untyped).await;
+    check(|ask| RawRequest { body: "{}".to_owned(), ..ask }, untyped).await;
 }
 
 #[tokio::test]
 async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let rows = routes().iter().zip(paths()).filter(|(row, _)| row.takes == AcceptedBody::Anything);
     let asks = rows.map(|(row, path)| (row.method.as_str(), path));
     let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
     assert!(10 < asks.len());
     for (method, path) in asks {
         assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");
-        let form = house.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
+        let form = server.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
         for site in ["cross-site", "same-site"] {
             let ask = form.clone().header("sec-fetch-site", site);
-            assert_eq!(house.send(&ask).await.status(), 403, "{ask:?}");
-            let empty = house.ask(method, &path).header("sec-fetch-site", site);
-            assert_eq!(house.send(&empty).await.status(), 403, "{empty:?}");
+            assert_eq!(server.send(&ask).await.status(), 403, "{ask:?}");
+            let empty = server.ask(method, &path).header("sec-fetch-site", site);
+            assert_eq!(server.send(&empty).await.status(), 403, "{empty:?}");
         }
         let foreign = form.clone().header("origin", "http://evil.example");
-        assert_eq!(house.send(&foreign).await.status(), 403, "{foreign:?}");
+        assert_eq!(server.send(&foreign).await.status(), 403, "{foreign:?}");
         for site in ["same-origin", "none"] {
             let ask = form.clone().header("sec-fetch-site", site);
-            assert_ne!(house.send(&ask).await.status(), 403, "{ask:?}");
+            assert_ne!(server.send(&ask).await.status(), 403, "{ask:?}");
         }
-        assert_ne!(house.send(&form).await.status(), 415, "{form:?}");
+        assert_ne!(server.send(&form).await.status(), 415, "{form:?}");
     }
 }
 
 #[tokio::test]
 async fn what_is_in_no_row_of_the_table_is_not_there() {
-    let status = |ask: &Ask| NO_ROUTES.contains(&ask.path.as_str()).then_some(404);
+    let status = |ask: &RawRequest| NO_ROUTES.contains(&ask.path.as_str()).then_some(404);
     check(|ask| ask, status).await;
 }
 
@@ -195,14 +200,14 @@ fn methods(path: &str) -> BTreeSet<&'static str> {
 
 #[tokio::test]
 async fn a_route_takes_its_own_method_and_says_so() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for (route, path) in routes().iter().zip(paths()) {
         if is_agentmux(route.path) {
             continue;
         }
         let takes = methods(route.path);
         for method in METHODS.iter().filter(|method| !takes.contains(*method)) {
-            let answer = house.send(&house.ask(method, &path)).await;
+            let answer = server.send(&server.ask(method, &path)).await;
             assert_eq!(answer.status(), 405, "{method} {path}");
             let allow = answer.head.get("allow").unwrap().split(',').collect::<BTreeSet<_>>();
             assert_eq!(allow, takes, "{method} {path}");
@@ -212,13 +217,13 @@ async fn a_route_takes_its_own_method_and_says_so() {
 
 #[tokio::test]
 async fn a_get_changes_nothing() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let argv = ["/bin/sh"];
     let session = json!({ "id": SESSION, "argv": argv, "tags": ["opencode-pty"] });
-    house.act("pane:new", session).await;
-    let before = house.metric("paned_events_total").await;
+    server.act("pane:new", session).await;
+    let before = server.metric("paned_events_total").await;
     for (route, path) in routes().iter().zip(paths()).filter(|(route, _)| route.method == "GET") {
-        let answer = house.send(&house.ask("HEAD", &path)).await;
+        let answer = server.send(&server.ask("HEAD", &path)).await;
         let expect = match path.as_str() {
             // That one is nothing but a socket.
             "/doors/opencode-pty/ws" => 426,
@@ -229,5 +234,5 @@ async fn a_get_changes_nothing() {
         };
         assert_eq!(answer.status(), expect, "{}", route.path);
     }
-    assert_eq!(house.metric("paned_events_total").await, before);
+    assert_eq!(server.metric("paned_events_total").await, before);
 }

@@ -3,15 +3,15 @@
 use paned_model::Code;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 #[track_caller]
 fn post(path: &str, body: &str, status: u16, expect: &str) -> impl Future<Output = ()> {
     let (path, body, expect) = (path.to_owned(), body.to_owned(), expect.to_owned());
     async move {
-        let house = House::new().await;
-        let ask = house.ask("POST", &path).body("application/json; charset=utf-8", &body);
-        let answer = house.send(&ask).await;
+        let server = TestServer::new().await;
+        let ask = server.ask("POST", &path).body("application/json; charset=utf-8", &body);
+        let answer = server.send(&ask).await;
         assert_eq!(answer.status(), status, "{path}: {answer:?}");
         assert!(answer.body.contains(&expect), "{path}: {answer:?}");
     }
@@ -19,24 +19,24 @@ fn post(path: &str, body: &str, status: u16, expect: &str) -> impl Future<Output
 
 #[tokio::test]
 async fn an_action_is_answered_as_it_is() {
-    let house = House::new().await;
-    let answer = house.act("pane:new", json!({ "id": "a", "argv": ["/bin/sh"] })).await;
+    let server = TestServer::new().await;
+    let answer = server.act("pane:new", json!({ "id": "a", "argv": ["/bin/sh"] })).await;
     assert_eq!(answer["id"], "a");
-    assert_eq!(house.act("pane:list", json!({})).await[0]["id"], "a");
-    assert_eq!(house.act("pane:kill", json!({ "paneId": "a" })).await["id"], "a");
+    assert_eq!(server.act("pane:list", json!({})).await[0]["id"], "a");
+    assert_eq!(server.act("pane:kill", json!({ "paneId": "a" })).await["id"], "a");
 }
 
 #[tokio::test]
 async fn a_name_may_be_written_as_a_url_wants_it() {
-    let house = House::new().await;
-    let answer = house.act("server%3Astatus", json!({})).await;
+    let server = TestServer::new().await;
+    let answer = server.act("server%3Astatus", json!({})).await;
     assert_eq!(answer["version"], "1.2.3");
 }
 
 #[tokio::test]
 async fn no_body_is_no_parameters() {
-    let house = House::new().await;
-    let answer = house.send(&house.ask("POST", "/action/pane:list")).await;
+    let server = TestServer::new().await;
+    let answer = server.send(&server.ask("POST", "/action/pane:list")).await;
     assert_eq!((answer.status(), answer.json()), (200, json!([])));
 }
 
@@ -62,16 +62,16 @@ async fn a_deep_body_is_refused_and_does_no_harm() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_are_refused() {
-    use crate::client::{Ask, DEADLINE};
+    use crate::client::{DEADLINE, RawRequest};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    let house = House::new().await;
-    let Ask { headers, .. } = house.ask("POST", "/action/pane:list");
-    let ask = Ask { headers, ..Ask::new("POST", "/action/pane:list") };
+    let server = TestServer::new().await;
+    let RawRequest { headers, .. } = server.ask("POST", "/action/pane:list");
+    let ask = RawRequest { headers, ..RawRequest::new("POST", "/action/pane:list") };
     let ask = ask.body("application/json", "{\"tag\":\"??\"}").header("connection", "close");
     let bytes = ask.text().into_bytes().into_iter();
     let bytes: Vec<u8> = bytes.map(|byte| if byte == b'?' { 0xff } else { byte }).collect();
-    let mut stream = house.tcp().await;
+    let mut stream = server.tcp().await;
     stream.write_all(&bytes).await.unwrap();
     let mut answer = String::new();
     tokio::time::timeout(DEADLINE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
@@ -83,14 +83,14 @@ async fn bytes_that_are_no_text_are_refused() {
 
 #[tokio::test]
 async fn an_emitted_event_carries_the_body() {
-    let house = House::new().await;
-    let mut events = house.follow("build:*").await;
+    let server = TestServer::new().await;
+    let mut events = server.follow("build:*").await;
     for (body, payload) in
         [("{\"ok\":\n true}", json!({ "ok": true })), ("", json!({})), ("[1]", json!([1]))]
     {
-        let ask = house.ask("POST", "/emit/build:done");
+        let ask = server.ask("POST", "/emit/build:done");
         let ask = if body.is_empty() { ask } else { ask.body("application/json", body) };
-        let id = house.send(&ask).await.json()["id"].as_u64();
+        let id = server.send(&ask).await.json()["id"].as_u64();
         let event = events.event().await.unwrap();
         assert_eq!((event.id(), event.get("event")), (id, Some("build:done")));
         assert_eq!(serde_json::from_str::<Value>(event.get("data").unwrap()).unwrap(), payload);
@@ -99,8 +99,8 @@ async fn an_emitted_event_carries_the_body() {
 
 #[tokio::test]
 async fn a_refusal_of_the_kernel_is_shown_as_it_is() {
-    let house = House::new().await;
-    let ask = house.ask("POST", "/action/pane:get").json(&json!({ "paneId": 7 }));
-    let refusal = house.send(&ask).await.refusal();
+    let server = TestServer::new().await;
+    let ask = server.ask("POST", "/action/pane:get").json(&json!({ "paneId": 7 }));
+    let refusal = server.send(&ask).await.refusal();
     assert_eq!((refusal.code, refusal.details), (Code::Invalid, Some(json!({ "path": "paneId" }))));
 }

@@ -14,14 +14,14 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A request, header for header.
 #[derive(Clone, Debug)]
-pub(crate) struct Ask {
+pub(crate) struct RawRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Ask {
+impl RawRequest {
     pub(crate) fn new(method: &str, path: &str) -> Self {
         let (method, path) = (method.to_owned(), path.to_owned());
         Self { method, path, headers: Vec::new(), body: String::new() }
@@ -80,7 +80,7 @@ impl RawResponseHead {
     }
 
     /// What holds for every answer, whatever was asked.
-    fn check(&self, ask: &Ask) {
+    fn check(&self, ask: &RawRequest) {
         let foreign = |name: &str| name.starts_with("access-control-") || name == "set-cookie";
         assert!(!self.headers.iter().any(|(name, _)| foreign(name)), "{ask:?}: {self:?}");
         assert_eq!(self.get("cache-control"), Some("no-store"), "{ask:?}: {self:?}");
@@ -109,7 +109,7 @@ impl RawResponse {
 /// Sends one request and reads the whole answer.
 pub(crate) async fn send(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    ask: &Ask,
+    ask: &RawRequest,
 ) -> RawResponse {
     let ask = ask.clone().header("connection", "close");
     let answer = async {
@@ -177,7 +177,7 @@ impl SseFrame {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> SseClient<S> {
     /// Opens a stream and reads its greeting.
-    pub(crate) async fn open(stream: S, ask: &Ask) -> Self {
+    pub(crate) async fn open(stream: S, ask: &RawRequest) -> Self {
         let mut follow = Self::begin(stream, ask).await;
         let head = timeout(DEADLINE, read_head(&mut follow.stream)).await.unwrap().unwrap();
         head.check(ask);
@@ -187,7 +187,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> SseClient<S> {
     }
 
     /// Asks for a stream and reads nothing.
-    pub(crate) async fn begin(mut stream: S, ask: &Ask) -> Self {
+    pub(crate) async fn begin(mut stream: S, ask: &RawRequest) -> Self {
         stream.write_all(ask.text().as_bytes()).await.unwrap();
         Self { stream: BufReader::new(stream), unread: String::new() }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use paned_face::{RequiredAccess, routes};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// Every `$ref` in a document.
 fn references(value: &Value) -> Vec<String> {
@@ -21,14 +21,14 @@ fn references(value: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn every_action_is_listed_and_documented_and_nothing_else_is() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let registered: BTreeSet<String> =
-        house.kernel.registry().iter().map(|action| action.name.to_owned()).collect();
-    let list = house.get("/actions").await.json();
+        server.kernel.registry().iter().map(|action| action.name.to_owned()).collect();
+    let list = server.get("/actions").await.json();
     let listed =
         list.as_array().unwrap().iter().map(|action| action["name"].as_str().unwrap().to_owned());
     assert_eq!(listed.collect::<BTreeSet<_>>(), registered);
-    let document = house.get("/openapi.json").await.json();
+    let document = server.get("/openapi.json").await.json();
     let paths = document["paths"].as_object().unwrap().keys();
     let documented = paths.filter_map(|path| path.strip_prefix("/action/")).map(str::to_owned);
     assert_eq!(documented.collect::<BTreeSet<_>>(), registered);
@@ -36,8 +36,8 @@ async fn every_action_is_listed_and_documented_and_nothing_else_is() {
 
 #[tokio::test]
 async fn the_list_says_what_an_action_needs_and_means() {
-    let house = House::new().await;
-    let list = house.get("/actions").await.json();
+    let server = TestServer::new().await;
+    let list = server.get("/actions").await.json();
     let new = list.as_array().unwrap().iter().find(|action| action["name"] == "pane:new").unwrap();
     assert_eq!((&new["scope"], &new["kind"]), (&json!("spawn"), &json!("change")));
     assert!(new["doc"].is_string());
@@ -48,8 +48,8 @@ async fn the_list_says_what_an_action_needs_and_means() {
 
 #[tokio::test]
 async fn every_route_is_documented_with_what_it_needs() {
-    let house = House::new().await;
-    let document = house.get("/openapi.json").await.json();
+    let server = TestServer::new().await;
+    let document = server.get("/openapi.json").await.json();
     for route in routes().iter().filter(|route| route.path != "/action/{name}") {
         let method = route.method.as_str().to_ascii_lowercase();
         let operation = &document["paths"][route.path][&method];
@@ -67,8 +67,8 @@ async fn every_route_is_documented_with_what_it_needs() {
 
 #[tokio::test]
 async fn the_document_holds_together() {
-    let house = House::new().await;
-    let document = house.get("/openapi.json").await.json();
+    let server = TestServer::new().await;
+    let document = server.get("/openapi.json").await.json();
     assert_eq!(
         (&document["openapi"], &document["info"]["version"]),
         (&json!("3.1.0"), &json!("1.2.3"))
@@ -93,11 +93,11 @@ async fn the_document_holds_together() {
 
 #[tokio::test]
 async fn health_is_one_word_for_anyone_and_more_for_a_grant() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let stranger = house.send(&house.ask("GET", "/health").without("authorization")).await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let stranger = server.send(&server.ask("GET", "/health").without("authorization")).await;
     assert_eq!(stranger.json(), json!({ "status": "ok" }));
-    let health = house.get("/health").await.json();
+    let health = server.get("/health").await.json();
     assert_eq!((&health["status"], &health["version"]), (&json!("ok"), &json!("1.2.3")));
     assert_eq!(
         (&health["pid"], &health["panes"]),
@@ -108,11 +108,11 @@ async fn health_is_one_word_for_anyone_and_more_for_a_grant() {
 
 #[tokio::test]
 async fn metrics_count_what_happened() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let _stream = house.follow("*").await;
-    house.get("/no/such").await;
-    let page = house.get("/metrics").await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let _stream = server.follow("*").await;
+    server.get("/no/such").await;
+    let page = server.get("/metrics").await;
     assert_eq!(page.head.get("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     for line in [
         "paned_build_info{version=\"1.2.3\"} 1",

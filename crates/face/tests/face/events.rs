@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 
 use crate::client::{DEADLINE, SseClient};
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// The names among these that a follower with this include gets.
 #[track_caller]
 fn check(include: &str, expect: &[&str]) -> impl Future<Output = ()> {
     let (include, expect) = (include.to_owned(), expect.join(" "));
     async move {
-        let house = House::new().await;
-        let mut events = house.follow(&format!("{include},the:end")).await;
+        let server = TestServer::new().await;
+        let mut events = server.follow(&format!("{include},the:end")).await;
         for name in ["a:x", "a:y", "ab:x", "b"] {
-            house.emit(name, &json!({})).await;
+            server.emit(name, &json!({})).await;
         }
-        house.emit("the:end", &json!({})).await;
+        server.emit("the:end", &json!({})).await;
         let mut got = Vec::new();
         loop {
             match events.event().await.unwrap().get("event").unwrap() {
@@ -44,22 +44,22 @@ async fn include_picks_by_name_by_prefix_or_all() {
 
 #[tokio::test]
 async fn a_wish_that_makes_no_sense_is_answered() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for path in ["/events?include=a*b", "/events?include=*:x", "/events?includes=*"] {
-        assert_eq!(house.get(path).await.status(), 400, "{path}");
+        assert_eq!(server.get(path).await.status(), 400, "{path}");
     }
-    assert_eq!(house.get("/events?include=*&lastEventId=1").await.status(), 400);
+    assert_eq!(server.get("/events?include=*&lastEventId=1").await.status(), 400);
     for id in ["x", "-1", ""] {
-        let ask = house.ask("GET", "/events?include=*").header("last-event-id", id);
-        assert_eq!(house.send(&ask).await.status(), 400, "{id}");
+        let ask = server.ask("GET", "/events?include=*").header("last-event-id", id);
+        assert_eq!(server.send(&ask).await.status(), 400, "{id}");
     }
 }
 
 #[tokio::test]
 async fn a_frame_has_id_name_time_and_data() {
-    let house = House::new().await;
-    let mut events = house.follow("build:*").await;
-    let id = house.emit("build:done", &json!({ "ok": true })).await;
+    let server = TestServer::new().await;
+    let mut events = server.follow("build:*").await;
+    let id = server.emit("build:done", &json!({ "ok": true })).await;
     let frame = events.event().await.unwrap();
     assert_eq!((frame.id(), frame.get("event")), (Some(id), Some("build:done")));
     assert_eq!(frame.get("data"), Some("{\"ok\":true}"));
@@ -70,13 +70,13 @@ async fn a_frame_has_id_name_time_and_data() {
 
 #[tokio::test]
 async fn without_include_a_stream_stands_and_says_nothing() {
-    let house = House::with(ServerLimits {
+    let server = TestServer::with(ServerLimits {
         heartbeat: Duration::from_millis(20),
         ..ServerLimits::default()
     })
     .await;
-    let mut events = SseClient::open(house.tcp().await, &house.ask("GET", "/events")).await;
-    house.emit("a:x", &json!({})).await;
+    let mut events = SseClient::open(server.tcp().await, &server.ask("GET", "/events")).await;
+    server.emit("a:x", &json!({})).await;
     for _ in 0..3 {
         assert_eq!(events.frame().await.unwrap().get(""), Some("alive"));
     }
@@ -84,16 +84,16 @@ async fn without_include_a_stream_stands_and_says_nothing() {
 
 #[tokio::test]
 async fn who_comes_back_misses_nothing() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let mut ids = Vec::new();
     for count in 0..2000 {
         let params = json!({ "name": "a:x", "payload": { "count": count } }).to_string();
-        let owner = house.kernel.owner(None);
-        let answer = house.kernel.dispatch("event:emit", params.as_bytes(), &owner).await.unwrap();
+        let owner = server.kernel.owner(None);
+        let answer = server.kernel.dispatch("event:emit", params.as_bytes(), &owner).await.unwrap();
         ids.push(serde_json::from_str::<Value>(answer.get()).unwrap()["id"].as_u64().unwrap());
     }
-    let ask = house.ask("GET", "/events?include=a:*").header("Last-Event-ID", &ids[0].to_string());
-    let mut events = SseClient::open(house.tcp().await, &ask).await;
+    let ask = server.ask("GET", "/events?include=a:*").header("Last-Event-ID", &ids[0].to_string());
+    let mut events = SseClient::open(server.tcp().await, &ask).await;
     for id in &ids[1..] {
         assert_eq!(events.event().await.unwrap().id(), Some(*id));
     }
@@ -101,28 +101,28 @@ async fn who_comes_back_misses_nothing() {
 
 #[tokio::test]
 async fn who_comes_back_from_nowhere_is_told_of_the_gap() {
-    let house = House::new().await;
-    let last = house.emit("a:x", &json!({})).await;
-    let ask = house.ask("GET", "/events?include=a:x").header("last-event-id", "999999");
-    let mut events = SseClient::open(house.tcp().await, &ask).await;
+    let server = TestServer::new().await;
+    let last = server.emit("a:x", &json!({})).await;
+    let ask = server.ask("GET", "/events?include=a:x").header("last-event-id", "999999");
+    let mut events = SseClient::open(server.tcp().await, &ask).await;
     let gap = events.event().await.unwrap();
     assert_eq!((gap.id(), gap.get("event")), (None, Some("gap")));
     let told: Value = serde_json::from_str(gap.get("data").unwrap()).unwrap();
     assert!(last <= told["last"].as_u64().unwrap() && told["first"].is_u64(), "{told}");
-    let id = house.emit("a:x", &json!({})).await;
+    let id = server.emit("a:x", &json!({})).await;
     assert_eq!(events.event().await.unwrap().id(), Some(id));
 }
 
 #[tokio::test]
 async fn a_stream_ends_when_its_grant_is_revoked() {
-    let house = House::new().await;
-    let (id, token) = house.grant(json!({ "scopes": ["read"] })).await;
+    let server = TestServer::new().await;
+    let (id, token) = server.grant(json!({ "scopes": ["read"] })).await;
     let mut events = Vec::new();
     for path in ["/events?include=pane:*", "/events"] {
-        let ask = house.request_as(&token, "GET", path);
-        events.push(SseClient::open(house.tcp().await, &ask).await);
+        let ask = server.request_as(&token, "GET", path);
+        events.push(SseClient::open(server.tcp().await, &ask).await);
     }
-    house.act("grant:revoke", json!({ "id": id })).await;
+    server.act("grant:revoke", json!({ "id": id })).await;
     // Nothing else happens that could end them.
     for events in &mut events {
         assert_eq!(events.frame().await, None);
@@ -131,21 +131,21 @@ async fn a_stream_ends_when_its_grant_is_revoked() {
 
 #[tokio::test]
 async fn a_stream_ends_when_its_grant_expires() {
-    let house = House::new().await;
-    let (_, token) = house.grant(json!({ "scopes": ["read"], "expiresInSeconds": 1 })).await;
-    let ask = house.request_as(&token, "GET", "/events?include=pane:*");
-    let mut events = SseClient::open(house.tcp().await, &ask).await;
+    let server = TestServer::new().await;
+    let (_, token) = server.grant(json!({ "scopes": ["read"], "expiresInSeconds": 1 })).await;
+    let ask = server.request_as(&token, "GET", "/events?include=pane:*");
+    let mut events = SseClient::open(server.tcp().await, &ask).await;
     assert_eq!(events.frame().await, None);
 }
 
 #[tokio::test]
 async fn a_narrow_grant_sees_its_own_panes_only() {
-    let house = House::new().await;
-    let token = house.pane("a").await;
-    let ask = house.request_as(&token, "GET", "/events?include=pane:*");
-    let mut events = SseClient::open(house.tcp().await, &ask).await;
-    house.pane("b").await;
-    house.act("pane:kill", json!({ "paneId": "a" })).await;
+    let server = TestServer::new().await;
+    let token = server.pane("a").await;
+    let ask = server.request_as(&token, "GET", "/events?include=pane:*");
+    let mut events = SseClient::open(server.tcp().await, &ask).await;
+    server.pane("b").await;
+    server.act("pane:kill", json!({ "paneId": "a" })).await;
     let data = events.event().await.unwrap().get("data").unwrap().to_owned();
     assert!(data.contains("\"a\""), "{data}");
 }
@@ -163,23 +163,23 @@ async fn flood(kernel: Kernel) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_does_not_read_slows_nobody_and_is_closed() {
-    let house = House::with(ServerLimits {
+    let server = TestServer::with(ServerLimits {
         write_timeout: Duration::from_secs(1),
         ..ServerLimits::default()
     })
     .await;
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let stream = socket.connect(house.address).await.unwrap();
-    let stuck = SseClient::begin(stream, &house.ask("GET", "/events?include=a:x")).await;
-    let mut events = house.follow("a:x").await;
-    let flood = tokio::spawn(flood(house.kernel.clone()));
+    let stream = socket.connect(server.address).await.unwrap();
+    let stuck = SseClient::begin(stream, &server.ask("GET", "/events?include=a:x")).await;
+    let mut events = server.follow("a:x").await;
+    let flood = tokio::spawn(flood(server.kernel.clone()));
     for _ in 0..FLOOD {
         events.event().await.unwrap();
     }
     flood.await.unwrap();
     let began = Instant::now();
-    while house.metric("paned_sse_streams").await != 1 {
+    while server.metric("paned_sse_streams").await != 1 {
         assert!(began.elapsed() < DEADLINE, "the stuck stream lives on");
     }
     drop(stuck);

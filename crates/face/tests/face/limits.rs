@@ -8,14 +8,14 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::client::{Ask, DEADLINE};
-use crate::house::House;
+use crate::client::{DEADLINE, RawRequest};
+use crate::test_server::TestServer;
 
 const SOON: Duration = Duration::from_millis(100);
 
 /// What comes back for these bytes until the server hangs up.
-async fn answer(house: &House, bytes: &str) -> String {
-    let mut stream = house.tcp().await;
+async fn answer(server: &TestServer, bytes: &str) -> String {
+    let mut stream = server.tcp().await;
     stream.write_all(bytes.as_bytes()).await.unwrap();
     let mut answer = String::new();
     let read = timeout(DEADLINE, stream.read_to_string(&mut answer)).await;
@@ -26,53 +26,56 @@ async fn answer(house: &House, bytes: &str) -> String {
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
-    let house = House::new().await;
-    let ask = house.ask("POST", "/emit/a:b").json(&json!("x".repeat(1 << 20)));
-    let answer = house.send(&ask).await;
+    let server = TestServer::new().await;
+    let ask = server.ask("POST", "/emit/a:b").json(&json!("x".repeat(1 << 20)));
+    let answer = server.send(&ask).await;
     assert_eq!((answer.status(), answer.refusal().code), (413, Code::Limit));
 }
 
 #[tokio::test]
 async fn a_body_of_unsaid_length_is_refused_where_it_is_too_long() {
-    let house = House::with(ServerLimits { body_bytes: 10, ..ServerLimits::default() }).await;
-    let ask = house.ask("POST", "/emit/a:b").header("content-type", "application/json");
+    let server = TestServer::with(ServerLimits { body_bytes: 10, ..ServerLimits::default() }).await;
+    let ask = server.ask("POST", "/emit/a:b").header("content-type", "application/json");
     let ask = ask.header("transfer-encoding", "chunked").header("connection", "close");
     let head = ask.text();
     let told =
-        answer(&house, &format!("{head}8\r\n\"1234567\r\n8\r\n1234567\"\r\n0\r\n\r\n")).await;
+        answer(&server, &format!("{head}8\r\n\"1234567\r\n8\r\n1234567\"\r\n0\r\n\r\n")).await;
     assert!(told.starts_with("HTTP/1.1 413") && told.contains("\"code\":\"limit\""), "{told}");
 }
 
 #[tokio::test]
 async fn a_body_that_fits_exactly_is_taken() {
-    let house = House::with(ServerLimits { body_bytes: 10, ..ServerLimits::default() }).await;
+    let server = TestServer::with(ServerLimits { body_bytes: 10, ..ServerLimits::default() }).await;
     for (length, status) in [(8, 200), (9, 413)] {
-        let ask = house.ask("POST", "/emit/a:b").json(&json!("x".repeat(length)));
-        assert_eq!(house.send(&ask).await.status(), status, "{length}");
+        let ask = server.ask("POST", "/emit/a:b").json(&json!("x".repeat(length)));
+        assert_eq!(server.send(&ask).await.status(), status, "{length}");
     }
 }
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let house = House::with(ServerLimits { body_timeout: SOON, ..ServerLimits::default() }).await;
-    let ask = house.ask("POST", "/emit/a:b").header("content-type", "application/json");
-    let told = answer(&house, &ask.header("content-length", "5").text()).await;
+    let server =
+        TestServer::with(ServerLimits { body_timeout: SOON, ..ServerLimits::default() }).await;
+    let ask = server.ask("POST", "/emit/a:b").header("content-type", "application/json");
+    let told = answer(&server, &ask.header("content-length", "5").text()).await;
     assert!(told.starts_with("HTTP/1.1 408") && told.contains("\"code\":\"timeout\""), "{told}");
 }
 
 #[tokio::test]
 async fn a_head_that_does_not_end_is_not_waited_for() {
-    let house = House::with(ServerLimits { head_timeout: SOON, ..ServerLimits::default() }).await;
-    answer(&house, "GET /health HTTP/1.1\r\nhost: ").await;
-    answer(&house, "").await;
+    let server =
+        TestServer::with(ServerLimits { head_timeout: SOON, ..ServerLimits::default() }).await;
+    answer(&server, "GET /health HTTP/1.1\r\nhost: ").await;
+    answer(&server, "").await;
 }
 
 #[tokio::test]
 async fn a_connection_is_let_go_when_nothing_more_comes_also_after_requests() {
-    let house = House::with(ServerLimits { head_timeout: SOON, ..ServerLimits::default() }).await;
-    let one = house.ask("GET", "/health").text();
+    let server =
+        TestServer::with(ServerLimits { head_timeout: SOON, ..ServerLimits::default() }).await;
+    let one = server.ask("GET", "/health").text();
     for rest in ["", "GET /health HTTP/1.1\r\nhost: "] {
-        let mut stream = house.tcp().await;
+        let mut stream = server.tcp().await;
         let mut told = String::new();
         for _ in 0..3 {
             stream.write_all(one.as_bytes()).await.unwrap();
@@ -93,21 +96,21 @@ async fn a_connection_is_let_go_when_nothing_more_comes_also_after_requests() {
 
 #[tokio::test]
 async fn a_head_with_too_much_in_it_is_refused() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let many =
-        (0..200).fold(house.ask("GET", "/health"), |ask, n| ask.header(&format!("x-{n}"), "1"));
-    let long = house.ask("GET", "/health").header("x-long", &"x".repeat(64 << 10));
+        (0..200).fold(server.ask("GET", "/health"), |ask, n| ask.header(&format!("x-{n}"), "1"));
+    let long = server.ask("GET", "/health").header("x-long", &"x".repeat(64 << 10));
     let long = long.header("connection", "close");
-    let far = house.ask("GET", &format!("/health?{}", "x".repeat(70_000)));
-    let wrong = house.ask("GET", "/health").header("content-length", "many");
+    let far = server.ask("GET", &format!("/health?{}", "x".repeat(70_000)));
+    let wrong = server.ask("GET", "/health").header("content-length", "many");
     for (ask, status, code, about) in [
         (many, 431, Code::Limit, "100 headers"),
         (long, 431, Code::Limit, "64 KiB"),
         (far, 414, Code::Limit, "the address"),
         (wrong, 400, Code::Invalid, "no request of HTTP/1.1"),
-        (Ask::new("GE T", "/"), 400, Code::Invalid, "no request of HTTP/1.1"),
+        (RawRequest::new("GE T", "/"), 400, Code::Invalid, "no request of HTTP/1.1"),
     ] {
-        let told = answer(&house, &ask.text()).await;
+        let told = answer(&server, &ask.text()).await;
         let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{told}"));
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
         assert!(head.contains("nosniff"), "{head}");
@@ -118,55 +121,55 @@ async fn a_head_with_too_much_in_it_is_refused() {
 
 #[tokio::test]
 async fn a_head_is_no_longer_than_is_said_however_it_comes() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for (length, status) in [(60 << 10, 200), (64 << 10, 431), (100 << 10, 431), (200 << 10, 431)] {
-        let ask = house.ask("GET", "/health").header("connection", "close");
-        let told = answer(&house, &ask.header("x-long", &"x".repeat(length)).text()).await;
+        let ask = server.ask("GET", "/health").header("connection", "close");
+        let told = answer(&server, &ask.header("x-long", &"x".repeat(length)).text()).await;
         assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{length}: {told}");
     }
 }
 
 #[tokio::test]
 async fn one_connection_too_many_is_told_so() {
-    let house = House::with(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
-    let (first, second) = (house.follow("*").await, house.follow("*").await);
-    let refused = house.send(&house.ask("GET", "/health")).await;
+    let server = TestServer::with(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
+    let (first, second) = (server.follow("*").await, server.follow("*").await);
+    let refused = server.send(&server.ask("GET", "/health")).await;
     assert_eq!((refused.status(), refused.refusal().code), (503, Code::Unavailable));
-    let over_socket = house.send_unix(&Ask::new("GET", "/health")).await;
+    let over_socket = server.send_unix(&RawRequest::new("GET", "/health")).await;
     assert_eq!(over_socket.status(), 200, "the owner has seats of their own");
     drop((first, second));
     let began = Instant::now();
-    while house.get("/health").await.status() == 503 {
+    while server.get("/health").await.status() == 503 {
         assert!(began.elapsed() < DEADLINE, "no seat became free");
     }
 }
 
 #[tokio::test]
 async fn a_crowd_of_strangers_keeps_nobody_out() {
-    let house = House::with(ServerLimits { connections: 8, ..ServerLimits::default() }).await;
-    let mut before = house.follow("a:b").await;
+    let server = TestServer::with(ServerLimits { connections: 8, ..ServerLimits::default() }).await;
+    let mut before = server.follow("a:b").await;
     let mut crowd = Vec::new();
     for _ in 0..50 {
-        crowd.push(house.tcp().await);
+        crowd.push(server.tcp().await);
     }
     let began = Instant::now();
     // The last of them may still stand in the queue.
-    while house.metric("paned_connections_refused_total").await < 46 {
+    while server.metric("paned_connections_refused_total").await < 46 {
         assert!(began.elapsed() < DEADLINE, "those who sat longest do not give way");
     }
-    house.emit("a:b", &json!({})).await;
+    server.emit("a:b", &json!({})).await;
     assert_eq!(before.event().await.unwrap().get("event"), Some("a:b"));
-    assert_eq!(house.send_unix(&Ask::new("GET", "/health")).await.status(), 200);
-    let opened = house.ws().await.ask(json!({ "type": "ping" })).await;
+    assert_eq!(server.send_unix(&RawRequest::new("GET", "/health")).await.status(), 200);
+    let opened = server.ws().await.ask(json!({ "type": "ping" })).await;
     assert_eq!(opened["type"], "pong");
     drop(crowd);
 }
 
 #[tokio::test]
 async fn a_connection_is_good_for_many_requests() {
-    let house = House::new().await;
-    let one = house.ask("GET", "/health").text();
-    let last = house.ask("GET", "/health").header("connection", "close").text();
-    let told = answer(&house, &format!("{one}{one}{last}")).await;
+    let server = TestServer::new().await;
+    let one = server.ask("GET", "/health").text();
+    let last = server.ask("GET", "/health").header("connection", "close").text();
+    let told = answer(&server, &format!("{one}{one}{last}")).await;
     assert_eq!(told.matches("HTTP/1.1 200").count(), 3, "{told}");
 }

@@ -8,7 +8,7 @@ mod client;
 mod compat;
 mod documents;
 mod events;
-mod house;
 mod limits;
 mod shutdown;
+mod test_server;
 mod ws;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paned_face::{Error, HttpServerConfig, Listener, ServedApi, ServerLimits, serve};
-use paned_kernel::journal::Batch;
+use paned_kernel::journal::JournalRead;
 use paned_kernel::{ActionHook, HookCall, HookVerdict};
 use paned_model::EventFilter;
 use serde_json::json;
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::client::{DEADLINE, send};
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// Says when it is asked, and lets an action wait until it is told to go on.
 #[derive(Default)]
@@ -40,40 +40,40 @@ impl ActionHook for BarrierHook {
     }
 }
 
-fn add_barrier(house: &House) -> Arc<ActionBarrier> {
+fn add_barrier(server: &TestServer) -> Arc<ActionBarrier> {
     let turnstile = Arc::new(ActionBarrier::default());
-    house.kernel.add_hook(Arc::new(BarrierHook(turnstile.clone())));
+    server.kernel.add_hook(Arc::new(BarrierHook(turnstile.clone())));
     turnstile
 }
 
 #[tokio::test]
 async fn a_change_is_finished_though_its_asker_goes_away() {
-    let house = House::new().await;
-    let owner = house.kernel.owner(None);
+    let server = TestServer::new().await;
+    let owner = server.kernel.owner(None);
     let include: EventFilter = "action:success".parse().unwrap();
-    let mut told = house.kernel.events(None, include, &owner).unwrap();
-    let turnstile = add_barrier(&house);
-    let mut stream = house.tcp().await;
-    let ask = house.ask("POST", "/emit/a:b");
+    let mut told = server.kernel.events(None, include, &owner).unwrap();
+    let turnstile = add_barrier(&server);
+    let mut stream = server.tcp().await;
+    let ask = server.ask("POST", "/emit/a:b");
     stream.write_all(ask.text().as_bytes()).await.unwrap();
     turnstile.reached.notified().await;
     drop(stream);
     turnstile.release.notify_one();
     let batch = timeout(DEADLINE, told.next(1)).await.expect("the change was never told of");
-    assert!(matches!(batch, Batch::Entries(_)), "{batch:?}");
+    assert!(matches!(batch, JournalRead::Entries(_)), "{batch:?}");
 }
 
 #[tokio::test]
 async fn a_request_under_way_is_answered_when_the_server_stops() {
-    let house = House::new().await;
-    let turnstile = add_barrier(&house);
+    let server = TestServer::new().await;
+    let turnstile = add_barrier(&server);
     let asked = tokio::spawn({
-        let (stream, ask) = (house.tcp().await, house.ask("POST", "/emit/a:b"));
+        let (stream, ask) = (server.tcp().await, server.ask("POST", "/emit/a:b"));
         async move { send(stream, &ask).await.status() }
     });
     turnstile.reached.notified().await;
-    let address = house.address;
-    let stopped = tokio::spawn(house.stop());
+    let address = server.address;
+    let stopped = tokio::spawn(server.stop());
     let began = Instant::now();
     while TcpStream::connect(address).await.is_ok() {
         assert!(began.elapsed() < DEADLINE, "others are still let in");
@@ -87,11 +87,11 @@ async fn a_request_under_way_is_answered_when_the_server_stops() {
 async fn streams_and_idle_connections_do_not_hold_up_the_end() {
     // So patient that no machine is slow enough to take its patience for the reason of the end.
     let patient = ServerLimits { shutdown_grace: 3 * DEADLINE, ..ServerLimits::default() };
-    let house = House::with(patient).await;
-    let mut events = house.follow("a:x").await;
-    let _idle = house.tcp().await;
+    let server = TestServer::with(patient).await;
+    let mut events = server.follow("a:x").await;
+    let _idle = server.tcp().await;
     let began = Instant::now();
-    house.stop().await;
+    server.stop().await;
     assert!(began.elapsed() < patient.shutdown_grace, "{:?}", began.elapsed());
     assert_eq!(events.frame().await, None);
 }
@@ -99,20 +99,20 @@ async fn streams_and_idle_connections_do_not_hold_up_the_end() {
 #[tokio::test]
 async fn a_request_that_does_not_end_is_cut_short_at_last() {
     let shutdown_grace = Duration::from_millis(50);
-    let house = House::with(ServerLimits { shutdown_grace, ..ServerLimits::default() }).await;
-    let turnstile = add_barrier(&house);
-    let mut stream = house.tcp().await;
-    stream.write_all(house.ask("POST", "/emit/a:b").text().as_bytes()).await.unwrap();
+    let server = TestServer::with(ServerLimits { shutdown_grace, ..ServerLimits::default() }).await;
+    let turnstile = add_barrier(&server);
+    let mut stream = server.tcp().await;
+    stream.write_all(server.ask("POST", "/emit/a:b").text().as_bytes()).await.unwrap();
     turnstile.reached.notified().await;
-    timeout(DEADLINE, house.stop()).await.expect("the server never stops");
+    timeout(DEADLINE, server.stop()).await.expect("the server never stops");
 }
 
 #[tokio::test]
 async fn a_listener_that_others_could_reach_is_refused() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let open = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let served = serve(
-        house.kernel,
+        server.kernel,
         vec![(Listener::Tcp(open), ServedApi::Main)],
         HttpServerConfig::default(),
         async {},
@@ -122,10 +122,10 @@ async fn a_listener_that_others_could_reach_is_refused() {
 
 #[tokio::test]
 async fn everything_is_told_before_the_end() {
-    let house = House::new().await;
-    let mut events = house.follow("*").await;
-    house.emit("a:x", &json!({})).await;
-    house.stop().await;
+    let server = TestServer::new().await;
+    let mut events = server.follow("*").await;
+    server.emit("a:x", &json!({})).await;
+    server.stop().await;
     let mut names = Vec::new();
     while let Some(event) = events.event().await {
         names.push(event.get("event").unwrap().to_owned());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paned_model::{Refusal, Scope, Time};
 use paned_policy::agent::{Profile, ScreenSnapshot};
-use paned_policy::talk::{ConversationMessage, Speaker, split_messages};
+use paned_policy::conversation::{ConversationMessage, Speaker, split_messages};
 use schemars::JsonSchema;
 use serde::Serialize;
 

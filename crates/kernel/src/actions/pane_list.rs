@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::access::AccessRequest;
-use crate::panes::listed::{self, PaneJson};
+use crate::panes::list_cache::{self, PaneJson};
 use crate::panes::pane::PaneState;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -38,7 +38,7 @@ impl Action for PaneList {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<Vec<PaneJson>, Refusal> {
-        Ok(listed::list(&context, |pane| params.matches(pane)))
+        Ok(list_cache::list(&context, |pane| params.matches(pane)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use paned_model::{PaneId, Refusal, Scope, Size};
-use paned_substrate::adopted::discover::{self, Place, TmuxSurvey};
+use paned_substrate::adopted::discover::{self, SocketSurvey, TmuxSurvey};
 use paned_substrate::tmux::query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ fn own(kernel: &Kernel) -> Option<PathBuf> {
     kernel.setup().tmux_view.as_ref().map(|stage| stage.server.socket().to_owned())
 }
 
-fn server(kernel: &Kernel, Place { socket, result: found }: Place) -> TmuxListServer {
+fn server(kernel: &Kernel, SocketSurvey { socket, result: found }: SocketSurvey) -> TmuxListServer {
     let own = own(kernel).is_some_and(|own| own.canonicalize().is_ok_and(|own| own == socket));
     let socket = socket.to_string_lossy().into_owned();
     match found {

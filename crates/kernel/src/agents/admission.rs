@@ -14,12 +14,12 @@ use crate::{Caller, Kernel, actions};
 const OWN_WATCHERS: usize = 1;
 
 /// The right to start one agent. Let go once it is in the table, or was not started after all.
-pub(crate) struct Place {
+pub(crate) struct AgentSlot {
     kernel: Kernel,
     id: PaneId,
 }
 
-impl Drop for Place {
+impl Drop for AgentSlot {
     fn drop(&mut self) {
         let coming = &self.kernel.agents().starting;
         coming.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
@@ -34,7 +34,7 @@ impl Agents {
         kernel: &Kernel,
         id: &PaneId,
         caller: &Caller,
-    ) -> Result<Place, Refusal> {
+    ) -> Result<AgentSlot, Refusal> {
         loop {
             if let Some(place) = self.reserve(kernel, id) {
                 return Ok(place);
@@ -53,7 +53,7 @@ impl Agents {
         }
     }
 
-    fn reserve(&self, kernel: &Kernel, id: &PaneId) -> Option<Place> {
+    fn reserve(&self, kernel: &Kernel, id: &PaneId) -> Option<AgentSlot> {
         let mut coming = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         let there = living(kernel);
         let there: HashSet<&PaneId> = there.iter().map(|pane| &pane.id).chain(&*coming).collect();
@@ -61,7 +61,7 @@ impl Agents {
             return None;
         }
         coming.insert(id.clone());
-        Some(Place { kernel: kernel.clone(), id: id.clone() })
+        Some(AgentSlot { kernel: kernel.clone(), id: id.clone() })
     }
 }
 

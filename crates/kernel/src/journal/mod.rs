@@ -12,13 +12,13 @@
 //!
 //! It never waits for a reader, never touches SQLite on a task, and never knows what an event means.
 
+mod batch;
 mod check;
 mod entry;
 mod error;
 mod high_water;
 mod interest;
 mod leaf;
-mod portion;
 mod queue;
 mod reader;
 mod rows;
@@ -40,11 +40,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use paned_model::{EventFilter, EventId, Time};
 
+pub use batch::EventBatch;
 pub use entry::{EventEncoding, JournalEntry};
 pub use error::Error;
-pub use portion::EventBatch;
 pub use queue::CommitTicket;
-pub use reader::{Batch, JournalReader};
+pub use reader::{JournalRead, JournalReader};
 use shared::{JournalSetup, JournalShared};
 use sqlite::SqliteStore;
 pub use store::FakeDisk;

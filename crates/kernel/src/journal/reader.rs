@@ -6,7 +6,7 @@ use paned_model::{EventFilter, EventId};
 use tokio::sync::watch;
 use tokio::task;
 
-use super::portion::{EventBatch, JournalCursor, ReadStep};
+use super::batch::{EventBatch, JournalCursor, ReadStep};
 use super::shared::{CommitProgress, JournalShared};
 use super::store::EventRange;
 use super::tail::TailRead;
@@ -17,7 +17,7 @@ const MAX_BATCH: usize = 1024;
 
 /// What a reader is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Batch {
+pub enum JournalRead {
     /// The next events, in order.
     Entries(Arc<EventBatch>),
     /// Events are missing here: no longer kept, lost, or never given. Reading goes on at `first`.
@@ -59,16 +59,16 @@ impl JournalReader {
 
     /// The next events that are wanted, at most `max` (and at least one). Waits while there are none.
     /// Dropping the future loses nothing.
-    pub async fn next(&mut self, max: usize) -> Batch {
+    pub async fn next(&mut self, max: usize) -> JournalRead {
         let max = max.clamp(1, MAX_BATCH);
         loop {
             let CommitProgress { last, .. } = *self.progress.borrow_and_update();
             if std::mem::take(&mut self.after_unassigned) {
-                return Batch::Gap { first: self.position.next(), last };
+                return JournalRead::Gap { first: self.position.next(), last };
             }
             if self.position >= last {
                 if self.wait().await.is_none() {
-                    return Batch::Closed;
+                    return JournalRead::Closed;
                 }
             } else if let Some(batch) = self.pull(last, max).await {
                 return batch;
@@ -93,7 +93,7 @@ impl JournalReader {
     }
 
     /// Moves on by up to `max` events. Answers nothing when none of them is wanted.
-    async fn pull(&mut self, last: EventId, max: usize) -> Option<Batch> {
+    async fn pull(&mut self, last: EventId, max: usize) -> Option<JournalRead> {
         let wish = JournalCursor { after: self.position, max, include: &self.include };
         let floor = match self.shared.read_tail(&wish) {
             TailRead::InMemory(step) => return self.advance(step),
@@ -102,7 +102,7 @@ impl JournalReader {
         let entries = match self.fetch(EventRange { after: self.position, upto: floor, max }).await
         {
             Ok(entries) => entries,
-            Err(Error::Closed) => return Some(Batch::Closed),
+            Err(Error::Closed) => return Some(JournalRead::Closed),
             Err(error) => {
                 tracing::error!(%error, after = %self.position, "old events cannot be read");
                 Vec::new()
@@ -111,7 +111,7 @@ impl JournalReader {
         let first = entries.first().map_or(floor.next(), |entry| entry.id);
         if first > self.position.next() {
             self.position = EventId(first.0 - 1);
-            return Some(Batch::Gap { first, last });
+            return Some(JournalRead::Gap { first, last });
         }
         let step = self.step(entries);
         self.shared.remember(
@@ -133,9 +133,9 @@ impl JournalReader {
     }
 
     /// Moves on by a step. Answers nothing when nothing in it is wanted.
-    fn advance(&mut self, ReadStep { portion, upto }: ReadStep) -> Option<Batch> {
+    fn advance(&mut self, ReadStep { portion, upto }: ReadStep) -> Option<JournalRead> {
         self.position = upto;
-        (!portion.is_empty()).then_some(Batch::Entries(portion))
+        (!portion.is_empty()).then_some(JournalRead::Entries(portion))
     }
 
     async fn fetch(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {

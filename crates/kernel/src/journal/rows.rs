@@ -7,7 +7,7 @@ use std::sync::Arc;
 use paned_model::{EventId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::portion::MAX_BYTES as MAX_PORTION;
+use super::batch::MAX_BYTES as MAX_PORTION;
 use super::store::EventRange;
 use super::wal::PAGE;
 use super::{Error, JournalEntry, JournalRecord, RecordChange};

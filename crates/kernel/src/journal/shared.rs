@@ -7,8 +7,8 @@ use std::time::Duration;
 use paned_model::{EventId, Time};
 use tokio::sync::watch;
 
+use super::batch::{JournalCursor, ReadStep, ReadStepCache};
 use super::interest::Interest;
-use super::portion::{JournalCursor, ReadStep, ReadStepCache};
 use super::queue::{CommitTicket, JournalQueue, Position};
 use super::store::{CommitGroup, Store};
 use super::tail::{JournalTail, TailRead};

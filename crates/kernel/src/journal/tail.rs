@@ -8,7 +8,7 @@ use std::sync::Arc;
 use paned_model::EventId;
 
 use super::JournalEntry;
-use super::portion::{EventBatch, JournalCursor, MAX_BYTES as MAX_PORTION, ReadStep};
+use super::batch::{EventBatch, JournalCursor, MAX_BYTES as MAX_PORTION, ReadStep};
 
 /// Several times what is under way when everybody emits at once: who is not that far behind is spared the store.
 const MAX_ENTRIES: usize = 16 << 10;

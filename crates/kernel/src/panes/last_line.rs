@@ -10,7 +10,7 @@ use paned_substrate::Output;
 use paned_term::lines::{self, IncrementalLine, TextLine};
 
 use super::charsets;
-use super::text::{DRAWN, PIECE};
+use super::text::{MAX_DRAWN_CHARS, PIECE};
 
 /// What a line said when so much of it was printed.
 #[derive(Clone, Debug)]
@@ -77,8 +77,10 @@ impl LastLine {
 
 impl LastLineState {
     fn new(output: &dyn Output, start: u64, before: Option<LineSnapshot>) -> io::Result<Self> {
-        let drawing =
-            IncrementalLine::with_charsets(charsets::at(output, start, charsets::BLOCK)?, DRAWN);
+        let drawing = IncrementalLine::with_charsets(
+            charsets::at(output, start, charsets::BLOCK)?,
+            MAX_DRAWN_CHARS,
+        );
         let line = Arc::new(TextLine { text: "".into(), cut: false });
         Ok(Self { drawing, snapshot: LineSnapshot { start, at: start, line }, before })
     }
@@ -120,7 +122,7 @@ pub(crate) fn render_line(
     let sets = charsets::at(output, start, charsets::BLOCK)?;
     let read = output.read(start, &mut bytes)?.ok();
     let told = read.filter(|read| *read == length).map(|_| {
-        let TextLine { text, cut } = lines::clean_with_charsets(sets, &bytes, DRAWN);
+        let TextLine { text, cut } = lines::clean_with_charsets(sets, &bytes, MAX_DRAWN_CHARS);
         let line = Arc::new(TextLine { text: text.into_owned().into(), cut });
         LineSnapshot { start, at: end, line }
     });

@@ -18,7 +18,7 @@ use super::charsets::{self, LineCharsets};
 use super::last_line::{self, LastLine, LineSnapshot};
 use super::pattern::LinePattern;
 use super::reading;
-use super::text::{DRAWN, MAX_MATCHED_CHARS, OutputText, PIECE, Place};
+use super::text::{LineStart, MAX_DRAWN_CHARS, MAX_MATCHED_CHARS, OutputText, PIECE};
 
 /// How many pieces are looked at in one go.
 const PIECES: usize = 16;
@@ -120,8 +120,10 @@ struct LineSinceCursor {
 impl LineSinceCursor {
     /// From a cursor in a line that begins here.
     fn new(output: &dyn Output, start: u64, cursor: u64) -> io::Result<Self> {
-        let drawing =
-            IncrementalLine::with_charsets(charsets::at(output, start, charsets::BLOCK)?, DRAWN);
+        let drawing = IncrementalLine::with_charsets(
+            charsets::at(output, start, charsets::BLOCK)?,
+            MAX_DRAWN_CHARS,
+        );
         Ok(Self { cursor, drawing, at: start, has_changed: false })
     }
 
@@ -147,8 +149,8 @@ impl LineSinceCursor {
 }
 
 impl OpenLine {
-    fn at(place: Place) -> Self {
-        let Place { offset, n, truncated_start } = place;
+    fn at(place: LineStart) -> Self {
+        let LineStart { offset, n, truncated_start } = place;
         Self { start: offset, n, truncated_start, before: None, since: None }
     }
 }
@@ -241,7 +243,8 @@ impl LineWatch {
                         Some(sets) => sets,
                         None => sets.insert(LineCharsets::of_piece(output, piece, self.at)?),
                     };
-                    let line = lines::clean_with_charsets(sets.at(at), &rest[..length], DRAWN);
+                    let line =
+                        lines::clean_with_charsets(sets.at(at), &rest[..length], MAX_DRAWN_CHARS);
                     self.check_line(&line, Some(line_end))?
                 }
                 false => match self.ended(line_end)? {
@@ -254,7 +257,7 @@ impl LineWatch {
             }
             (rest, at) = (&rest[length + 1..], line_end + 1);
             self.line =
-                OpenLine::at(Place { offset: at, n: self.line.n + 1, truncated_start: false });
+                OpenLine::at(LineStart { offset: at, n: self.line.n + 1, truncated_start: false });
         }
         self.at = at + rest.len() as u64;
         if rest.is_empty() || self.at < end {

@@ -3,11 +3,11 @@
 pub(crate) mod adopted_from;
 pub(crate) mod blocks;
 mod charsets;
-pub(crate) mod end;
+pub(crate) mod exit;
 pub(crate) mod exit_notice;
 pub(crate) mod last_line;
 pub(crate) mod line_watch;
-pub(crate) mod listed;
+pub(crate) mod list_cache;
 mod literals;
 pub(crate) mod live_screen;
 mod page;

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::blocks;
-use super::listed::{OutputStats, PaneStateGuard, PaneStateLock};
+use super::list_cache::{OutputStats, PaneStateGuard, PaneStateLock};
 use super::live_screen::{LiveScreen, ScreenHints};
 use super::record::{PaneRecord, PaneTitle, event_payload};
 use super::text::OutputText;
@@ -229,7 +229,7 @@ impl Pane {
     }
 
     /// The keeper lives, and does not answer.
-    pub(crate) fn hush(&self, output: Option<Arc<dyn Output>>, keeper: Option<u32>) {
+    pub(crate) fn mark_unresponsive(&self, output: Option<Arc<dyn Output>>, keeper: Option<u32>) {
         let mut state = self.lock();
         state.size_held_by = None;
         state.connection = KeeperConnection::Unresponsive { output, keeper };

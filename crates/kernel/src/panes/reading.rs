@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::page::LinePage;
 use super::pattern::LinePattern;
-use super::text::{DRAWN, MAX_MATCHED_CHARS, OutputText, Place, RawLine};
+use super::text::{LineStart, MAX_DRAWN_CHARS, MAX_MATCHED_CHARS, OutputText, RawLine};
 
 /// Characters of a line that are shown; the rest is cut, and said to be.
 pub(crate) const MAX_SHOWN_CHARS: usize = 2000;
@@ -69,7 +69,7 @@ impl OutputLine {
 /// A line as a person would read it, all of it, for patterns to match; [`Line::of`] cuts it at what is shown.
 /// Borrowed where it was printed like that: most lines are looked at and not picked.
 pub(crate) fn clean_line(raw: RawLine<'_>) -> lines::TextLine<'_> {
-    raw.clean(DRAWN)
+    raw.clean(MAX_DRAWN_CHARS)
 }
 
 /// What to read.
@@ -143,7 +143,7 @@ pub(crate) struct LineReader<'a> {
     end: u64,
     total: u64,
     /// Where the first line is that is looked at.
-    from: Place,
+    from: LineStart,
     /// Where what was not given before begins; what is before it is at most context.
     new_from: u64,
     /// Where the lines that have nothing new end.

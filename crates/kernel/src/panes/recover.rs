@@ -16,7 +16,7 @@ use super::exit_notice::ExitNoticeFormat;
 use super::pane::KeeperConnection;
 use super::record::{PaneExit, PaneTitle};
 use super::task;
-use super::{Pane, PaneRecord, end};
+use super::{Pane, PaneRecord, exit};
 use crate::Kernel;
 use crate::agents::{self, AgentOrigin};
 use crate::dispatch::draft;
@@ -104,7 +104,7 @@ fn resume_state(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
             output, keeper, pending: later, ..
         }) => {
             let ending = output.as_ref().and_then(|output| output.ending());
-            pane.hush(output, keeper);
+            pane.mark_unresponsive(output, keeper);
             // Its program has ended, and others of its processes may not have.
             if let Some(ending) = ending {
                 mark_exited(kernel, pane, exit_of(ending));
@@ -118,7 +118,7 @@ fn resume_state(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
         }
         RecoveredState::Lost(output) => {
             pane.detach_with(output);
-            mark_exited(kernel, pane, end::lost_exit(kernel.now()));
+            mark_exited(kernel, pane, exit::lost_exit(kernel.now()));
         }
     }
 }
@@ -126,7 +126,7 @@ fn resume_state(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
 /// The keeper of a pane lives, and has let us go: it is reached again.
 pub(crate) fn reconnect(kernel: &Kernel, pane: &Arc<Pane>) {
     tracing::warn!(pane = %pane.id, "the keeper of a pane has let us go; it is tried again");
-    pane.hush(pane.output(), None);
+    pane.mark_unresponsive(pane.output(), None);
     // Whoever follows it as an agent begins anew, as after a restart.
     kernel.agents().forget(&pane.id);
     let (kernel, pane) = (kernel.clone(), pane.clone());
@@ -169,7 +169,7 @@ fn expired_queries_end(output: &dyn Output, now: Time) -> u64 {
 }
 
 fn mark_exited(kernel: &Kernel, pane: &Pane, end: PaneExit) {
-    end::record_exit(kernel, pane, end);
+    exit::record_exit(kernel, pane, end);
     agents::publish_exit(kernel, pane);
     pane.notify();
 }

@@ -9,13 +9,13 @@ use paned_model::frame::{ExitRecord, InputGuard, NOTIFY_WINDOW};
 use paned_model::{PaneStatus, Time};
 use paned_substrate::{Output, OutputFlag, PaneCommand, PaneEvent, PaneHandle, ReplayedScreen};
 use paned_term::screen::UPDATE_TIMEOUT;
-use paned_term::{OutputScanner, Signal};
+use paned_term::{OutputScanner, ScanEvent};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Pane;
-use super::end;
+use super::exit;
 use super::live_screen::{ScreenHints, visible_screen};
 use super::record::PaneExit;
 use super::recover;
@@ -281,9 +281,9 @@ impl PaneTask {
         let (mut title, mut asked) = (None, false);
         let rung = &mut self.bell_count;
         self.signals.feed(bytes, |signal| match signal {
-            Signal::Title(text) => title = Some(text),
-            Signal::Bell => *rung += 1,
-            Signal::Query => asked = true,
+            ScanEvent::Title(text) => title = Some(text),
+            ScanEvent::Bell => *rung += 1,
+            ScanEvent::Query => asked = true,
         });
         self.processed += bytes.len() as u64;
         self.is_observed |= title.is_some() || asked || 0 < self.bell_count;
@@ -386,11 +386,11 @@ impl PaneTask {
         let status = if ending.killed { PaneStatus::Killed } else { PaneStatus::Exited };
         let end =
             PaneExit { status, exit: ending.exit, timed_out: ending.timed_out, at: ending.at };
-        end::record_exit(&self.kernel, &self.pane, end);
+        exit::record_exit(&self.kernel, &self.pane, end);
     }
 
     fn lost(&mut self) {
-        end::record_exit(&self.kernel, &self.pane, end::lost_exit(self.now()));
+        exit::record_exit(&self.kernel, &self.pane, exit::lost_exit(self.now()));
         self.disconnect();
     }
 

@@ -22,11 +22,11 @@ pub(crate) const MAX_MATCHED_CHARS: usize = 256 << 10;
 
 /// Characters of a line that are drawn. A line that leaves more than that is cut, and said to be. One more than patterns
 /// look at, so that they know what follows.
-pub(crate) const DRAWN: usize = MAX_MATCHED_CHARS + 1;
+pub(crate) const MAX_DRAWN_CHARS: usize = MAX_MATCHED_CHARS + 1;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LineStart {
     pub(crate) offset: u64,
     /// The line's number, counted from 0 at the pane's first line ever.
     pub(crate) n: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Place {
     pub(crate) truncated_start: bool,
 }
 
-impl Place {
+impl LineStart {
     /// Where a line is known to begin.
     fn new(offset: u64, n: u64) -> Self {
         Self { offset, n, truncated_start: false }
@@ -65,11 +65,11 @@ enum LineBody<'a> {
 }
 
 impl<'a> RawLine<'a> {
-    /// What a person would read, cut at so many characters, up to [`DRAWN`].
+    /// What a person would read, cut at so many characters, up to [`MAX_DRAWN_CHARS`].
     pub(crate) fn clean(self, max_chars: usize) -> lines::TextLine<'a> {
         match self.body {
             LineBody::Printed(sets, bytes) => {
-                lines::clean_with_charsets(sets, bytes, max_chars.min(DRAWN))
+                lines::clean_with_charsets(sets, bytes, max_chars.min(MAX_DRAWN_CHARS))
             }
             LineBody::Drawn(lines::TextLine { text, cut }) => {
                 lines::TextLine { text: text.as_ref().into(), cut: *cut }.cut_at(max_chars)
@@ -104,9 +104,9 @@ impl<'a> OutputText<'a> {
     }
 
     /// The first line of which anything is kept.
-    pub(crate) fn first(&self) -> io::Result<Place> {
+    pub(crate) fn first(&self) -> io::Result<LineStart> {
         let mark = self.mark(self.output.first())?;
-        Ok(Place { offset: mark.offset, n: mark.lines, truncated_start: 0 < mark.offset })
+        Ok(LineStart { offset: mark.offset, n: mark.lines, truncated_start: 0 < mark.offset })
     }
 
     /// How many lines there are up to an offset, a last one without its end included.
@@ -132,18 +132,18 @@ impl<'a> OutputText<'a> {
 
     /// The beginning of a line by its number; of the first one kept when it is older than that, and the
     /// end of the output when it is not there yet.
-    pub(crate) fn line(&self, n: u64) -> io::Result<Place> {
+    pub(crate) fn line(&self, n: u64) -> io::Result<LineStart> {
         let first = self.first()?;
         if n <= first.n {
             return Ok(first);
         }
         let near = self.mark_before(first.offset, n)?;
-        self.skip(Place::new(near.offset, near.lines), n)
+        self.skip(LineStart::new(near.offset, near.lines), n)
     }
 
     /// The beginning of the line that an offset is in, at the offset or before it; of the first one kept when
     /// the offset is older than that. At the very end, after a line's end, that is where the next one will begin.
-    pub(crate) fn line_at(&self, offset: u64) -> io::Result<Place> {
+    pub(crate) fn line_at(&self, offset: u64) -> io::Result<LineStart> {
         match self.ends_before(offset.min(self.output.end()))? {
             Some(n) => self.line(n),
             None => self.first(),
@@ -169,18 +169,18 @@ impl<'a> OutputText<'a> {
     }
 
     /// Goes past line ends up to a number.
-    fn skip(&self, from: Place, n: u64) -> io::Result<Place> {
+    fn skip(&self, from: LineStart, n: u64) -> io::Result<LineStart> {
         let (mut place, mut at) = (from, from.offset);
         let mut buffer = vec![0; PIECE];
         while place.n < n {
             let read = match self.output.read(at, &mut buffer)? {
-                Ok(0) => return Ok(Place::new(at, place.n)),
+                Ok(0) => return Ok(LineStart::new(at, place.n)),
                 Ok(read) => read,
                 Err(gap) => return self.after_gap(at, gap),
             };
             let ends = memchr_iter(b'\n', &buffer[..read]).zip(place.n + 1..=n);
             if let Some((end, n)) = ends.last() {
-                place = Place::new(at + end as u64 + 1, n);
+                place = LineStart::new(at + end as u64 + 1, n);
             }
             at += read as u64;
         }
@@ -201,7 +201,7 @@ impl<'a> OutputText<'a> {
 
     /// Where a read continues that met a gap at an offset: at the first line that is kept if the ring was faster, else
     /// after what a cut file has lost. Always after the offset, so that every loop over an output ends.
-    pub(crate) fn after_gap(&self, at: u64, gap: OutputGap) -> io::Result<Place> {
+    pub(crate) fn after_gap(&self, at: u64, gap: OutputGap) -> io::Result<LineStart> {
         let first = self.first()?;
         if at < first.offset {
             return Ok(first);
@@ -209,19 +209,19 @@ impl<'a> OutputText<'a> {
         let end = self.output.end();
         if at < gap.first && gap.first < end {
             let mark = self.mark(gap.first)?;
-            return Ok(Place {
+            return Ok(LineStart {
                 offset: mark.offset.max(gap.first),
                 n: mark.lines,
                 truncated_start: true,
             });
         }
-        Ok(Place { offset: end.max(at + 1), n: self.output.lines(), truncated_start: true })
+        Ok(LineStart { offset: end.max(at + 1), n: self.output.lines(), truncated_start: true })
     }
 
     /// Visits lines in order, from the beginning of one to an offset, as if the output ended there.
     pub(crate) fn each_until(
         &self,
-        from: Place,
+        from: LineStart,
         end: u64,
         mut visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
@@ -280,13 +280,13 @@ impl<'a> OutputText<'a> {
     /// Draws and visits a line that fills more than a piece. Answers where to go on.
     fn visit_long(
         &self,
-        place: Place,
+        place: LineStart,
         end: u64,
         buffer: &mut [u8],
         visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
-    ) -> io::Result<ControlFlow<(), Place>> {
+    ) -> io::Result<ControlFlow<(), LineStart>> {
         let sets = charsets::at(self.output, place.offset, charsets::BLOCK)?;
-        let mut drawing = IncrementalLine::with_charsets(sets, DRAWN);
+        let mut drawing = IncrementalLine::with_charsets(sets, MAX_DRAWN_CHARS);
         let (mut next, mut whole) = (place.offset, false);
         let mut after = None;
         while !whole && next < end {
@@ -309,9 +309,9 @@ impl<'a> OutputText<'a> {
             return Ok(ControlFlow::Continue(after));
         }
         let line = drawing.finish();
-        let (Place { offset, n, truncated_start }, body) = (place, LineBody::Drawn(&line));
+        let (LineStart { offset, n, truncated_start }, body) = (place, LineBody::Drawn(&line));
         let flow = visit(RawLine { n, offset, next, has_newline: whole, truncated_start, body });
-        let after = after.unwrap_or_else(|| Place::new(next, n + u64::from(whole)));
+        let after = after.unwrap_or_else(|| LineStart::new(next, n + u64::from(whole)));
         Ok(flow.map_continue(|()| after))
     }
 }
@@ -319,23 +319,23 @@ impl<'a> OutputText<'a> {
 /// Visits the lines that are whole in this piece, and the last one where the output ends. Answers where
 /// to go on.
 fn visit_piece(
-    mut place: Place,
+    mut place: LineStart,
     mut sets: LineCharsets<'_>,
     mut bytes: &[u8],
     at_end: bool,
     visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
-) -> ControlFlow<(), Place> {
+) -> ControlFlow<(), LineStart> {
     while !bytes.is_empty() {
         let (line, rest, whole) = match memchr(b'\n', bytes) {
             Some(end) => (&bytes[..end], &bytes[end + 1..], true),
             None if at_end => (bytes, &[][..], false),
             None => break,
         };
-        let Place { offset, n, truncated_start } = place;
+        let LineStart { offset, n, truncated_start } = place;
         let next = offset + (bytes.len() - rest.len()) as u64;
         let body = LineBody::Printed(sets.at(offset), line);
         visit(RawLine { n, offset, next, has_newline: whole, truncated_start, body })?;
-        place = Place::new(next, n + u64::from(whole));
+        place = LineStart::new(next, n + u64::from(whole));
         bytes = rest;
     }
     ControlFlow::Continue(place)

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use paned_model::{Code, Grant, PaneId, PaneRef, Refusal, Size, ViewState};
 use paned_policy::layout::{Decision, SavedLayout};
-use paned_substrate::tmux::{self, Place, TmuxPane};
+use paned_substrate::tmux::{self, TmuxPane, TmuxServerAddr};
 use paned_substrate::trusted_path;
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::sync::oneshot;
@@ -149,7 +149,7 @@ impl TmuxViews {
             ViewLocation::Session { .. } => Self::own_server(kernel)?,
             ViewLocation::Beside { socket, .. } => {
                 self.admit(socket)?;
-                Place::foreign(socket, None)
+                TmuxServerAddr::foreign(socket, None)
             }
         };
         self.ask(kernel, place, ask).await
@@ -174,12 +174,12 @@ impl TmuxViews {
             if let Some(ViewSpec { location: ViewLocation::Beside { socket, .. }, .. }) =
                 wish.filter(|wish| wish.state != ViewState::Hidden)
             {
-                self.task(kernel, Place::foreign(&socket, None));
+                self.task(kernel, TmuxServerAddr::foreign(&socket, None));
             }
         }
     }
 
-    fn own_server(kernel: &Kernel) -> Result<Place, Refusal> {
+    fn own_server(kernel: &Kernel) -> Result<TmuxServerAddr, Refusal> {
         let setup = kernel.setup().tmux_view.as_ref();
         setup.map(|stage| stage.server.clone()).ok_or_else(|| {
             Refusal::new(Code::Unavailable, "this server was set up without a stage in tmux")
@@ -208,7 +208,7 @@ impl TmuxViews {
     async fn ask<T>(
         &self,
         kernel: &Kernel,
-        place: Place,
+        place: TmuxServerAddr,
         ask: impl FnOnce(ViewReply<T>) -> ViewRequest,
     ) -> Result<T, Refusal> {
         let (answer, answered) = oneshot::channel();
@@ -221,7 +221,7 @@ impl TmuxViews {
         answered.await.map_err(|_| gone())?
     }
 
-    fn task(&self, kernel: &Kernel, place: Place) -> mpsc::Sender<ViewRequest> {
+    fn task(&self, kernel: &Kernel, place: TmuxServerAddr) -> mpsc::Sender<ViewRequest> {
         self.task_with(kernel, place, BTreeMap::new())
     }
 
@@ -229,7 +229,7 @@ impl TmuxViews {
     fn task_with(
         &self,
         kernel: &Kernel,
-        place: Place,
+        place: TmuxServerAddr,
         kept: BTreeMap<String, ViewSessionRecord>,
     ) -> mpsc::Sender<ViewRequest> {
         let mut open = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);

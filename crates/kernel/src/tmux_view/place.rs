@@ -5,7 +5,7 @@ use paned_policy::layout::{
     Decision, LayoutDirection, LayoutLimits, LayoutRequest, LayoutStep, NotShownReason, PaneOwner,
     SavedLayout, TmuxPaneId, decide, plan_all, rebalance, reorder,
 };
-use paned_substrate::tmux::act::{SplitSide, TmuxProgram, TmuxSplit};
+use paned_substrate::tmux::operations::{SplitSide, TmuxProgram, TmuxSplit};
 use paned_substrate::tmux::{ControlClient, Error, SessionName, TmuxPane};
 use serde_json::json;
 

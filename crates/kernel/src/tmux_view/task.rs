@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use paned_model::{PaneId, Refusal, ViewState};
 use paned_policy::layout::LayoutQueue;
-use paned_substrate::tmux::{self, ControlClient, Place, TmuxEvent, TmuxEvents};
+use paned_substrate::tmux::{self, ControlClient, TmuxEvent, TmuxEvents, TmuxServerAddr};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -24,7 +24,7 @@ const IDLE: Duration = Duration::from_secs(2);
 
 pub(super) struct TmuxViewTask {
     pub(super) kernel: Kernel,
-    pub(super) server: Place,
+    pub(super) server: TmuxServerAddr,
     connection: Option<ViewConnection>,
     /// Sessions that were started and not stopped.
     pub(super) sessions: BTreeMap<String, ViewSessionRecord>,
@@ -56,7 +56,7 @@ enum TmuxViewEvent {
 impl TmuxViewTask {
     pub(super) fn new(
         kernel: Kernel,
-        place: Place,
+        place: TmuxServerAddr,
         kept: BTreeMap<String, ViewSessionRecord>,
     ) -> Self {
         let stage = kernel.setup().tmux_view.as_ref();

@@ -3,22 +3,22 @@
 use paned_model::Code;
 use serde_json::json;
 
-use crate::house::{House, code, names, next};
+use crate::test_kernel::{TestKernel, code, names, next};
 
 #[tokio::test(start_paused = true)]
 async fn a_change_is_told_before_and_after_and_in_between_is_the_fact() {
-    let house = House::new().await;
-    let mut feed = house.feed("*");
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    let server = TestKernel::new().await;
+    let mut feed = server.feed("*");
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
     let told = names(&mut feed, 4).await;
     assert_eq!(told, ["server:started", "action:start", "pane:created", "action:success"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_change_is_told_as_an_error_with_its_code() {
-    let house = House::new().await;
-    let mut feed = house.feed("action:error");
-    let refused = house.act("pane:close", json!({ "paneId": "nobody" })).await;
+    let server = TestKernel::new().await;
+    let mut feed = server.feed("action:error");
+    let refused = server.act("pane:close", json!({ "paneId": "nobody" })).await;
     assert_eq!(code(refused).0, Code::NotFound);
     let told = next(&mut feed).await;
     let payload: serde_json::Value = serde_json::from_str(&told.payload).unwrap();
@@ -29,10 +29,10 @@ async fn a_refused_change_is_told_as_an_error_with_its_code() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_is_told_only_while_somebody_listens() {
-    let house = House::new().await;
-    house.act("pane:list", json!({})).await.unwrap();
-    let mut feed = house.feed("action:*");
-    house.act("pane:list", json!({ "tag": "x" })).await.unwrap();
+    let server = TestKernel::new().await;
+    server.act("pane:list", json!({})).await.unwrap();
+    let mut feed = server.feed("action:*");
+    server.act("pane:list", json!({ "tag": "x" })).await.unwrap();
     let told = next(&mut feed).await;
     assert_eq!((told.name.as_str(), told.id.0), ("action:start", 2));
     assert!(told.payload.contains("\"tag\":\"x\""));
@@ -40,22 +40,22 @@ async fn a_question_is_told_only_while_somebody_listens() {
 
 #[tokio::test(start_paused = true)]
 async fn an_event_that_is_recorded_comes_alone_unless_somebody_listens_for_actions() {
-    let house = House::new().await;
-    let mut feed = house.feed("t:*");
-    house.act("event:emit", json!({ "name": "t:a" })).await.unwrap();
+    let server = TestKernel::new().await;
+    let mut feed = server.feed("t:*");
+    server.act("event:emit", json!({ "name": "t:a" })).await.unwrap();
     assert_eq!(next(&mut feed).await.id.0, 2);
-    let _actions = house.feed("action:success");
-    house.act("event:emit", json!({ "name": "t:b" })).await.unwrap();
+    let _actions = server.feed("action:success");
+    server.act("event:emit", json!({ "name": "t:b" })).await.unwrap();
     // Between its start and its end.
     assert_eq!(next(&mut feed).await.id.0, 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn ids_are_dense_and_rise() {
-    let house = House::new().await;
-    let mut feed = house.feed("*");
+    let server = TestKernel::new().await;
+    let mut feed = server.feed("*");
     for n in 0..20 {
-        house.act("event:emit", json!({ "name": "t:n", "payload": n })).await.unwrap();
+        server.act("event:emit", json!({ "name": "t:n", "payload": n })).await.unwrap();
     }
     for id in 1..=61 {
         assert_eq!(next(&mut feed).await.id.0, id);
@@ -64,7 +64,7 @@ async fn ids_are_dense_and_rise() {
 
 #[tokio::test(start_paused = true)]
 async fn parameters_are_refused_with_the_place_of_the_mistake() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     for (params, sentence) in [
         (json!({ "argv": ["sh"], "sise": {} }), "unknown field `sise`"),
         (
@@ -84,19 +84,19 @@ async fn parameters_are_refused_with_the_place_of_the_mistake() {
         (json!({ "argv": ["sh"], "timeoutSeconds": 0 }), "`timeoutSeconds`"),
         (json!({ "argv": ["sh"], "substrate": "screen" }), "unknown variant `screen`"),
     ] {
-        let (refused, got) = code(house.act("pane:new", params).await);
+        let (refused, got) = code(server.act("pane:new", params).await);
         assert_eq!(refused, Code::Invalid, "{got}");
         assert!(got.contains(sentence), "{got}");
     }
-    assert_eq!(house.act("pane:list", json!({})).await.unwrap(), json!([]));
+    assert_eq!(server.act("pane:list", json!({})).await.unwrap(), json!([]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_object_or_no_action_is_refused() {
-    let house = House::new().await;
-    assert_eq!(code(house.act("pane:list", json!([1])).await).1, "parameters are a JSON object");
-    assert_eq!(code(house.act("pane:fly", json!({})).await).0, Code::NotFound);
-    let dispatch = |body: &'static [u8]| house.kernel.dispatch("pane:list", body, &house.owner);
+    let server = TestKernel::new().await;
+    assert_eq!(code(server.act("pane:list", json!([1])).await).1, "parameters are a JSON object");
+    assert_eq!(code(server.act("pane:fly", json!({})).await).0, Code::NotFound);
+    let dispatch = |body: &'static [u8]| server.kernel.dispatch("pane:list", body, &server.owner);
     assert!(dispatch(b"").await.is_ok());
     assert!(dispatch(b"  ").await.is_ok());
     assert!(dispatch(b"{} x").await.is_err());
@@ -105,13 +105,13 @@ async fn what_is_no_object_or_no_action_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn secrets_are_in_no_event() {
-    let house = House::new().await;
-    let mut feed = house.feed("*");
+    let server = TestKernel::new().await;
+    let mut feed = server.feed("*");
     let env = json!({ "KEY": "hunter2" });
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"], "env": env })).await.unwrap();
-    house.act("pane:write", json!({ "paneId": "a", "text": "hunter2\r" })).await.unwrap();
-    let made = house.act("grant:create", json!({ "scopes": ["read"] })).await.unwrap();
-    house.act("event:emit", json!({ "name": "t:last" })).await.unwrap();
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"], "env": env })).await.unwrap();
+    server.act("pane:write", json!({ "paneId": "a", "text": "hunter2\r" })).await.unwrap();
+    let made = server.act("grant:create", json!({ "scopes": ["read"] })).await.unwrap();
+    server.act("event:emit", json!({ "name": "t:last" })).await.unwrap();
     let token = made["token"].as_str().unwrap();
     loop {
         let entry = next(&mut feed).await;

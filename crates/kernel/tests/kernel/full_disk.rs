@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use paned_kernel::journal::{Batch, FakeDisk, RecordChange};
+use paned_kernel::journal::{FakeDisk, JournalRead, RecordChange};
 use paned_model::{Code, EventId};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::house::{House, code, next};
+use crate::test_kernel::{TestKernel, code, next};
 
 const SENTENCE: &str = "the journal cannot be written: no space left on device";
 
 /// A kernel with a pane `a`, whose disk is full from now on; it does not know that yet.
-async fn filled() -> (House, FakeDisk) {
+async fn filled() -> (TestKernel, FakeDisk) {
     let disk = FakeDisk::default();
-    let house = House::on_disk(&disk).await;
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"], "title": "old" })).await.unwrap();
+    let server = TestKernel::on_disk(&disk).await;
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"], "title": "old" })).await.unwrap();
     disk.set_full(true);
-    (house, disk)
+    (server, disk)
 }
 
 /// The change that is under way when the disk is found to be full is refused.
@@ -27,10 +27,10 @@ fn check_refused(outcome: Result<Value, paned_model::Refusal>) {
 }
 
 /// Makes room and waits until the journal is written again.
-async fn recover(house: &House, disk: &FakeDisk) {
+async fn recover(server: &TestKernel, disk: &FakeDisk) {
     disk.set_full(false);
     let is_well = async {
-        while house.act("server:status", json!({})).await.unwrap().get("trouble").is_some() {
+        while server.act("server:status", json!({})).await.unwrap().get("trouble").is_some() {
             tokio::task::yield_now().await;
         }
     };
@@ -38,9 +38,9 @@ async fn recover(house: &House, disk: &FakeDisk) {
 }
 
 /// All events, as `id name`.
-async fn events(house: &House) -> Vec<(u64, String)> {
-    let end = house.act("event:emit", json!({ "name": "test:end" })).await.unwrap();
-    let mut feed = house.feed("*");
+async fn events(server: &TestKernel) -> Vec<(u64, String)> {
+    let end = server.act("event:emit", json!({ "name": "test:end" })).await.unwrap();
+    let mut feed = server.feed("*");
     let mut seen = Vec::new();
     loop {
         let entry = next(&mut feed).await;
@@ -57,12 +57,12 @@ fn count(events: &[(u64, String)], name: &str) -> usize {
 
 #[tokio::test]
 async fn an_event_that_cannot_be_written_is_refused_and_never_seen() {
-    let (house, disk) = filled().await;
-    let mut feed = house.kernel.events(None, "*".parse().unwrap(), &house.owner).unwrap();
-    check_refused(house.act("event:emit", json!({ "name": "build:done" })).await);
+    let (server, disk) = filled().await;
+    let mut feed = server.kernel.events(None, "*".parse().unwrap(), &server.owner).unwrap();
+    check_refused(server.act("event:emit", json!({ "name": "build:done" })).await);
     assert!(timeout(Duration::from_millis(50), feed.next(1)).await.is_err(), "it was shown");
-    recover(&house, &disk).await;
-    let events = events(&house).await;
+    recover(&server, &disk).await;
+    let events = events(&server).await;
     assert_eq!(count(&events, "build:done"), 0);
     assert_eq!(count(&events, "journal:withdrawn"), 1);
     let ids: Vec<u64> = events.iter().map(|(id, _)| *id).collect();
@@ -71,14 +71,14 @@ async fn an_event_that_cannot_be_written_is_refused_and_never_seen() {
 
 #[tokio::test]
 async fn a_rename_under_way_is_undone() {
-    let (house, disk) = filled().await;
-    check_refused(house.act("pane:rename", json!({ "paneId": "a", "title": "new" })).await);
+    let (server, disk) = filled().await;
+    check_refused(server.act("pane:rename", json!({ "paneId": "a", "title": "new" })).await);
     let title =
-        async || house.act("pane:get", json!({ "paneId": "a" })).await.unwrap()["title"].clone();
+        async || server.act("pane:get", json!({ "paneId": "a" })).await.unwrap()["title"].clone();
     assert_eq!(title().await, "old");
-    recover(&house, &disk).await;
+    recover(&server, &disk).await;
     assert_eq!(title().await, "old");
-    let events = events(&house).await;
+    let events = events(&server).await;
     assert_eq!(count(&events, "pane:title"), 0);
     assert_eq!(count(&events, "action:error"), 1, "{events:?}");
     let Some(RecordChange::Put { value, .. }) = disk.changes().pop() else { panic!("no record") };
@@ -87,20 +87,20 @@ async fn a_rename_under_way_is_undone() {
 
 #[tokio::test]
 async fn meta_under_way_is_undone() {
-    let (house, _disk) = filled().await;
+    let (server, _disk) = filled().await;
     let set = json!({ "paneId": "a", "key": "k", "value": "new" });
-    check_refused(house.act("pane:set-meta", set).await);
-    let meta = house.act("pane:get-meta", json!({ "paneId": "a" })).await.unwrap();
+    check_refused(server.act("pane:set-meta", set).await);
+    let meta = server.act("pane:get-meta", json!({ "paneId": "a" })).await.unwrap();
     assert!(!meta.to_string().contains("new"), "{meta}");
 }
 
 #[tokio::test]
 async fn a_grant_under_way_is_never_given() {
-    let (house, disk) = filled().await;
-    check_refused(house.act("grant:create", json!({ "scopes": ["read"] })).await);
-    let grants = async || house.act("grant:list", json!({})).await.unwrap().to_string();
+    let (server, disk) = filled().await;
+    check_refused(server.act("grant:create", json!({ "scopes": ["read"] })).await);
+    let grants = async || server.act("grant:list", json!({})).await.unwrap().to_string();
     let before = grants().await;
-    recover(&house, &disk).await;
+    recover(&server, &disk).await;
     assert_eq!(grants().await, before);
     let is_grant =
         |change: &RecordChange| matches!(change, RecordChange::Put { kind: "grant", .. });
@@ -109,11 +109,11 @@ async fn a_grant_under_way_is_never_given() {
 
 #[tokio::test]
 async fn what_cannot_be_undone_stays_and_the_answer_says_that_it_is_in_memory() {
-    let (house, disk) = filled().await;
-    let made = house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    let (server, disk) = filled().await;
+    let made = server.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
     assert!(made["unwritten"].as_str().unwrap().starts_with(SENTENCE), "{made}");
-    assert!(house.act("pane:get", json!({ "paneId": "b" })).await.is_ok());
-    recover(&house, &disk).await;
+    assert!(server.act("pane:get", json!({ "paneId": "b" })).await.is_ok());
+    recover(&server, &disk).await;
     let of_b =
         |change: &RecordChange| matches!(change, RecordChange::Put { key, .. } if key == "b");
     assert!(disk.changes().iter().any(of_b), "its record was written when there was room");
@@ -121,36 +121,36 @@ async fn what_cannot_be_undone_stays_and_the_answer_says_that_it_is_in_memory() 
 
 #[tokio::test]
 async fn once_it_is_known_changes_are_refused_and_questions_input_and_endings_are_not() {
-    let (house, disk) = filled().await;
-    check_refused(house.act("event:emit", json!({ "name": "build:done" })).await);
+    let (server, disk) = filled().await;
+    check_refused(server.act("event:emit", json!({ "name": "build:done" })).await);
     for (action, params) in [
         ("event:emit", json!({ "name": "build:done" })),
         ("pane:new", json!({ "id": "b", "argv": ["sh"] })),
         ("pane:rename", json!({ "paneId": "a", "title": "new" })),
         ("grant:create", json!({ "scopes": ["read"] })),
     ] {
-        check_refused(house.act(action, params).await);
+        check_refused(server.act(action, params).await);
     }
-    let status = house.act("server:status", json!({})).await.unwrap();
+    let status = server.act("server:status", json!({})).await.unwrap();
     assert_eq!(status["trouble"], SENTENCE);
-    house.act("pane:list", json!({})).await.unwrap();
-    house.act("pane:write", json!({ "paneId": "a", "text": "x" })).await.unwrap();
-    let closed = house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+    server.act("pane:list", json!({})).await.unwrap();
+    server.act("pane:write", json!({ "paneId": "a", "text": "x" })).await.unwrap();
+    let closed = server.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
     assert!(closed["unwritten"].as_str().unwrap().starts_with(SENTENCE), "{closed}");
-    assert_eq!(code(house.act("pane:get", json!({ "paneId": "a" })).await).0, Code::NotFound);
-    recover(&house, &disk).await;
-    let events = events(&house).await;
+    assert_eq!(code(server.act("pane:get", json!({ "paneId": "a" })).await).0, Code::NotFound);
+    recover(&server, &disk).await;
+    let events = events(&server).await;
     assert_eq!(count(&events, "pane:removed") + count(&events, "pane:closed"), 1, "{events:?}");
 }
 
 #[tokio::test]
 async fn a_reader_that_waits_gets_what_waited_when_there_is_room() {
-    let (house, disk) = filled().await;
-    let last = house.act("server:status", json!({})).await.unwrap()["lastEvent"].as_u64().unwrap();
+    let (server, disk) = filled().await;
+    let last = server.act("server:status", json!({})).await.unwrap()["lastEvent"].as_u64().unwrap();
     let include = "pane:created".parse().unwrap();
-    let mut feed = house.kernel.events(Some(EventId(last)), include, &house.owner).unwrap();
-    house.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
+    let mut feed = server.kernel.events(Some(EventId(last)), include, &server.owner).unwrap();
+    server.act("pane:new", json!({ "id": "b", "argv": ["sh"] })).await.unwrap();
     assert!(timeout(Duration::from_millis(50), feed.next(1)).await.is_err());
-    recover(&house, &disk).await;
-    assert!(matches!(feed.next(1).await, Batch::Entries(_)));
+    recover(&server, &disk).await;
+    assert!(matches!(feed.next(1).await, JournalRead::Entries(_)));
 }

@@ -5,27 +5,27 @@ use std::time::Duration;
 use paned_model::{Code, EventId};
 use serde_json::json;
 
-use crate::house::{House, code};
+use crate::test_kernel::{TestKernel, code};
 
 pub(crate) async fn create_caller(
-    house: &House,
+    server: &TestKernel,
     params: serde_json::Value,
 ) -> (String, paned_kernel::Caller) {
-    let made = house.act("grant:create", params).await.unwrap();
-    let caller = house.kernel.authenticate(made["token"].as_str().unwrap()).unwrap();
+    let made = server.act("grant:create", params).await.unwrap();
+    let caller = server.kernel.authenticate(made["token"].as_str().unwrap()).unwrap();
     (made["grant"]["id"].as_str().unwrap().to_owned(), caller)
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_action_needs_exactly_its_scope() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     let mut callers = Vec::new();
     for scope in ["read", "input", "spawn", "kill", "approve"] {
-        callers.push((scope, create_caller(&house, json!({ "scopes": [scope] })).await.1));
+        callers.push((scope, create_caller(&server, json!({ "scopes": [scope] })).await.1));
     }
-    for action in house.kernel.registry().iter() {
+    for action in server.kernel.registry().iter() {
         for (scope, caller) in &callers {
-            let outcome = house.act_as(caller, action.name, json!({ "nonsense": 1 })).await;
+            let outcome = server.act_as(caller, action.name, json!({ "nonsense": 1 })).await;
             let expect =
                 if action.scope.as_str() == *scope { Code::Invalid } else { Code::Forbidden };
             assert_eq!(code(outcome).0, expect, "{} with {scope}", action.name);
@@ -35,66 +35,66 @@ async fn every_action_needs_exactly_its_scope() {
 
 #[tokio::test(start_paused = true)]
 async fn a_narrow_grant_sees_its_panes_and_theirs_only() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     for id in ["a", "b"] {
-        house.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
+        server.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
     }
     let (_, caller) =
-        create_caller(&house, json!({ "scopes": ["read", "input"], "panes": ["a"] })).await;
-    let listed = house.act_as(&caller, "pane:list", json!({})).await.unwrap();
+        create_caller(&server, json!({ "scopes": ["read", "input"], "panes": ["a"] })).await;
+    let listed = server.act_as(&caller, "pane:list", json!({})).await.unwrap();
     assert_eq!(listed.as_array().unwrap().len(), 1);
-    assert!(house.act_as(&caller, "pane:get", json!({ "paneId": "a" })).await.is_ok());
-    let other = house.act_as(&caller, "pane:write", json!({ "paneId": "b", "text": "x" })).await;
+    assert!(server.act_as(&caller, "pane:get", json!({ "paneId": "a" })).await.is_ok());
+    let other = server.act_as(&caller, "pane:write", json!({ "paneId": "b", "text": "x" })).await;
     assert_eq!(code(other).0, Code::Forbidden);
-    assert!(house.kernel.view(&"b".parse().unwrap(), &caller).await.is_err());
-    let mut feed = house.kernel.events(Some(EventId(0)), "*".parse().unwrap(), &caller).unwrap();
-    house.pane("b").exit(paned_model::Exit::Code(0));
-    house.pane("a").exit(paned_model::Exit::Code(0));
+    assert!(server.kernel.view(&"b".parse().unwrap(), &caller).await.is_err());
+    let mut feed = server.kernel.events(Some(EventId(0)), "*".parse().unwrap(), &caller).unwrap();
+    server.pane("b").exit(paned_model::Exit::Code(0));
+    server.pane("a").exit(paned_model::Exit::Code(0));
     for name in ["pane:created", "pane:exited"] {
-        let entry = crate::house::next(&mut feed).await;
+        let entry = crate::test_kernel::next(&mut feed).await;
         assert_eq!((entry.name.as_str(), entry.payload.contains("\"a\"")), (name, true));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pane_is_known_by_its_token_and_owns_what_it_starts() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     let made = json!({ "id": "a", "argv": ["sh"], "can": ["spawn"] });
-    house.act("pane:new", made).await.unwrap();
-    let token = &house.token_in("a");
-    let caller = house.kernel.authenticate(token).unwrap();
+    server.act("pane:new", made).await.unwrap();
+    let token = &server.token_in("a");
+    let caller = server.kernel.authenticate(token).unwrap();
     assert_eq!(caller.pane.as_ref().unwrap().id, "a".parse().unwrap());
     let child =
-        house.act_as(&caller, "pane:new", json!({ "id": "c", "argv": ["sh"] })).await.unwrap();
+        server.act_as(&caller, "pane:new", json!({ "id": "c", "argv": ["sh"] })).await.unwrap();
     assert_eq!(child["parent"], "a");
-    assert!(house.act_as(&caller, "pane:kill", json!({ "paneId": "c" })).await.is_ok());
-    assert_eq!(house.kernel.owner(Some(token)).pane, caller.pane);
-    assert_eq!(house.kernel.owner(Some("paned_a_b")).pane, None);
-    house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
-    assert_eq!(house.kernel.authenticate(token).unwrap_err().code, Code::Unauthorized);
+    assert!(server.act_as(&caller, "pane:kill", json!({ "paneId": "c" })).await.is_ok());
+    assert_eq!(server.kernel.owner(Some(token)).pane, caller.pane);
+    assert_eq!(server.kernel.owner(Some("paned_a_b")).pane, None);
+    server.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!(server.kernel.authenticate(token).unwrap_err().code, Code::Unauthorized);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_revoked_grant_is_cut_off_at_once() {
-    let house = House::new().await;
-    let (id, caller) = create_caller(&house, json!({ "scopes": ["read"] })).await;
-    let kernel = house.kernel.clone();
+    let server = TestKernel::new().await;
+    let (id, caller) = create_caller(&server, json!({ "scopes": ["read"] })).await;
+    let kernel = server.kernel.clone();
     let watched = caller.clone();
     let shut_out = tokio::spawn(async move { kernel.wait_revoked(&watched).await });
-    house.act("grant:revoke", json!({ "id": id })).await.unwrap();
+    server.act("grant:revoke", json!({ "id": id })).await.unwrap();
     tokio::time::timeout(Duration::from_secs(1), shut_out).await.unwrap().unwrap();
-    assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
-    assert_eq!(code(house.act("grant:revoke", json!({ "id": id })).await).0, Code::NotFound);
+    assert_eq!(code(server.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
+    assert_eq!(code(server.act("grant:revoke", json!({ "id": id })).await).0, Code::NotFound);
 }
 
 /// Somebody's action, under way: it has come as far as it gets without news.
 async fn start_waiting(
-    house: &House,
+    server: &TestKernel,
     caller: &paned_kernel::Caller,
     name: &'static str,
     params: serde_json::Value,
 ) -> tokio::task::JoinHandle<Result<String, Code>> {
-    let (kernel, caller) = (house.kernel.clone(), caller.clone());
+    let (kernel, caller) = (server.kernel.clone(), caller.clone());
     let asked = tokio::spawn(async move {
         let answer = kernel.dispatch(name, params.to_string().as_bytes(), &caller).await;
         answer.map(|answer| answer.get().to_owned()).map_err(|refusal| refusal.code)
@@ -107,42 +107,43 @@ async fn start_waiting(
 
 #[tokio::test(start_paused = true)]
 async fn a_question_under_way_is_not_answered_to_somebody_shut_out() {
-    let house = House::new().await;
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
-    let (id, caller) = create_caller(&house, json!({ "scopes": ["read"] })).await;
-    let (_, other) = create_caller(&house, json!({ "scopes": ["read"] })).await;
+    let server = TestKernel::new().await;
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    let (id, caller) = create_caller(&server, json!({ "scopes": ["read"] })).await;
+    let (_, other) = create_caller(&server, json!({ "scopes": ["read"] })).await;
     let wait = json!({ "paneId": "a", "pattern": "secret", "timeoutMs": 60_000 });
-    let asked = start_waiting(&house, &caller, "pane:wait", wait.clone()).await;
-    let others = start_waiting(&house, &other, "pane:wait", wait).await;
-    house.act("grant:revoke", json!({ "id": id })).await.unwrap();
+    let asked = start_waiting(&server, &caller, "pane:wait", wait.clone()).await;
+    let others = start_waiting(&server, &other, "pane:wait", wait).await;
+    server.act("grant:revoke", json!({ "id": id })).await.unwrap();
     let told = tokio::time::timeout(Duration::from_secs(1), asked).await;
     assert_eq!(told.expect("it goes on waiting").unwrap(), Err(Code::Unauthorized));
-    house.pane("a").print(b"a secret\r\n");
+    server.pane("a").print(b"a secret\r\n");
     assert!(others.await.unwrap().unwrap().contains("a secret"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_change_under_way_is_finished_but_not_answered_to_somebody_shut_out() {
-    let house = House::new().await;
-    let (id, caller) = create_caller(&house, json!({ "scopes": ["spawn"] })).await;
+    let server = TestKernel::new().await;
+    let (id, caller) = create_caller(&server, json!({ "scopes": ["spawn"] })).await;
     let asked =
-        start_waiting(&house, &caller, "pane:run", json!({ "id": "r", "argv": ["sh"] })).await;
+        start_waiting(&server, &caller, "pane:run", json!({ "id": "r", "argv": ["sh"] })).await;
     let told = "action:success".parse().unwrap();
-    let mut feed = house.kernel.events(None, told, &house.owner).unwrap();
-    house.act("grant:revoke", json!({ "id": id })).await.unwrap();
+    let mut feed = server.kernel.events(None, told, &server.owner).unwrap();
+    server.act("grant:revoke", json!({ "id": id })).await.unwrap();
     let told = tokio::time::timeout(Duration::from_secs(1), asked).await;
     assert_eq!(told.expect("it goes on waiting").unwrap(), Err(Code::Unauthorized));
-    house.pane("r").print(b"a secret\r\n");
-    house.pane("r").exit(paned_model::Exit::Code(0));
-    let names = [crate::house::next(&mut feed).await, crate::house::next(&mut feed).await];
+    server.pane("r").print(b"a secret\r\n");
+    server.pane("r").exit(paned_model::Exit::Code(0));
+    let names =
+        [crate::test_kernel::next(&mut feed).await, crate::test_kernel::next(&mut feed).await];
     assert!(names[0].payload.contains("grant:revoke"), "{names:?}");
     assert!(names[1].payload.contains("pane:run"), "{names:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_revokes_their_own_grant_is_told_that_it_is_done() {
-    let house = House::new().await;
-    let (id, caller) = create_caller(&house, json!({ "scopes": ["admin"] })).await;
-    assert!(house.act_as(&caller, "grant:revoke", json!({ "id": id })).await.is_ok());
-    assert_eq!(code(house.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
+    let server = TestKernel::new().await;
+    let (id, caller) = create_caller(&server, json!({ "scopes": ["admin"] })).await;
+    assert!(server.act_as(&caller, "grant:revoke", json!({ "id": id })).await.is_ok());
+    assert_eq!(code(server.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
 }

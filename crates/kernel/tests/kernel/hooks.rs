@@ -8,7 +8,7 @@ use paned_model::Code;
 use paned_substrate::BoxedFuture;
 use serde_json::json;
 
-use crate::house::{House, code, next};
+use crate::test_kernel::{TestKernel, code, next};
 
 /// Says the same to everything but what the test itself needs.
 struct FixedHook(fn() -> BoxedFuture<'static, Result<HookVerdict, String>>);
@@ -28,23 +28,23 @@ impl ActionHook for FixedHook {
 
 async fn kernel_with_hook(
     says: fn() -> BoxedFuture<'static, Result<HookVerdict, String>>,
-) -> House {
-    let house = House::new().await;
-    house.kernel.add_hook(Arc::new(FixedHook(says)));
-    house
+) -> TestKernel {
+    let server = TestKernel::new().await;
+    server.kernel.add_hook(Arc::new(FixedHook(says)));
+    server
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_veto_stops_the_action_and_says_who_and_why() {
-    let house =
+    let server =
         kernel_with_hook(|| Box::pin(async { Ok(HookVerdict::Cancel("not today".into())) })).await;
     let (refused, sentence) =
-        code(house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await);
+        code(server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await);
     assert_eq!(
         (refused, sentence.as_str()),
         (Code::Vetoed, "the test vetoed `pane:new`: not today")
     );
-    assert!(house.fake.pane("a").is_none());
+    assert!(server.fake.pane("a").is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,10 +54,10 @@ async fn a_hook_that_hangs_or_fails_is_told_and_does_not_stop_the_house() {
             as fn() -> BoxedFuture<'static, Result<HookVerdict, String>>,
         || Box::pin(async { Err("broken".into()) }),
     ] {
-        let house = kernel_with_hook(says).await;
-        let mut feed = house.feed("handler:error");
+        let server = kernel_with_hook(says).await;
+        let mut feed = server.feed("handler:error");
         let before = tokio::time::Instant::now();
-        house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+        server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
         assert!(before.elapsed() <= Duration::from_secs(5));
         let told = next(&mut feed).await;
         assert!(told.payload.contains("\"source\":\"the test\""), "{}", told.payload);

@@ -7,26 +7,26 @@ use paned_model::frame::Survivor;
 use paned_model::{Code, Exit, Offset};
 use serde_json::{Value, json};
 
-use crate::house::{House, code, names, next};
+use crate::test_kernel::{TestKernel, code, names, next};
 
-async fn with_pane(id: &str) -> House {
-    let house = House::new().await;
-    house.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
-    house
+async fn with_pane(id: &str) -> TestKernel {
+    let server = TestKernel::new().await;
+    server.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await.unwrap();
+    server
 }
 
-async fn get(house: &House, id: &str) -> Value {
-    house.act("pane:get", json!({ "paneId": id })).await.unwrap()
+async fn get(server: &TestKernel, id: &str) -> Value {
+    server.act("pane:get", json!({ "paneId": id })).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_new_pane_is_all_that_was_asked_for() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     let params = json!({
         "argv": ["sh", "-c", "true"], "cwd": "/tmp", "size": { "cols": 100, "rows": 30 },
         "meta": { "k": [1] }, "tags": ["t"], "title": "mine", "persist": true,
     });
-    let info = house.act("pane:new", params).await.unwrap();
+    let info = server.act("pane:new", params).await.unwrap();
     let id = info["id"].as_str().unwrap();
     assert!(id.starts_with("p-"), "{id}");
     assert_eq!(info["status"], "running");
@@ -36,18 +36,18 @@ async fn a_new_pane_is_all_that_was_asked_for() {
     );
     assert_eq!(info["size"], json!({ "cols": 100, "rows": 30 }));
     assert_eq!(info["meta"], json!({ "k": [1] }));
-    assert_eq!(get(&house, id).await, info);
+    assert_eq!(get(&server, id).await, info);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_name_is_taken_once_and_there_is_a_limit() {
-    let house = with_pane("a").await;
-    let again = house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await;
+    let server = with_pane("a").await;
+    let again = server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await;
     assert_eq!(code(again), (Code::Conflict, "there is a pane `a` already".into()));
     for _ in 0..4 {
-        house.act("pane:new", json!({ "argv": ["sh"] })).await.unwrap();
+        server.act("pane:new", json!({ "argv": ["sh"] })).await.unwrap();
     }
-    assert_eq!(code(house.act("pane:new", json!({ "argv": ["sh"] })).await).0, Code::Limit);
+    assert_eq!(code(server.act("pane:new", json!({ "argv": ["sh"] })).await).0, Code::Limit);
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,36 +57,36 @@ async fn a_pane_that_could_not_be_started_leaves_nothing() {
     std::fs::write(&program, "").unwrap();
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .unwrap();
-    let house = House::new().await;
-    let outcome = house.act("pane:new", json!({ "id": "a", "argv": [program] })).await;
+    let server = TestKernel::new().await;
+    let outcome = server.act("pane:new", json!({ "id": "a", "argv": [program] })).await;
     assert_eq!(code(outcome), (Code::Invalid, "cannot run it".into()));
-    assert_eq!(house.act("pane:list", json!({})).await.unwrap(), json!([]));
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    assert_eq!(server.act("pane:list", json!({})).await.unwrap(), json!([]));
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn bytes_then_the_end_then_the_event() {
-    let house = with_pane("a").await;
-    let mut feed = house.feed("pane:exited");
-    house.pane("a").print(b"last words\n");
-    house.pane("a").exit(Exit::Code(7));
+    let server = with_pane("a").await;
+    let mut feed = server.feed("pane:exited");
+    server.pane("a").print(b"last words\n");
+    server.pane("a").exit(Exit::Code(7));
     let told: Value = serde_json::from_str(&next(&mut feed).await.payload).unwrap();
     assert_eq!((&told["paneId"], &told["exitCode"]), (&json!("a"), &json!(7)));
-    let info = get(&house, "a").await;
+    let info = get(&server, "a").await;
     assert_eq!((&info["status"], &info["exitCode"]), (&json!("exited"), &json!(7)));
     assert_eq!((&info["bytes"], &info["lines"]), (&json!(11), &json!(1)));
-    assert_eq!(house.pane("a").taken(), 11);
+    assert_eq!(server.pane("a").taken(), 11);
 }
 
 #[tokio::test]
 async fn a_keeper_that_lets_its_server_go_is_reached_again() {
-    let house = with_pane("a").await;
-    let (pane, write) = (house.pane("a"), json!({ "paneId": "a", "text": "x" }));
-    pane.hush();
+    let server = with_pane("a").await;
+    let (pane, write) = (server.pane("a"), json!({ "paneId": "a", "text": "x" }));
+    pane.stop_answering();
     pane.part();
     let refused = async {
         loop {
-            match house.act("pane:write", write.clone()).await {
+            match server.act("pane:write", write.clone()).await {
                 Err(refusal) if refusal.sentence.contains("process 4241") => return refusal.code,
                 Ok(_) | Err(_) => tokio::task::yield_now().await,
             }
@@ -94,23 +94,23 @@ async fn a_keeper_that_lets_its_server_go_is_reached_again() {
     };
     let refused = tokio::time::timeout(Duration::from_secs(60), refused).await;
     assert_eq!(refused.expect("it is noticed"), Code::Unavailable);
-    let close = house.act("pane:close", json!({ "paneId": "a" })).await;
+    let close = server.act("pane:close", json!({ "paneId": "a" })).await;
     assert_eq!(code(close).0, Code::Unavailable);
     pane.print(b"more\n");
-    pane.speak();
-    house.heard("a").await;
-    house.act("pane:write", write).await.unwrap();
-    house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
-    let told = names(&mut house.feed("pane:*"), 4).await;
+    pane.resume_answering();
+    server.heard("a").await;
+    server.act("pane:write", write).await.unwrap();
+    server.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+    let told = names(&mut server.feed("pane:*"), 4).await;
     assert_eq!(told, ["pane:created", "pane:killed", "pane:exited", "pane:removed"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
-    let house = with_pane("a").await;
-    let pane = house.pane("a");
+    let server = with_pane("a").await;
+    let pane = server.pane("a");
     pane.print(b"$ ");
-    house.heard("a").await;
+    server.heard("a").await;
     pane.notify_without_ack();
     let before = pane.ack_count();
     for _ in 0..5 {
@@ -120,37 +120,37 @@ async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
     }
     // Nobody is to ring it twice, should we be gone.
     pane.print(b"\x07");
-    house.heard("a").await;
+    server.heard("a").await;
     assert_eq!(pane.ack_count() - before, 1);
     // Much is looked at piece by piece, and was told of only once; a program may wait until all of it is taken.
     pane.print(&b"much\n".repeat(100_000));
-    house.heard("a").await;
+    server.heard("a").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pane_whose_keeper_died_is_lost_without_a_code() {
-    let house = with_pane("a").await;
-    let mut feed = house.feed("pane:*");
-    house.pane("a").lose();
+    let server = with_pane("a").await;
+    let mut feed = server.feed("pane:*");
+    server.pane("a").kill_keeper();
     assert_eq!(names(&mut feed, 2).await, ["pane:created", "pane:lost"]);
-    let info = get(&house, "a").await;
+    let info = get(&server, "a").await;
     assert_eq!((&info["status"], info.get("exitCode")), (&json!("lost"), None));
-    let write = house.act("pane:write", json!({ "paneId": "a", "text": "x" })).await;
+    let write = server.act("pane:write", json!({ "paneId": "a", "text": "x" })).await;
     assert_eq!(code(write).0, Code::Gone);
 }
 
 #[tokio::test(start_paused = true)]
 async fn killed_means_that_all_are_gone() {
-    let house = with_pane("a").await;
-    let mut feed = house.feed("pane:killed,pane:exited,pane:survived");
-    house.pane("a").survive(vec![Survivor { pid: 9, command: "stubborn".into() }]);
-    let answer = house.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
+    let server = with_pane("a").await;
+    let mut feed = server.feed("pane:killed,pane:exited,pane:survived");
+    server.pane("a").leave_survivors(vec![Survivor { pid: 9, command: "stubborn".into() }]);
+    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
     assert_eq!(answer["status"], "running");
     assert_eq!(answer["survivors"], json!([{ "pid": 9, "command": "stubborn" }]));
-    let close = house.act("pane:close", json!({ "paneId": "a" })).await;
+    let close = server.act("pane:close", json!({ "paneId": "a" })).await;
     assert_eq!(code(close).0, Code::Busy);
-    house.pane("a").survive(Vec::new());
-    let answer = house.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
+    server.pane("a").leave_survivors(Vec::new());
+    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
     assert_eq!((&answer["status"], &answer["exitSignal"]), (&json!("killed"), &json!("SIGTERM")));
     let told = names(&mut feed, 4).await;
     assert_eq!(told, ["pane:survived", "pane:survived", "pane:killed", "pane:exited"]);
@@ -158,87 +158,87 @@ async fn killed_means_that_all_are_gone() {
 
 #[tokio::test(start_paused = true)]
 async fn closing_forgets_and_removing_needs_an_end() {
-    let house = with_pane("a").await;
-    let remove = house.act("pane:remove", json!({ "paneId": "a" })).await;
+    let server = with_pane("a").await;
+    let remove = server.act("pane:remove", json!({ "paneId": "a" })).await;
     assert_eq!(code(remove).0, Code::Conflict);
-    assert_eq!(house.act("pane:close", json!({ "paneId": "a" })).await.unwrap(), json!({}));
-    assert_eq!(code(house.act("pane:get", json!({ "paneId": "a" })).await).0, Code::NotFound);
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
-    house.pane("a").exit(Exit::Code(0));
-    let mut feed = house.feed("pane:exited");
+    assert_eq!(server.act("pane:close", json!({ "paneId": "a" })).await.unwrap(), json!({}));
+    assert_eq!(code(server.act("pane:get", json!({ "paneId": "a" })).await).0, Code::NotFound);
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    server.pane("a").exit(Exit::Code(0));
+    let mut feed = server.feed("pane:exited");
     next(&mut feed).await;
     next(&mut feed).await;
-    house.act("pane:remove", json!({ "paneId": "a" })).await.unwrap();
+    server.act("pane:remove", json!({ "paneId": "a" })).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_typed_arrives_exactly() {
-    let house = with_pane("a").await;
+    let server = with_pane("a").await;
     let bytes =
-        house.act("pane:write", json!({ "paneId": "a", "text": "l\u{e4}\r\n" })).await.unwrap();
+        server.act("pane:write", json!({ "paneId": "a", "text": "l\u{e4}\r\n" })).await.unwrap();
     assert_eq!(bytes, json!({ "bytes": 5 }));
-    house.act("pane:write", json!({ "paneId": "a", "base64": "AP8=" })).await.unwrap();
-    assert_eq!(house.pane("a").typed(), b"l\xc3\xa4\r\n\x00\xff");
+    server.act("pane:write", json!({ "paneId": "a", "base64": "AP8=" })).await.unwrap();
+    assert_eq!(server.pane("a").typed(), b"l\xc3\xa4\r\n\x00\xff");
     for (params, sentence) in [
         (json!({ "paneId": "a" }), "say what to type"),
         (json!({ "paneId": "a", "text": "", "base64": "" }), "not both"),
         (json!({ "paneId": "a", "base64": "?" }), "`base64` cannot be read"),
     ] {
-        assert!(code(house.act("pane:write", params).await).1.contains(sentence));
+        assert!(code(server.act("pane:write", params).await).1.contains(sentence));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn meta_changes_only_when_it_does() {
-    let house = with_pane("a").await;
+    let server = with_pane("a").await;
     let set = |key: &str, value: i32| json!({ "paneId": "a", "key": key, "value": value });
-    let answer = house.act("pane:set-meta", set("x", 1)).await.unwrap();
+    let answer = server.act("pane:set-meta", set("x", 1)).await.unwrap();
     assert_eq!(
         answer,
         json!({ "id": "a", "previousMeta": {}, "meta": { "x": 1 }, "changed": true })
     );
-    let answer = house.act("pane:set-meta", set("x", 1)).await.unwrap();
+    let answer = server.act("pane:set-meta", set("x", 1)).await.unwrap();
     assert_eq!(answer["changed"], false);
     let update = json!({ "paneId": "a", "set": { "y": 2 }, "deleteKeys": ["x", "none"] });
-    let answer = house.act("pane:update-meta", update).await.unwrap();
+    let answer = server.act("pane:update-meta", update).await.unwrap();
     assert_eq!(answer["previousMeta"], json!({ "x": 1 }));
     assert_eq!(answer["meta"], json!({ "y": 2 }));
     let answer =
-        house.act("pane:delete-meta", json!({ "paneId": "a", "keys": ["y"] })).await.unwrap();
+        server.act("pane:delete-meta", json!({ "paneId": "a", "keys": ["y"] })).await.unwrap();
     assert_eq!((&answer["meta"], &answer["changed"]), (&json!({}), &json!(true)));
-    let found = house.act("pane:get-meta", json!({ "paneId": "a" })).await.unwrap();
+    let found = server.act("pane:get-meta", json!({ "paneId": "a" })).await.unwrap();
     assert_eq!(found, json!({ "id": "a", "meta": {} }));
     let large = json!({ "paneId": "a", "key": "x", "value": "y".repeat(70_000) });
-    assert_eq!(code(house.act("pane:set-meta", large).await).0, Code::Limit);
+    assert_eq!(code(server.act("pane:set-meta", large).await).0, Code::Limit);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_program_names_its_pane_unless_somebody_else_did() {
-    let house = with_pane("a").await;
-    let mut feed = house.feed("pane:title,pane:bell");
-    house.pane("a").print(b"\x1b]0;one\x07\x07");
+    let server = with_pane("a").await;
+    let mut feed = server.feed("pane:title,pane:bell");
+    server.pane("a").print(b"\x1b]0;one\x07\x07");
     assert!(next(&mut feed).await.payload.contains("\"title\":\"one\""));
     assert!(next(&mut feed).await.payload.contains("\"count\":1"));
     for n in 0..100 {
-        house.pane("a").print(format!("\x1b]2;spin {n}\x1b\\").as_bytes());
+        server.pane("a").print(format!("\x1b]2;spin {n}\x1b\\").as_bytes());
         tokio::task::yield_now().await;
     }
     // A spinner is told at most once a second, and its last word is never lost.
     let told = next(&mut feed).await;
     assert!(told.payload.contains("\"title\":\"spin 99\""), "{}", told.payload);
-    assert_eq!(get(&house, "a").await["title"], "spin 99");
-    house.act("pane:new", json!({ "id": "b", "argv": ["sh"], "title": "mine" })).await.unwrap();
-    house.pane("b").print(b"\x1b]0;theirs\x07");
-    house.pane("b").exit(Exit::Code(0));
-    next(&mut house.feed("pane:exited")).await;
-    assert_eq!(get(&house, "b").await["title"], "mine");
+    assert_eq!(get(&server, "a").await["title"], "spin 99");
+    server.act("pane:new", json!({ "id": "b", "argv": ["sh"], "title": "mine" })).await.unwrap();
+    server.pane("b").print(b"\x1b]0;theirs\x07");
+    server.pane("b").exit(Exit::Code(0));
+    next(&mut server.feed("pane:exited")).await;
+    assert_eq!(get(&server, "b").await["title"], "mine");
 }
 
 /// Between the end of a keeper and the moment that it is known there is a while, in which much may be asked.
 #[tokio::test(start_paused = true)]
 async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
-    let house = with_pane("a").await;
-    house.pane("a").stop_listening();
+    let server = with_pane("a").await;
+    server.pane("a").stop_listening();
     // not a wait: the clock is ours, and the carrier runs meanwhile.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for (name, params) in [
@@ -247,7 +247,7 @@ async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
         ("pane:paste", json!({ "paneId": "a", "text": "x" })),
         ("pane:resize", json!({ "paneId": "a", "size": { "cols": 90, "rows": 20 } })),
     ] {
-        let asked = tokio::time::timeout(Duration::from_secs(60), house.act(name, params));
+        let asked = tokio::time::timeout(Duration::from_secs(60), server.act(name, params));
         let (code, sentence) = code(asked.await.expect("an answer"));
         assert_eq!(code, Code::Gone, "{name}");
         assert!(sentence.ends_with("(it has just ended)"), "{sentence}");
@@ -257,10 +257,10 @@ async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
 /// Others who look for a pane of that name wait, or find none; nobody finds half of one.
 #[tokio::test(start_paused = true)]
 async fn many_who_close_a_pane_leave_the_next_one_of_its_name_alone() {
-    let house = with_pane("a").await;
-    let close = || house.act("pane:close", json!({ "paneId": "a" }));
+    let server = with_pane("a").await;
+    let close = || server.act("pane:close", json!({ "paneId": "a" }));
     let renew = async {
-        while house.act("pane:new", json!({ "id": "a", "argv": ["cat"] })).await.is_err() {
+        while server.act("pane:new", json!({ "id": "a", "argv": ["cat"] })).await.is_err() {
             // not a wait: until the name is free, on a clock that is ours.
             tokio::time::sleep(Duration::from_micros(1)).await;
         }
@@ -269,58 +269,58 @@ async fn many_who_close_a_pane_leave_the_next_one_of_its_name_alone() {
     for closed in [first, second, third] {
         assert!(closed.is_ok() || code(closed).0 == Code::NotFound);
     }
-    assert_eq!(get(&house, "a").await["argv"], json!(["cat"]));
-    assert_eq!(house.pane("a").spec.argv, ["cat"], "it has its files");
-    let mut feed = house.feed("pane:removed,pane:created");
+    assert_eq!(get(&server, "a").await["argv"], json!(["cat"]));
+    assert_eq!(server.pane("a").spec.argv, ["cat"], "it has its files");
+    let mut feed = server.feed("pane:removed,pane:created");
     assert_eq!(names(&mut feed, 3).await, ["pane:created", "pane:removed", "pane:created"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn output_is_pulled_from_any_offset_to_the_end() {
-    let house = with_pane("a").await;
+    let server = with_pane("a").await;
     let id = "a".parse().unwrap();
-    let mut printed = house.kernel.output(&id, Offset(2), &house.owner).unwrap();
-    house.pane("a").print(b"012345");
+    let mut printed = server.kernel.output(&id, Offset(2), &server.owner).unwrap();
+    server.pane("a").print(b"012345");
     assert_eq!(printed.next(3).await.unwrap(), PaneOutputChunk::Bytes(Offset(2), b"234".to_vec()));
     assert_eq!(printed.next(9).await.unwrap(), PaneOutputChunk::Bytes(Offset(5), b"5".to_vec()));
-    house.pane("a").print(b"67");
-    house.pane("a").exit(Exit::Code(0));
+    server.pane("a").print(b"67");
+    server.pane("a").exit(Exit::Code(0));
     assert_eq!(printed.next(9).await.unwrap(), PaneOutputChunk::Bytes(Offset(6), b"67".to_vec()));
     assert_eq!(printed.next(9).await.unwrap(), PaneOutputChunk::End);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_view_is_what_was_printed_up_to_now() {
-    let house = with_pane("a").await;
-    house.pane("a").print(b"one\r\ntwo");
-    let view = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+    let server = with_pane("a").await;
+    server.pane("a").print(b"one\r\ntwo");
+    let view = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
     assert_eq!((view.rows[0].as_str(), view.rows[1].as_str()), ("one", "two"));
-    house.pane("a").print(b"\x1b[2J\x1b[Hnew");
-    let view = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+    server.pane("a").print(b"\x1b[2J\x1b[Hnew");
+    let view = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
     assert_eq!(view.rows[0], "new");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_resize_is_told_once() {
-    let house = with_pane("a").await;
+    let server = with_pane("a").await;
     let resize = json!({ "paneId": "a", "size": { "cols": 90, "rows": 20 } });
-    let answer = house.act("pane:resize", resize.clone()).await.unwrap();
+    let answer = server.act("pane:resize", resize.clone()).await.unwrap();
     assert_eq!(answer["changed"], true);
-    assert_eq!(house.act("pane:resize", resize).await.unwrap()["changed"], false);
-    assert_eq!(get(&house, "a").await["size"], json!({ "cols": 90, "rows": 20 }));
+    assert_eq!(server.act("pane:resize", resize).await.unwrap()["changed"], false);
+    assert_eq!(get(&server, "a").await["size"], json!({ "cols": 90, "rows": 20 }));
     let small = json!({ "paneId": "a", "size": { "cols": 1, "rows": 20 } });
-    assert_eq!(code(house.act("pane:resize", small).await).0, Code::Invalid);
+    assert_eq!(code(server.act("pane:resize", small).await).0, Code::Invalid);
 }
 
 #[tokio::test(start_paused = true)]
 async fn lists_are_filtered() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     for (id, tag, k) in [("a", "x", 1), ("b", "y", 1), ("c", "x", 2)] {
         let params = json!({ "id": id, "argv": ["sh"], "tags": [tag], "meta": { "k": k } });
-        house.act("pane:new", params).await.unwrap();
+        server.act("pane:new", params).await.unwrap();
     }
     let ids = async |filter: Value| {
-        let panes = house.act("pane:list", filter).await.unwrap();
+        let panes = server.act("pane:list", filter).await.unwrap();
         panes
             .as_array()
             .unwrap()
@@ -337,11 +337,11 @@ async fn lists_are_filtered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_says_of_a_pane_what_the_pane_says_whatever_changed() {
-    let house = with_pane("a").await;
+    let server = with_pane("a").await;
     let mut said = Vec::new();
     let mut check = async |what: &str| {
-        let listed = house.act("pane:list", json!({})).await.unwrap()[0].take();
-        assert_eq!(listed, get(&house, "a").await, "{what}");
+        let listed = server.act("pane:list", json!({})).await.unwrap()[0].take();
+        assert_eq!(listed, get(&server, "a").await, "{what}");
         assert!(!said.contains(&listed), "{what} is not to be seen");
         said.push(listed);
     };
@@ -351,24 +351,24 @@ async fn a_list_says_of_a_pane_what_the_pane_says_whatever_changed() {
         ("pane:set-meta", json!({ "paneId": "a", "key": "k", "value": 1 })),
         ("pane:resize", json!({ "paneId": "a", "size": { "cols": 90, "rows": 20 } })),
     ] {
-        house.act(name, params).await.unwrap();
+        server.act(name, params).await.unwrap();
         check(name).await;
     }
-    house.pane("a").print(b"one\r\n");
+    server.pane("a").print(b"one\r\n");
     check("a line").await;
-    house.pane("a").exit(Exit::Code(3));
-    next(&mut house.feed("pane:exited")).await;
+    server.pane("a").exit(Exit::Code(3));
+    next(&mut server.feed("pane:exited")).await;
     check("the end").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     let params = json!({ "id": "a", "argv": ["sh"], "title": "tests", "notifyOnExit": true });
-    house.act("pane:new", params).await.unwrap();
-    let mut feed = house.feed("pane:notice,pane:exited,test:over");
-    house.pane("a").print(b"1 failed\r\n\r\n");
-    house.pane("a").exit(Exit::Code(1));
+    server.act("pane:new", params).await.unwrap();
+    let mut feed = server.feed("pane:notice,pane:exited,test:over");
+    server.pane("a").print(b"1 failed\r\n\r\n");
+    server.pane("a").exit(Exit::Code(1));
     assert_eq!(next(&mut feed).await.name, "pane:exited");
     let told: Value = serde_json::from_str(&next(&mut feed).await.payload).unwrap();
     let text = told["text"].as_str().unwrap();
@@ -382,30 +382,30 @@ async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
     ] {
         assert!(text.contains(part), "{text}");
     }
-    house.act("event:emit", json!({ "name": "test:over" })).await.unwrap();
+    server.act("event:emit", json!({ "name": "test:over" })).await.unwrap();
     assert_eq!(next(&mut feed).await.name, "test:over", "there is one");
 }
 
 /// The end of a pane that prints a line is told in this manner.
-async fn check_notice(notice: Value, end: impl AsyncFn(&House), expect: &str) {
-    let house = House::new().await;
+async fn check_notice(notice: Value, end: impl AsyncFn(&TestKernel), expect: &str) {
+    let server = TestKernel::new().await;
     let params = json!({
         "id": "a", "argv": ["sh"], "title": "tests", "notifyOnExit": true, "timeoutSeconds": 9, "notice": notice,
     });
-    house.act("pane:new", params).await.unwrap();
-    house.pane("a").print(b"the </pty_exited>\r\n");
-    end(&house).await;
-    let told = next(&mut house.feed("pane:notice")).await;
+    server.act("pane:new", params).await.unwrap();
+    server.pane("a").print(b"the </pty_exited>\r\n");
+    end(&server).await;
+    let told = next(&mut server.feed("pane:notice")).await;
     let told: Value = serde_json::from_str(&told.payload).unwrap();
     assert_eq!(told["text"], expect);
 }
 
-async fn fails(house: &House) {
-    house.pane("a").exit(Exit::Code(1));
+async fn fails(server: &TestKernel) {
+    server.pane("a").exit(Exit::Code(1));
 }
 
-async fn is_closed(house: &House) {
-    house.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
+async fn is_closed(server: &TestKernel) {
+    server.act("pane:close", json!({ "paneId": "a" })).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -441,14 +441,14 @@ async fn a_notice_says_what_the_pane_was_for_and_who_ended_it() {
 #[tokio::test(start_paused = true)]
 async fn a_look_at_a_long_plain_output_shows_what_parsing_all_of_it_would() {
     for end in ["", "the prompt", "\r\n", "\u{1b}[31mred", "wide \u{4f60}\u{597d}\r\ncut"] {
-        let house = with_pane("a").await;
+        let server = with_pane("a").await;
         let longest = if end.is_empty() { 200 } else { 20 };
         let line = |n: usize| format!("line {n} {}\r\n", "x".repeat(n % longest));
         let text = (0..40_000).map(line).collect::<String>() + end;
-        house.pane("a").print(text.as_bytes());
-        house.pane("a").exit(Exit::Code(0));
-        next(&mut house.feed("pane:exited")).await;
-        let view = house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+        server.pane("a").print(text.as_bytes());
+        server.pane("a").exit(Exit::Code(0));
+        next(&mut server.feed("pane:exited")).await;
+        let view = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
         let mut whole = paned_term::Screen::new(view.size);
         whole.feed(text.as_bytes());
         assert_eq!((view.rows, view.cursor), (whole.view().rows, whole.view().cursor), "{end:?}");
@@ -457,19 +457,19 @@ async fn a_look_at_a_long_plain_output_shows_what_parsing_all_of_it_would() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_way_to_tmux_nothing_is_adopted_or_listed() {
-    let house = House::new().await;
+    let server = TestKernel::new().await;
     let adopt = json!({ "tmux": "/tmp/none", "pane": "%0" });
     for (name, params) in [("pane:adopt", adopt), ("tmux:list", json!({}))] {
-        let (code, sentence) = code(house.act(name, params).await);
+        let (code, sentence) = code(server.act(name, params).await);
         assert_eq!(code, Code::Unavailable, "{sentence}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_program_that_prints_much_makes_room_for_who_types_elsewhere() {
-    let house = with_pane("flood").await;
-    house.act("pane:new", json!({ "id": "beside", "argv": ["sh"] })).await.unwrap();
-    let flood = house.pane("flood");
+    let server = with_pane("flood").await;
+    server.act("pane:new", json!({ "id": "beside", "argv": ["sh"] })).await.unwrap();
+    let flood = server.pane("flood");
     let prints = async |bytes: usize| {
         let end = flood.taken() + bytes as u64;
         flood.print(&vec![b'x'; bytes]);
@@ -480,7 +480,7 @@ async fn a_program_that_prints_much_makes_room_for_who_types_elsewhere() {
     };
     let types = async |pane: &str| {
         let params = json!({ "paneId": pane, "text": "x" });
-        house.act("pane:write", params).await.unwrap();
+        server.act("pane:write", params).await.unwrap();
     };
     types("flood").await;
     assert_eq!(prints(1 << 20).await, 0, "nobody types elsewhere");

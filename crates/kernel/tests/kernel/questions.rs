@@ -3,38 +3,38 @@
 use std::time::Duration;
 
 use paned_model::{Exit, Time};
-use paned_substrate::fake::Fake;
+use paned_substrate::fake::FakeBackend;
 use serde_json::json;
 
-use crate::house::{House, next};
-use crate::restart::life;
+use crate::restart::run_server;
+use crate::test_kernel::{TestKernel, next};
 
-async fn open(house: &House) {
-    house.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+async fn open(server: &TestKernel) {
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
 }
 
-async fn look(house: &House) {
-    house.kernel.view(&"a".parse().unwrap(), &house.owner).await.unwrap();
+async fn look(server: &TestKernel) {
+    server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
 }
 
 /// The kernel's own task has not run yet when somebody looks at once.
-async fn ask(house: &House, looks: bool) {
+async fn ask(server: &TestKernel, looks: bool) {
     for question in [&b"ab\x1b[6n"[..], b"\r\n\x1b[6n"] {
-        house.pane("a").print(question);
+        server.pane("a").print(question);
         if looks {
-            look(house).await;
+            look(server).await;
         }
     }
-    house.heard("a").await;
+    server.heard("a").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_program_that_asks_its_terminal_is_answered_once() {
     for looks in [false, true] {
-        let house = House::new().await;
-        open(&house).await;
-        ask(&house, looks).await;
-        assert_eq!(house.pane("a").typed(), b"\x1b[1;3R\x1b[2;1R", "looked at: {looks}");
+        let server = TestKernel::new().await;
+        open(&server).await;
+        ask(&server, looks).await;
+        assert_eq!(server.pane("a").typed(), b"\x1b[1;3R\x1b[2;1R", "looked at: {looks}");
     }
 }
 
@@ -42,39 +42,39 @@ async fn a_program_that_asks_its_terminal_is_answered_once() {
 #[tokio::test(start_paused = true)]
 async fn a_question_within_an_update_is_answered_at_its_end_or_when_it_takes_too_long() {
     for end in [&b"\x1b[?2026l"[..], b""] {
-        let house = House::new().await;
-        open(&house).await;
-        house.pane("a").print(b"\x1b[?2026h\x1b[3;7H\x1b[6n");
-        house.heard("a").await;
-        assert!(house.pane("a").typed().is_empty());
-        house.pane("a").print(end);
+        let server = TestKernel::new().await;
+        open(&server).await;
+        server.pane("a").print(b"\x1b[?2026h\x1b[3;7H\x1b[6n");
+        server.heard("a").await;
+        assert!(server.pane("a").typed().is_empty());
+        server.pane("a").print(end);
         let answered = async {
-            while house.pane("a").typed().is_empty() {
+            while server.pane("a").typed().is_empty() {
                 // not a wait: until it is answered, on a clock that is ours.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
         tokio::time::timeout(Duration::from_secs(60), answered).await.expect("an answer");
-        assert_eq!(house.pane("a").typed(), b"\x1b[3;7R");
+        assert_eq!(server.pane("a").typed(), b"\x1b[3;7R");
     }
 }
 
 #[test]
 fn what_was_answered_is_not_answered_by_the_next_server() {
     for looks in [false, true] {
-        let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
-        life(&dir, &fake, async |house| {
-            open(&house).await;
-            ask(&house, false).await;
+        let (dir, fake) = (tempfile::tempdir().unwrap(), FakeBackend::default());
+        run_server(&dir, &fake, async |server| {
+            open(&server).await;
+            ask(&server, false).await;
         });
-        life(&dir, &fake, async |house| {
+        run_server(&dir, &fake, async |server| {
             if looks {
-                look(&house).await;
+                look(&server).await;
             }
-            house.pane("a").print(b"abc\x1b[6n");
-            house.heard("a").await;
+            server.pane("a").print(b"abc\x1b[6n");
+            server.heard("a").await;
             let expect = b"\x1b[1;3R\x1b[2;1R\x1b[2;4R";
-            assert_eq!(house.pane("a").typed(), expect, "looked at: {looks}");
+            assert_eq!(server.pane("a").typed(), expect, "looked at: {looks}");
         });
     }
 }
@@ -83,20 +83,20 @@ fn what_was_answered_is_not_answered_by_the_next_server() {
 #[test]
 fn the_next_server_answers_only_what_was_asked_just_now() {
     let check = |asked: [(u64, &[u8]); 2], looks: bool, expect: &[u8]| {
-        let (dir, fake) = (tempfile::tempdir().unwrap(), Fake::default());
-        life(&dir, &fake, async |house| open(&house).await);
+        let (dir, fake) = (tempfile::tempdir().unwrap(), FakeBackend::default());
+        run_server(&dir, &fake, async |server| open(&server).await);
         for (time, bytes) in asked {
             fake.pane("a").unwrap().print_at(bytes, Time(time));
         }
-        life(&dir, &fake, async |house| {
+        run_server(&dir, &fake, async |server| {
             if looks {
-                look(&house).await;
+                look(&server).await;
             }
-            house.pane("a").print(b"\r\n\x1b[6n");
-            house.heard("a").await;
+            server.pane("a").print(b"\r\n\x1b[6n");
+            server.heard("a").await;
             // What comes is answered, after all that came before it.
             let expect = [expect, b"\x1b[2;1R"].concat();
-            let typed = house.pane("a").typed();
+            let typed = server.pane("a").typed();
             assert_eq!(typed.escape_ascii().to_string(), expect.escape_ascii().to_string());
         });
     };
@@ -110,10 +110,10 @@ fn the_next_server_answers_only_what_was_asked_just_now() {
 
 #[tokio::test(start_paused = true)]
 async fn one_that_has_ended_waits_for_no_answer() {
-    let house = House::new().await;
-    open(&house).await;
-    house.pane("a").print(b"\x1b[6n");
-    house.pane("a").exit(Exit::Code(0));
-    next(&mut house.feed("pane:exited")).await;
-    assert!(house.pane("a").typed().is_empty());
+    let server = TestKernel::new().await;
+    open(&server).await;
+    server.pane("a").print(b"\x1b[6n");
+    server.pane("a").exit(Exit::Code(0));
+    next(&mut server.feed("pane:exited")).await;
+    assert!(server.pane("a").typed().is_empty());
 }

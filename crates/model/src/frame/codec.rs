@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use crate::Size;
     use crate::frame::{
-        ClientRole, Follow, Hello, Kill, RecordRequest, Release, Resize, Signal, Welcome,
+        ClientRole, Follow, Hello, Kill, RecordRequest, Release, Resize, SignalRequest, Welcome,
     };
 
     fn samples() -> Vec<ToKeeper> {
@@ -291,7 +291,7 @@ mod tests {
             ToKeeper::Ack(u64::MAX),
             ToKeeper::Follow(Follow { from: 3, owns: true }),
             ToKeeper::InputParts(14, vec![b"ls".to_vec(), Vec::new(), b"\r".to_vec()]),
-            ToKeeper::Signal(Signal { id: 15, signal: 2 }),
+            ToKeeper::Signal(SignalRequest { id: 15, signal: 2 }),
             ToKeeper::Throttle(1000),
         ]
     }

@@ -12,7 +12,7 @@ use crate::trusted_path;
 
 /// What is at a socket.
 #[derive(Debug)]
-pub struct Place {
+pub struct SocketSurvey {
     /// The socket.
     pub socket: PathBuf,
     /// What there is, or why that cannot be said.
@@ -51,10 +51,10 @@ pub fn sockets(tmpdir: Option<&str>) -> Vec<PathBuf> {
 
 impl AdoptedPanes {
     /// What is at each of these sockets, all asked at once.
-    pub async fn survey(&self, sockets: Vec<PathBuf>) -> Vec<Place> {
+    pub async fn survey(&self, sockets: Vec<PathBuf>) -> Vec<SocketSurvey> {
         join_all(sockets.into_iter().map(|socket| async move {
             let found = self.survey_one(&socket).await;
-            Place { socket, result: found }
+            SocketSurvey { socket, result: found }
         }))
         .await
     }

@@ -99,7 +99,7 @@ impl AdoptedPanes {
         let desk = RecorderListener::make(places, &order.id, &order.record).await?;
         let known = order.location.identity;
         let (program, socket) = (program.to_string_lossy(), desk.socket().to_string_lossy());
-        let opened = server.client().open_pipe(&known, &[&program, "scribe", &socket]).await;
+        let opened = server.client().open_pipe(&known, &[&program, "pipe-recorder", &socket]).await;
         let (before, size) = match opened {
             Ok(opened) => opened,
             Err(error) => {

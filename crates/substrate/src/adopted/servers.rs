@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 
-use crate::tmux::{self, ControlClient, Error, Place, TmuxEvent, TmuxEvents};
+use crate::tmux::{self, ControlClient, Error, TmuxEvent, TmuxEvents, TmuxServerAddr};
 
 /// A connection that is shared by all who watch panes there. It ends with the last of them.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl SharedTmuxClients {
         if let Some(server) = found {
             return Ok(server);
         }
-        let (client, facts) = tmux::connect(Place::foreign(socket, None)).await?;
+        let (client, facts) = tmux::connect(TmuxServerAddr::foreign(socket, None)).await?;
         let (tell, news) = watch::channel(ServerChanges { connections: 1, notices: 0 });
         tokio::spawn(count_changes(facts, tell));
         let server = Arc::new(SharedTmuxClient { client, changes: news });

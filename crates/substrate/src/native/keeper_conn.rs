@@ -25,7 +25,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection to a keeper: frames over its socket.
 #[derive(Debug)]
-pub struct Wire {
+pub struct KeeperConn {
     socket: UnixSocket,
     frames: FrameDecoder,
     unsent: Vec<u8>,
@@ -43,7 +43,7 @@ struct UnsentRequest {
     length: u64,
 }
 
-impl Wire {
+impl KeeperConn {
     pub(super) fn new(stream: StdStream) -> io::Result<Self> {
         Ok(Self {
             socket: UnixSocket::new(stream)?,
@@ -65,7 +65,7 @@ impl Wire {
     /// The same, with what the keeper says of itself.
     ///
     /// # Errors
-    /// As [`Wire::connect_viewer`].
+    /// As [`KeeperConn::connect_viewer`].
     pub async fn connect_with_welcome(socket: &Path) -> io::Result<(Self, Welcome)> {
         let mut wire = Self::from_stream(UnixStream::connect(socket).await?)?;
         wire.queue(&ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Viewer }));
@@ -85,12 +85,12 @@ impl Wire {
         Self::new(stream.into_std()?)
     }
 
-    /// Puts a message on the way; [`Wire::recv`] sends it.
+    /// Puts a message on the way; [`KeeperConn::recv`] sends it.
     pub fn queue(&mut self, message: &ToKeeper) {
         message.encode(&mut self.unsent);
     }
 
-    /// Puts a request on the way that [`Wire::cancel`] can take back.
+    /// Puts a request on the way that [`KeeperConn::cancel`] can take back.
     pub(super) fn queue_request(&mut self, id: RequestId, message: &ToKeeper) {
         let from = self.sent + self.unsent.len() as u64;
         self.queue(message);
@@ -231,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn what_does_not_fit_is_sent_as_soon_as_there_is_room() {
         let (ours, mut keeper) = UnixStream::pair().unwrap();
-        let mut wire = Wire::from_stream(ours).unwrap();
+        let mut wire = KeeperConn::from_stream(ours).unwrap();
         let mut expect = Vec::new();
         for id in 0..MUCH / (64 << 10) {
             let message = ToKeeper::Input(id as u64, vec![b'x'; 64 << 10]);
@@ -253,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_not_sent_can_be_taken_back_and_the_rest_stays_whole() {
         let (ours, mut keeper) = UnixStream::pair().unwrap();
-        let mut wire = Wire::from_stream(ours).unwrap();
+        let mut wire = KeeperConn::from_stream(ours).unwrap();
         let input = |id: u64| ToKeeper::Input(id, vec![b'x'; 64 << 10]);
         for id in 0..64 {
             wire.queue_request(id, &input(id));
@@ -283,7 +283,7 @@ mod tests {
     #[tokio::test]
     async fn who_hears_nothing_is_waited_for_without_a_look() {
         let (ours, _keeper) = UnixStream::pair().unwrap();
-        let mut wire = Wire::from_stream(ours).unwrap();
+        let mut wire = KeeperConn::from_stream(ours).unwrap();
         wire.queue(&ToKeeper::Input(1, vec![b'x'; MUCH]));
         let mut looks = 0;
         let hearing = async { wire.recv().await.map(drop) };

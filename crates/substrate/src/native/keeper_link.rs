@@ -15,7 +15,7 @@ use paned_model::frame::{
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::keeper_conn::Wire;
+use super::keeper_conn::KeeperConn;
 use crate::{
     Driver, InputReport, Output, OutputFlag, PaneCommand, PaneEvent, PaneHandle, REPLY_TIMEOUT,
     ResizeError, SizeRequest,
@@ -29,7 +29,7 @@ const RESERVED_EVENTS: usize = 4;
 const MAX_COMMANDS: usize = 64;
 
 /// A link over a connection.
-pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> PaneHandle {
+pub(super) fn start(wire: KeeperConn, welcome: Welcome, output: Arc<dyn Output>) -> PaneHandle {
     let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
     let (outbox, facts) = mpsc::channel(MAX_EVENTS);
     let (count, typed) = watch::channel(welcome.typed);
@@ -66,7 +66,7 @@ pub(super) fn start(wire: Wire, welcome: Welcome, output: Arc<dyn Output>) -> Pa
 }
 
 struct KeeperLinkTask {
-    conn: Wire,
+    conn: KeeperConn,
     output: Arc<dyn Output>,
     outbox: mpsc::Sender<PaneEvent>,
     /// How often somebody has typed; nothing if the keeper does not count, and knows no guards.
@@ -395,7 +395,7 @@ mod tests {
             guarded: typed.map(|_| 7),
         };
         let output = Arc::new(TapeReader::open(&path).unwrap());
-        let mut link = start(Wire::from_stream(ours).unwrap(), welcome, output);
+        let mut link = start(KeeperConn::from_stream(ours).unwrap(), welcome, output);
         tokio::spawn(std::mem::take(&mut link.driver));
         Played { _folder: folder, link, keeper, tape: Some(tape) }
     }

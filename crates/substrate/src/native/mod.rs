@@ -31,7 +31,7 @@ use crate::{
     SpawnSpec,
 };
 pub use fork_server::ForkServer;
-pub use keeper_conn::Wire;
+pub use keeper_conn::KeeperConn;
 pub use socket_folder::SocketFolder;
 pub use state_dir::StateDir;
 
@@ -45,7 +45,7 @@ pub struct NativeBackend {
     fork_server: ForkServer,
     /// A keeper that waits for its pane: forking the next one while the last pane starts takes the fork
     /// off the way. It ends by itself when we do.
-    spare: Mutex<Option<Wire>>,
+    spare: Mutex<Option<KeeperConn>>,
 }
 
 impl NativeBackend {
@@ -87,11 +87,11 @@ impl NativeBackend {
         born
     }
 
-    fn spare(&self) -> MutexGuard<'_, Option<Wire>> {
+    fn spare(&self) -> MutexGuard<'_, Option<KeeperConn>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn spawn_on(&self, order: SpawnSpec, mut wire: Wire) -> Result<PaneHandle, Error> {
+    async fn spawn_on(&self, order: SpawnSpec, mut wire: KeeperConn) -> Result<PaneHandle, Error> {
         let tape = self.state_dir.tape(&order.id);
         let birth = self.spawn_request(order);
         wire.queue(&ToKeeper::Spawn(Box::new(birth)));
@@ -112,11 +112,11 @@ impl NativeBackend {
         }
     }
 
-    fn new_keeper(&self) -> Result<Wire, Error> {
+    fn new_keeper(&self) -> Result<KeeperConn, Error> {
         let failed = |source| Error::Io { what: "reach a keeper".into(), source };
         let (ours, theirs) = StdStream::pair().map_err(failed)?;
         self.fork_server.send(&theirs).map_err(failed)?;
-        Wire::new(ours).map_err(failed)
+        KeeperConn::new(ours).map_err(failed)
     }
 
     fn spawn_request(&self, order: SpawnSpec) -> SpawnRequest {
@@ -182,13 +182,13 @@ impl Backend for NativeBackend {
 }
 
 /// Has a keeper end what it has started.
-fn abandon(wire: &mut Wire) {
+fn abandon(wire: &mut KeeperConn) {
     wire.queue(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
     let _ = wire.flush_now();
 }
 
 /// Waits for the keeper's first word.
-pub(crate) async fn await_welcome(wire: &mut Wire) -> Result<Welcome, Error> {
+pub(crate) async fn await_welcome(wire: &mut KeeperConn) -> Result<Welcome, Error> {
     loop {
         match wire.recv().await {
             Ok(FromKeeper::Welcome(welcome)) => return Ok(welcome),

@@ -14,7 +14,7 @@ use tokio::net::UnixListener;
 use tokio::time::timeout;
 
 use super::await_welcome;
-use super::keeper_conn::Wire;
+use super::keeper_conn::KeeperConn;
 use super::keeper_link;
 use super::state_dir::StateDir;
 use crate::{Error, PaneHandle};
@@ -82,7 +82,7 @@ impl RecorderListener {
         // The scribe itself listens there from now on.
         fs::remove_file(&self.socket).map_err(failed)?;
         let (tape, mut wire) =
-            (self.places.tape(&self.id), Wire::from_stream(stream).map_err(failed)?);
+            (self.places.tape(&self.id), KeeperConn::from_stream(stream).map_err(failed)?);
         for piece in task.history.chunks(PIECE) {
             wire.queue(&ToKeeper::Input(0, piece.to_vec()));
         }

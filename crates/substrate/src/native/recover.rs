@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
 use super::await_welcome;
-use super::keeper_conn::Wire;
+use super::keeper_conn::KeeperConn;
 use super::keeper_link;
 use super::state_dir::StateDir;
 use crate::{Error, Output, PendingRecovery, RecoveredPane, RecoveredState, UnresponsivePane};
@@ -117,8 +117,8 @@ async fn wait_for_keeper(places: StateDir, id: PaneId) -> Option<RecoveredState>
 }
 
 /// Comes to a keeper as its server, and waits for its welcome.
-async fn connect_as_server(places: &StateDir, id: &PaneId) -> io::Result<(Wire, Welcome)> {
-    let mut wire = Wire::from_stream(UnixStream::connect(places.socket(id)).await?)?;
+async fn connect_as_server(places: &StateDir, id: &PaneId) -> io::Result<(KeeperConn, Welcome)> {
+    let mut wire = KeeperConn::from_stream(UnixStream::connect(places.socket(id)).await?)?;
     wire.queue(&ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Server }));
     let welcome = await_welcome(&mut wire).await;
     welcome.map(|welcome| (wire, welcome)).map_err(|_| ErrorKind::UnexpectedEof.into())

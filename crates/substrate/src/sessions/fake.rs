@@ -39,7 +39,7 @@ type ScriptPicker = dyn Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync;
 
 /// A substrate in memory. Clones are the same one.
 #[derive(Clone)]
-pub struct Fake {
+pub struct FakeSubstrate {
     pick_script: Arc<ScriptPicker>,
     inner: Arc<Mutex<FakeSubstrateState>>,
 }
@@ -64,20 +64,20 @@ struct FakeSessionPane {
     writes: Vec<Vec<u8>>,
 }
 
-impl fmt::Debug for Fake {
+impl fmt::Debug for FakeSubstrate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fake").finish_non_exhaustive()
+        f.debug_struct("FakeSubstrate").finish_non_exhaustive()
     }
 }
 
-impl Default for Fake {
+impl Default for FakeSubstrate {
     /// Every program is played by [`Cat`].
     fn default() -> Self {
         Self::new(|_| Some(Box::new(Cat::default())))
     }
 }
 
-impl Fake {
+impl FakeSubstrate {
     /// A substrate whose programs are played by whomever this chooses.
     pub fn new(cast: impl Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync + 'static) -> Self {
         Self { pick_script: Arc::new(cast), inner: Arc::default() }
@@ -233,7 +233,7 @@ impl FakeSession {
     }
 }
 
-impl Substrate for Fake {
+impl Substrate for FakeSubstrate {
     fn spawn<'a>(
         &'a self,
         name: &'a Name,

@@ -1,7 +1,7 @@
 //! Sessions of panes that any program can drive: spawn, type, capture, split, destroy.
 //!
 //! [`Substrate`] is one contract over three grounds: [`NativeSubstrate`] keeps each pane in a keeper, [`TmuxSubstrate`] drives a tmux
-//! server, [`Fake`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
+//! server, [`FakeSubstrate`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
 //! `examples/agents.rs` shows how to use them. Nothing here knows the kernel: a session is found by asking the ground,
 //! so it outlives whoever made it.
 //!
@@ -30,9 +30,9 @@ use paned_model::Size;
 use serde::{Deserialize, Serialize};
 
 use crate::BoxedFuture;
-pub use crate::tmux::read::CaptureStyle;
+pub use crate::tmux::capture::CaptureStyle;
 pub use error::Error;
-pub use fake::{Cat, Fake, Script, ScriptStep};
+pub use fake::{Cat, FakeSubstrate, Script, ScriptStep};
 pub use name::Name;
 pub use native::NativeSubstrate;
 pub use program::Program;

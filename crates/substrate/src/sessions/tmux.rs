@@ -19,10 +19,10 @@ use super::{
     BoxedFuture, CaptureStyle, Error, Name, Program, SplitOrientation, Substrate, SubstratePane,
     SubstratePaneId, SubstrateSession, Target, layout, rules, text,
 };
-use crate::tmux::act::{self, SplitSide, TmuxSplit};
+use crate::tmux::operations::{self, SplitSide, TmuxSplit};
 use crate::tmux::{self, query};
 use crate::tmux::{
-    ControlClient, Place, SessionName, TmuxCommand, TmuxPane, TmuxPaneView, connect,
+    ControlClient, SessionName, TmuxCommand, TmuxPane, TmuxPaneView, TmuxServerAddr, connect,
 };
 
 const ENTER: &[u8] = b"\r";
@@ -30,7 +30,7 @@ const ENTER: &[u8] = b"\r";
 /// Sessions on one tmux server. What it has is there for everybody who looks at that server.
 #[derive(Debug)]
 pub struct TmuxSubstrate {
-    addr: Place,
+    addr: TmuxServerAddr,
     client: OnceCell<ControlClient>,
 }
 
@@ -43,7 +43,7 @@ struct TmuxServerSnapshot {
 impl TmuxSubstrate {
     /// Sessions on the server of this place.
     #[must_use]
-    pub fn new(addr: Place) -> Self {
+    pub fn new(addr: TmuxServerAddr) -> Self {
         Self { addr, client: OnceCell::new() }
     }
 
@@ -249,10 +249,10 @@ fn to_pane(view: &TmuxPaneView, session: Name) -> SubstratePane {
 }
 
 /// The program for tmux: looked for first, because tmux would start a session that ends at once.
-fn tmux_program(program: &Program) -> Result<act::TmuxProgram, Error> {
+fn tmux_program(program: &Program) -> Result<operations::TmuxProgram, Error> {
     let found = program.find()?;
     let bytes = |text: &String| text.as_bytes().to_vec();
-    Ok(act::TmuxProgram {
+    Ok(operations::TmuxProgram {
         argv: found.argv.iter().map(bytes).collect(),
         env: program.env.iter().map(|(name, value)| (name.clone(), bytes(value))).collect(),
         cwd: Some(found.cwd),

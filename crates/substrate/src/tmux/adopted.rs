@@ -14,13 +14,13 @@ use std::time::Duration;
 use paned_model::Size;
 use tokio::time::sleep;
 
+use super::capture::{CaptureStyle, capture};
 use super::client::ControlClient;
 use super::command::{self, TmuxCommand};
 use super::decode::TmuxReply;
 use super::error::Error;
 use super::ids::TmuxPane;
 use super::query::TmuxExit;
-use super::read::{CaptureStyle, capture};
 use super::redraw::{self, TmuxScreenState};
 use super::rows::FormatRow;
 

@@ -17,7 +17,7 @@ use super::events::{TmuxEvent, TmuxEventQueue, TmuxEvents, TmuxServerInfo};
 use super::ids::{WindowId, number};
 use super::notice::Notice;
 use super::rows::FieldSeparator;
-use super::server_addr::{ANCHOR_SESSION, Place, StartPolicy};
+use super::server_addr::{ANCHOR_SESSION, StartPolicy, TmuxServerAddr};
 use super::watchdog::{RetryBackoff, Watchdog, WatchdogVerdict};
 
 /// So long may an answer take, if nobody says otherwise.
@@ -54,7 +54,7 @@ struct TmuxRequest {
 ///
 /// # Errors
 /// When there is no tmux, it is too old, or it cannot be reached.
-pub async fn connect(place: Place) -> Result<(ControlClient, TmuxEvents), Error> {
+pub async fn connect(place: TmuxServerAddr) -> Result<(ControlClient, TmuxEvents), Error> {
     place.version(DEADLINE).await?;
     let (wire, server) = match open(&place, StartPolicy::IfOwn).await {
         Err(Error::NoServer(_)) if place.is_own() => {
@@ -121,7 +121,7 @@ impl ControlClient {
 }
 
 struct TmuxClientTask {
-    addr: Place,
+    addr: TmuxServerAddr,
     inbox: mpsc::Receiver<TmuxRequest>,
     outbox: TmuxEventQueue,
     now: watch::Sender<Option<TmuxServerInfo>>,
@@ -366,7 +366,7 @@ fn refusal(replies: &[TmuxReply]) -> Error {
 
 /// Starts a control client and asks it where it is.
 async fn open(
-    place: &Place,
+    place: &TmuxServerAddr,
     start: StartPolicy,
 ) -> Result<(ControlProcess, TmuxServerInfo), Error> {
     let mut wire = ControlProcess::open(place, start)?;
@@ -384,7 +384,10 @@ async fn open(
     }
 }
 
-async fn identify_server(wire: &mut ControlProcess, place: &Place) -> Option<TmuxServerInfo> {
+async fn identify_server(
+    wire: &mut ControlProcess,
+    place: &TmuxServerAddr,
+) -> Option<TmuxServerInfo> {
     // A server that is just starting may read what we say before it does what the client was started with.
     while !matches!(wire.next_item().await?, Item::Notice(Notice::SessionChanged(..))) {}
     let mut before = 1;

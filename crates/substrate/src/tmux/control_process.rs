@@ -12,7 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::decode::{Item, TmuxDecoder};
 use super::error::Error;
 use super::notice::Notice;
-use super::server_addr::{Place, StartPolicy};
+use super::server_addr::{StartPolicy, TmuxServerAddr};
 
 /// As much as this waits to be written before no more is taken.
 const MAX_UNSENT: usize = 1 << 20;
@@ -42,7 +42,7 @@ enum ControlProcessEvent {
 }
 
 impl ControlProcess {
-    pub(super) fn open(place: &Place, start: StartPolicy) -> Result<Self, Error> {
+    pub(super) fn open(place: &TmuxServerAddr, start: StartPolicy) -> Result<Self, Error> {
         let wrong = |error: std::io::Error| match machine_limit(&error) {
             Some((_, hint)) => Error::MachineLimit(format!("{error}; {hint}")),
             None => Error::NoServer(error.to_string()),

@@ -4,8 +4,8 @@
 //! per operation, polls nothing, targets by id only, never says `respawn-pane` (a control client crashes tmux with
 //! it), and text from outside reaches tmux only through [`TmuxCommand`], which quotes every byte.
 
-pub mod act;
 pub mod adopted;
+pub mod capture;
 mod client;
 pub mod command;
 mod control_process;
@@ -15,8 +15,8 @@ mod events;
 mod ids;
 mod name;
 pub mod notice;
+pub mod operations;
 pub mod query;
-pub mod read;
 mod redraw;
 mod rows;
 mod server_addr;
@@ -30,5 +30,5 @@ pub use events::{TmuxEvent, TmuxEvents, TmuxServerInfo};
 pub use ids::{SessionId, TmuxPane, WindowId};
 pub use name::SessionName;
 pub use notice::Notice;
-pub use server_addr::Place;
+pub use server_addr::TmuxServerAddr;
 pub use views::TmuxPaneView;

@@ -36,7 +36,7 @@ set-option -gw automatic-rename off
 
 /// A tmux server, running or not.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TmuxServerAddr {
     program: PathBuf,
     socket: PathBuf,
     kind: TmuxServerKind,
@@ -72,7 +72,7 @@ pub(super) enum StartPolicy {
     Never,
 }
 
-impl Place {
+impl TmuxServerAddr {
     /// A server of our own, with socket and configuration in this folder, which only its owner may enter. It is
     /// started on first use and lives on when we are gone.
     #[must_use]
@@ -278,23 +278,23 @@ mod tests {
 
     #[test]
     fn a_variable_names_a_place() {
-        let place = Place::from_variable("/tmp/a,b/default,12,3").unwrap();
+        let place = TmuxServerAddr::from_variable("/tmp/a,b/default,12,3").unwrap();
         assert_eq!(place.socket(), Path::new("/tmp/a,b/default"));
         assert!(matches!(place.kind, TmuxServerKind::Foreign(Some(SessionId(3)))));
         for wrong in ["", "x", ",1,2", "a,b"] {
-            assert!(Place::from_variable(wrong).is_none(), "{wrong}");
+            assert!(TmuxServerAddr::from_variable(wrong).is_none(), "{wrong}");
         }
     }
 
     #[test]
     fn a_foreign_server_is_never_started() {
-        let place = Place::foreign(Path::new("/x"), None);
+        let place = TmuxServerAddr::foreign(Path::new("/x"), None);
         assert!(place.arguments(StartPolicy::IfOwn, OsStr::new("x")).contains(&"-N".into()));
     }
 
     #[test]
     fn a_socket_that_cannot_be_is_refused() {
-        assert!(Place::own(Path::new("/x")).check().is_ok());
-        assert!(Place::own(Path::new(&"/long".repeat(30))).check().is_err());
+        assert!(TmuxServerAddr::own(Path::new("/x")).check().is_ok());
+        assert!(TmuxServerAddr::own(Path::new(&"/long".repeat(30))).check().is_err());
     }
 }

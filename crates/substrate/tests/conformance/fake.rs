@@ -1,14 +1,14 @@
 //! What only memory can show: each write, one by one.
 
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{Fake, Target};
+use paned_substrate::sessions::{FakeSubstrate, Target};
 
 use crate::programs;
 use crate::test_substrate::{SIZE, named};
 
 #[tokio::test]
 async fn enter_is_a_write_of_its_own() {
-    let (fake, name) = (Fake::default(), named("a"));
+    let (fake, name) = (FakeSubstrate::default(), named("a"));
     fake.spawn(&name, &programs::cat(), SIZE).await.unwrap();
     let target = Target::from(&name);
     fake.send(&target, "one\ntwo").await.unwrap();
@@ -20,7 +20,7 @@ async fn enter_is_a_write_of_its_own() {
 
 #[tokio::test]
 async fn a_test_can_print_for_a_program() {
-    let (fake, name) = (Fake::default(), named("a"));
+    let (fake, name) = (FakeSubstrate::default(), named("a"));
     fake.spawn(&name, &programs::cat(), SIZE).await.unwrap();
     let target = Target::from(&name);
     fake.print(&target, b"thinking\r\n\x1b[?1h").unwrap();

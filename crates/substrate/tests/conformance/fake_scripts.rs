@@ -1,11 +1,11 @@
 //! Who plays those programs in memory.
 
 use paned_model::Size;
-use paned_substrate::sessions::{Cat, Fake, Program, Script, ScriptStep};
+use paned_substrate::sessions::{Cat, FakeSubstrate, Program, Script, ScriptStep};
 
 /// A fake with a cast for every program of [`super::programs`].
-pub(crate) fn fake() -> Fake {
-    Fake::new(|program| {
+pub(crate) fn fake() -> FakeSubstrate {
+    FakeSubstrate::new(|program| {
         let words: Vec<&str> = program.argv.iter().map(String::as_str).collect();
         Some(match words[..] {
             ["cat"] => Box::new(Cat::default()),

@@ -14,84 +14,84 @@ use crate::test_substrate::{SIZE, TestSubstrate, named};
 /// Much more than is kept, and nobody there to take it.
 #[tokio::test]
 async fn a_program_that_prints_much_does_not_wait_and_the_end_is_exact() {
-    let house = TestSubstrate::native();
+    let server = TestSubstrate::native();
     let flood = Program::new(["sh", "-c", "seq 1 3000000; exec cat"]);
-    let target = house.spawn("a", &flood).await;
-    house.wait_for_line(&target, "3000000").await;
-    let lines = house.substrate().capture(&target, 10_000).await.unwrap();
+    let target = server.spawn("a", &flood).await;
+    server.wait_for_line(&target, "3000000").await;
+    let lines = server.substrate().capture(&target, 10_000).await.unwrap();
     let expect: Vec<String> = (2_990_001..=3_000_000).map(|n: u32| n.to_string()).collect();
     assert!(lines == expect, "from {:?} on {}", lines.first(), lines.len());
 }
 
 #[tokio::test]
 async fn the_files_of_a_session_go_with_it() {
-    let house = TestSubstrate::native();
-    let target = house.spawn("a", &programs::cat()).await;
-    house.substrate().split(&target, SplitOrientation::Vertical, &programs::cat()).await.unwrap();
-    let left = || std::fs::read_dir(house.folder().join("panes")).unwrap().count();
+    let server = TestSubstrate::native();
+    let target = server.spawn("a", &programs::cat()).await;
+    server.substrate().split(&target, SplitOrientation::Vertical, &programs::cat()).await.unwrap();
+    let left = || std::fs::read_dir(server.folder().join("panes")).unwrap().count();
     assert_eq!(left(), 2);
-    house.substrate().destroy(&named("a")).await.unwrap();
+    server.substrate().destroy(&named("a")).await.unwrap();
     assert_eq!(left(), 0);
-    let target = house.spawn("b", &programs::cat()).await;
-    house.substrate().key(&target, "C-d").await.unwrap();
-    house.until("over", || async { house.names().await.is_empty() }).await;
+    let target = server.spawn("b", &programs::cat()).await;
+    server.substrate().key(&target, "C-d").await.unwrap();
+    server.until("over", || async { server.names().await.is_empty() }).await;
     assert_eq!(left(), 0, "one that ended by itself is cleared away by who looks");
 }
 
 /// An old pane has more than one process that wants its room; each gets a pane of its own.
 #[tokio::test]
 async fn two_that_split_at_once_each_get_a_pane() {
-    let house = TestSubstrate::native();
-    let target = house.spawn("a", &programs::cat()).await;
-    let (other, cat) = (house.second_handle(), programs::cat());
+    let server = TestSubstrate::native();
+    let target = server.spawn("a", &programs::cat()).await;
+    let (other, cat) = (server.second_handle(), programs::cat());
     let (one, two) = tokio::join!(
-        house.substrate().split(&target, SplitOrientation::Vertical, &cat),
+        server.substrate().split(&target, SplitOrientation::Vertical, &cat),
         other.split(&target, SplitOrientation::Horizontal, &cat),
     );
     assert_ne!(one.unwrap().id, two.unwrap().id);
-    assert_eq!(house.panes("a").await.len(), 3);
+    assert_eq!(server.panes("a").await.len(), 3);
 }
 
 #[tokio::test]
 async fn a_keeper_that_is_killed_takes_its_session_from_the_list() {
-    let house = TestSubstrate::native();
-    house.spawn("a", &programs::cat()).await;
-    let tape = house.folder().join("panes/0.a/tape");
+    let server = TestSubstrate::native();
+    server.spawn("a", &programs::cat()).await;
+    let tape = server.folder().join("panes/0.a/tape");
     let keeper = paned_keeper::tape::TapeReader::open(&tape).unwrap().keeper();
     let pid = rustix::process::Pid::from_raw(keeper.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    house.until("gone", || async { house.names().await.is_empty() }).await;
-    let refused = house.substrate().send(&Target::from(&named("a")), "x").await.unwrap_err();
+    server.until("gone", || async { server.names().await.is_empty() }).await;
+    let refused = server.substrate().send(&Target::from(&named("a")), "x").await.unwrap_err();
     assert_eq!(refused.to_string(), "session not found: no session is called `a`");
 }
 
 /// Whoever shows a pane holds its size; to everybody else the session is attached.
 #[tokio::test]
 async fn a_session_is_attached_while_somebody_holds_its_size() {
-    let house = TestSubstrate::native();
-    house.spawn("a", &programs::cat()).await;
-    let is_attached = || async { house.substrate().list().await.unwrap()[0].attached };
+    let server = TestSubstrate::native();
+    server.spawn("a", &programs::cat()).await;
+    let is_attached = || async { server.substrate().list().await.unwrap()[0].attached };
     assert!(!is_attached().await);
-    let mut viewer = UnixStream::connect(house.folder().join("panes/0.a/keeper.sock")).unwrap();
+    let mut viewer = UnixStream::connect(server.folder().join("panes/0.a/keeper.sock")).unwrap();
     let (holder, size) = (Some("me".to_owned()), Size { cols: 90, rows: 20 });
     let mut words = Vec::new();
     ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Viewer }).encode(&mut words);
     ToKeeper::Resize(Resize { id: 1, size: SIZE, holder, force: false }).encode(&mut words);
     viewer.write_all(&words).unwrap();
-    house.until("attached", is_attached).await;
-    house.substrate().resize(&named("a"), size).await.unwrap();
-    assert_eq!(house.panes("a").await[0].size, size, "the session's owner has the last word");
+    server.until("attached", is_attached).await;
+    server.substrate().resize(&named("a"), size).await.unwrap();
+    assert_eq!(server.panes("a").await[0].size, size, "the session's owner has the last word");
     assert!(!is_attached().await, "and has taken the size");
 }
 
-/// Two handles in one process, each with a nursery of its own.
+/// Two handles in one process, each with a fork_server of its own.
 #[tokio::test]
 async fn a_second_handle_sees_and_steers_what_the_first_made() {
-    let house = TestSubstrate::native();
-    let other = crate::test_substrate::native(house.folder());
-    let target = house.spawn("a", &programs::cat()).await;
+    let server = TestSubstrate::native();
+    let other = crate::test_substrate::native(server.folder());
+    let target = server.spawn("a", &programs::cat()).await;
     other.send(&target, "from the other").await.unwrap();
-    house.wait_for_line(&target, "from the other").await;
+    server.wait_for_line(&target, "from the other").await;
     other.spawn(&named("b"), &programs::cat(), SIZE).await.unwrap();
-    assert_eq!(house.names().await, ["a", "b"]);
+    assert_eq!(server.names().await, ["a", "b"]);
 }

@@ -10,9 +10,10 @@ use paned_model::Size;
 use paned_substrate::Substrate;
 use paned_substrate::native::ForkServer;
 use paned_substrate::sessions::{
-    CaptureStyle, Fake, Name, NativeSubstrate, Program, SubstratePane, Target, TmuxSubstrate,
+    CaptureStyle, FakeSubstrate, Name, NativeSubstrate, Program, SubstratePane, Target,
+    TmuxSubstrate,
 };
-use paned_substrate::tmux::Place;
+use paned_substrate::tmux::TmuxServerAddr;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
@@ -33,7 +34,7 @@ pub(crate) struct TestSubstrate {
 enum SubstrateKind {
     Native,
     Tmux,
-    Fake(Fake),
+    Fake(FakeSubstrate),
 }
 
 impl TestSubstrate {
@@ -171,15 +172,16 @@ impl TestSubstrate {
 fn open(ground: &SubstrateKind, folder: &Path) -> Box<dyn Substrate> {
     match ground {
         SubstrateKind::Native => Box::new(native(folder)),
-        SubstrateKind::Tmux => Box::new(TmuxSubstrate::new(Place::own(folder))),
+        SubstrateKind::Tmux => Box::new(TmuxSubstrate::new(TmuxServerAddr::own(folder))),
         SubstrateKind::Fake(fake) => Box::new(fake.clone()),
     }
 }
 
-/// Native sessions in a folder. The example is the nursery: cargo builds it with the tests.
+/// Native sessions in a folder. The example is the fork_server: cargo builds it with the tests.
 pub(crate) fn native(folder: &Path) -> NativeSubstrate {
-    let nursery = ForkServer::new(example(), vec!["nursery".into()], folder.join("keepers.log"));
-    NativeSubstrate::new(folder.to_owned(), nursery)
+    let fork_server =
+        ForkServer::new(example(), vec!["fork-server".into()], folder.join("keepers.log"));
+    NativeSubstrate::new(folder.to_owned(), fork_server)
 }
 
 /// The example program beside this test.

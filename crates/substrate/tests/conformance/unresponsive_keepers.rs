@@ -16,8 +16,9 @@ use tokio::time::timeout;
 use crate::test_substrate::{SIZE, TIMEOUT, example};
 
 fn ground(folder: &Path) -> NativeBackend {
-    let nursery = ForkServer::new(example(), vec!["nursery".into()], folder.join("keepers.log"));
-    NativeBackend::new(folder.to_owned(), nursery)
+    let fork_server =
+        ForkServer::new(example(), vec!["fork-server".into()], folder.join("keepers.log"));
+    NativeBackend::new(folder.to_owned(), fork_server)
 }
 
 /// A `cat` whose server is gone and whose keeper is stopped, as the next server finds it.

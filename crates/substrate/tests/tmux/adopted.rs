@@ -8,19 +8,19 @@ use paned_substrate::tmux::{Error, TmuxPane};
 use crate::test_tmux::{TestTmuxServer, wait_for};
 
 /// A pane that writes down all that is typed, and its file.
-async fn typed_into(house: &TestTmuxServer, name: &str) -> (TmuxPaneIdentity, std::path::PathBuf) {
-    let file = house.folder().join(name);
+async fn typed_into(test: &TestTmuxServer, name: &str) -> (TmuxPaneIdentity, std::path::PathBuf) {
+    let file = test.folder().join(name);
     let script = format!("stty raw -echo; exec cat > {}", file.display());
-    let pane = house.session(name, &["sh", "-c", &script]).await.pane;
+    let pane = test.session(name, &["sh", "-c", &script]).await.pane;
     wait_for("cat", || file.exists());
-    (house.client.snapshot_pane(pane).await.unwrap().unwrap().identity.unwrap(), file)
+    (test.client.snapshot_pane(pane).await.unwrap().unwrap().identity.unwrap(), file)
 }
 
 #[tokio::test]
 async fn a_pane_that_only_has_the_same_name_gets_nothing() {
-    let house = TestTmuxServer::open().await;
-    let (known, file) = typed_into(&house, "a").await;
-    let (_, other) = typed_into(&house, "b").await;
+    let test = TestTmuxServer::open().await;
+    let (known, file) = typed_into(&test, "a").await;
+    let (_, other) = typed_into(&test, "b").await;
     let wrong = [
         TmuxPaneIdentity { server: known.server + 1, ..known },
         TmuxPaneIdentity { pid: known.pid + 1, ..known },
@@ -30,37 +30,37 @@ async fn a_pane_that_only_has_the_same_name_gets_nothing() {
     let long = vec![b'x'; 100_000];
     for who in wrong {
         for bytes in [&b"x"[..], b"\0", &long] {
-            let typed = house.client.type_into(&who, bytes, house.folder()).await;
+            let typed = test.client.type_into(&who, bytes, test.folder()).await;
             assert!(matches!(typed, Err(Error::SessionNotFound(_))), "{who:?}: {typed:?}");
         }
-        assert!(matches!(house.client.kill_guarded(&who).await, Err(Error::SessionNotFound(_))));
-        assert!(house.client.open_pipe(&who, &["/bin/true"]).await.is_err());
-        assert!(house.client.close_pipe(&who).await.is_err());
+        assert!(matches!(test.client.kill_guarded(&who).await, Err(Error::SessionNotFound(_))));
+        assert!(test.client.open_pipe(&who, &["/bin/true"]).await.is_err());
+        assert!(test.client.close_pipe(&who).await.is_err());
     }
-    house.client.type_into(&known, b"mine", house.folder()).await.unwrap();
+    test.client.type_into(&known, b"mine", test.folder()).await.unwrap();
     wait_for("typed", || fs::read(&file).unwrap() == b"mine");
     assert_eq!(fs::read(&other).unwrap(), b"");
 }
 
 #[tokio::test]
 async fn the_command_of_a_pipe_is_run_as_it_is_said() {
-    let house = TestTmuxServer::open().await;
-    let (known, _) = typed_into(&house, "a").await;
-    let folder = house.folder().join("it's #(touch x) %d $HOME \"`;");
+    let test = TestTmuxServer::open().await;
+    let (known, _) = typed_into(&test, "a").await;
+    let folder = test.folder().join("it's #(touch x) %d $HOME \"`;");
     fs::create_dir(&folder).unwrap();
     let file = folder.join("made").to_string_lossy().into_owned();
-    house.client.open_pipe(&known, &["/usr/bin/touch", &file]).await.unwrap();
+    test.client.open_pipe(&known, &["/usr/bin/touch", &file]).await.unwrap();
     wait_for("the file", || folder.join("made").exists());
 }
 
 #[tokio::test]
 async fn a_pipe_that_is_there_is_left_alone() {
-    let house = TestTmuxServer::open().await;
-    let (known, _) = typed_into(&house, "a").await;
-    house.client.open_pipe(&known, &["/bin/sleep", "1000"]).await.unwrap();
-    let again = house.client.open_pipe(&known, &["/bin/true"]).await;
+    let test = TestTmuxServer::open().await;
+    let (known, _) = typed_into(&test, "a").await;
+    test.client.open_pipe(&known, &["/bin/sleep", "1000"]).await.unwrap();
+    let again = test.client.open_pipe(&known, &["/bin/true"]).await;
     assert!(matches!(again, Err(Error::SessionNotFound(_))), "{again:?}");
-    assert!(house.client.snapshot_pane(known.pane).await.unwrap().unwrap().piped);
-    house.client.close_pipe(&known).await.unwrap();
-    assert!(!house.client.snapshot_pane(known.pane).await.unwrap().unwrap().piped);
+    assert!(test.client.snapshot_pane(known.pane).await.unwrap().unwrap().piped);
+    test.client.close_pipe(&known).await.unwrap();
+    assert!(!test.client.snapshot_pane(known.pane).await.unwrap().unwrap().piped);
 }

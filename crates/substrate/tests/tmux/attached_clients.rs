@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use paned_model::Size;
-use paned_substrate::tmux::act::TmuxCreateResult;
+use paned_substrate::tmux::operations::TmuxCreateResult;
 use paned_substrate::tmux::query::AttachedClient;
 use paned_substrate::tmux::{Notice, TmuxEvent};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -23,7 +23,7 @@ struct TmuxTtyClient {
 }
 
 impl TmuxTtyClient {
-    fn attach(house: &TestTmuxServer, made: &TmuxCreateResult, size: Size) -> Self {
+    fn attach(test: &TestTmuxServer, made: &TmuxCreateResult, size: Size) -> Self {
         let pty = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&pty).unwrap();
         unlockpt(&pty).unwrap();
@@ -34,7 +34,7 @@ impl TmuxTtyClient {
         let stdio = |file: std::fs::File| Stdio::from(OwnedFd::from(file));
         // In a session of its own, so that the pty is its terminal.
         let mut process = Process::new("setsid");
-        process.arg("-c").args(["tmux", "-u", "-S"]).arg(house.socket());
+        process.arg("-c").args(["tmux", "-u", "-S"]).arg(test.socket());
         process.args(["attach-session", "-t", &made.session.to_string()]);
         process.env("TERM", "xterm-256color").env_remove("TMUX");
         let tmux =
@@ -80,29 +80,24 @@ fn winsize(size: Size) -> Winsize {
 }
 
 /// Asks after each change until the panes are as expected; between two asks there is always a fact.
-async fn until_panes(
-    house: &mut TestTmuxServer,
-    what: &str,
-    done: impl Fn(&[(u32, Size)]) -> bool,
-) {
+async fn until_panes(test: &mut TestTmuxServer, what: &str, done: impl Fn(&[(u32, Size)]) -> bool) {
     loop {
-        let panes = house.client.panes(None).await.unwrap();
+        let panes = test.client.panes(None).await.unwrap();
         let panes: Vec<(u32, Size)> = panes.iter().map(|pane| (pane.id.0, pane.size)).collect();
         if done(&panes) {
             return;
         }
-        house
-            .wait_for_event(&format!("{what}; there are {panes:?}"), |fact| {
-                (*fact == TmuxEvent::Changed).then_some(())
-            })
-            .await;
+        test.wait_for_event(&format!("{what}; there are {panes:?}"), |fact| {
+            (*fact == TmuxEvent::Changed).then_some(())
+        })
+        .await;
     }
 }
 
-async fn one_person(house: &TestTmuxServer) -> AttachedClient {
+async fn one_person(test: &TestTmuxServer) -> AttachedClient {
     let end = Instant::now() + TIMEOUT;
     loop {
-        let mut people = house.client.attached_clients().await.unwrap();
+        let mut people = test.client.attached_clients().await.unwrap();
         if let Some(person) = people.pop() {
             assert_eq!(people, [], "only one");
             return person;
@@ -114,57 +109,53 @@ async fn one_person(house: &TestTmuxServer) -> AttachedClient {
 
 #[tokio::test]
 async fn a_person_is_seen_doing_what_people_do() {
-    let mut house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    let before = house.client.attached_clients().await.unwrap();
+    let mut test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    let before = test.client.attached_clients().await.unwrap();
     assert_eq!(before, [], "we are no person");
-    let mut typist = TmuxTtyClient::attach(&house, &made, Size { cols: 120, rows: 40 });
+    let mut typist = TmuxTtyClient::attach(&test, &made, Size { cols: 120, rows: 40 });
     let came = |fact: &TmuxEvent| match fact {
         TmuxEvent::Notice(Notice::ClientSessionChanged(client, session, _)) => {
             Some((client.clone(), *session))
         }
         _ => None,
     };
-    let (client, session) = house.wait_for_event("attached", came).await;
+    let (client, session) = test.wait_for_event("attached", came).await;
     assert_eq!(session, made.session);
-    let person = one_person(&house).await;
+    let person = one_person(&test).await;
     assert_eq!((&person.client, person.session, person.control), (&client, made.session, false));
-    assert_eq!(house.client.sessions().await.unwrap()[0].attached_clients, 1);
+    assert_eq!(test.client.sessions().await.unwrap()[0].attached_clients, 1);
     // The window is as large as the person's terminal, less the status line: our client has no size.
-    until_panes(&mut house, "the person's size", |panes| {
-        panes[0].1 == Size { cols: 120, rows: 39 }
-    })
-    .await;
+    until_panes(&mut test, "the person's size", |panes| panes[0].1 == Size { cols: 120, rows: 39 })
+        .await;
 
     typist.type_keys(b"\x02%");
-    until_panes(&mut house, "split by hand", |panes| panes.len() == 2).await;
+    until_panes(&mut test, "split by hand", |panes| panes.len() == 2).await;
     typist.resize(Size { cols: 90, rows: 25 });
-    until_panes(&mut house, "resized by hand", |panes| panes[0].1.rows == 24).await;
+    until_panes(&mut test, "resized by hand", |panes| panes[0].1.rows == 24).await;
     typist.type_until(b"\x02x", "(y/n)");
     typist.type_keys(b"y");
-    until_panes(&mut house, "a pane killed by hand", |panes| panes.len() == 1).await;
+    until_panes(&mut test, "a pane killed by hand", |panes| panes.len() == 1).await;
 
     typist.type_keys(b"\x02d");
     let left = |fact: &TmuxEvent| match fact {
         TmuxEvent::Notice(Notice::ClientDetached(client)) => Some(client.clone()),
         _ => None,
     };
-    assert_eq!(house.wait_for_event("detached", left).await, client);
-    assert_eq!(house.client.attached_clients().await.unwrap(), []);
+    assert_eq!(test.wait_for_event("detached", left).await, client);
+    assert_eq!(test.client.attached_clients().await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn a_person_who_ends_everything_is_told_as_that() {
-    let mut house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    let mut typist = TmuxTtyClient::attach(&house, &made, Size { cols: 80, rows: 24 });
-    one_person(&house).await;
+    let mut test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    let mut typist = TmuxTtyClient::attach(&test, &made, Size { cols: 80, rows: 24 });
+    one_person(&test).await;
     typist.type_until(b"\x02:", ":");
     typist.type_keys(b"kill-server\r");
-    house
-        .wait_for_event("lost", |fact| matches!(fact, TmuxEvent::ClientLost(_)).then_some(()))
+    test.wait_for_event("lost", |fact| matches!(fact, TmuxEvent::ClientLost(_)).then_some(()))
         .await;
-    house
-        .wait_for_event("gone", |fact| matches!(fact, TmuxEvent::ServerGone(_)).then_some(()))
+    test.wait_for_event("gone", |fact| matches!(fact, TmuxEvent::ServerGone(_)).then_some(()))
         .await;
 }

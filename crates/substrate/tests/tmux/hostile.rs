@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use paned_substrate::tmux::act::{SplitSide, TmuxProgram, TmuxSplit};
 use paned_substrate::tmux::command::{clean, keys};
+use paned_substrate::tmux::operations::{SplitSide, TmuxProgram, TmuxSplit};
 use paned_substrate::tmux::{SessionName, TmuxCommand};
 
 use crate::test_tmux::{TestTmuxServer, pause};
@@ -12,8 +12,8 @@ use crate::test_tmux::{TestTmuxServer, pause};
 /// Every text in which `MARK` is a file that must never be there.
 const TEXTS: &str = include_str!("../../../../tests/data/hostile.json");
 
-fn texts(house: &TestTmuxServer) -> Vec<Vec<u8>> {
-    let mark = mark(house);
+fn texts(test: &TestTmuxServer) -> Vec<Vec<u8>> {
+    let mark = mark(test);
     let given: Vec<String> = serde_json::from_str(TEXTS).unwrap();
     let mut texts: Vec<Vec<u8>> =
         given.iter().map(|text| text.replace("MARK", &mark).into_bytes()).collect();
@@ -28,59 +28,59 @@ fn texts(house: &TestTmuxServer) -> Vec<Vec<u8>> {
     texts
 }
 
-fn mark(house: &TestTmuxServer) -> String {
-    house.folder().join("ran").display().to_string()
+fn mark(test: &TestTmuxServer) -> String {
+    test.folder().join("ran").display().to_string()
 }
 
 /// Gives everything that could still run the time to do so, and looks whether it did.
-async fn nothing_ran(house: &TestTmuxServer) {
+async fn nothing_ran(test: &TestTmuxServer) {
     for _ in 0..20 {
-        house.client.sessions().await.unwrap();
+        test.client.sessions().await.unwrap();
         pause().await;
     }
-    assert!(!fs::exists(mark(house)).unwrap(), "something ran");
-    assert!(house.client.server().is_some());
+    assert!(!fs::exists(mark(test)).unwrap(), "something ran");
+    assert!(test.client.server().is_some());
 }
 
 #[tokio::test]
 async fn options_keep_every_byte() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    for text in texts(&house) {
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    for text in texts(&test) {
         let set = TmuxCommand::new("set-option").word("-p").target(made.pane);
         let set = set.argument("@text").argument(&text);
         let show = TmuxCommand::new("show-options").word("-p").word("-v").target(made.pane);
-        let replies = house.client.run(&set.then(show.argument("@text"))).await.unwrap();
+        let replies = test.client.run(&set.then(show.argument("@text"))).await.unwrap();
         let shown = replies[1].lines.join(&b'\n');
         assert_eq!(shown.escape_ascii().to_string(), text.escape_ascii().to_string());
     }
-    nothing_ran(&house).await;
+    nothing_ran(&test).await;
 }
 
 #[tokio::test]
 async fn names_and_titles_come_back_clean() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    for text in texts(&house) {
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    for text in texts(&test) {
         let text = String::from_utf8_lossy(&text).into_owned();
         let expect = clean(text.as_bytes());
-        house.client.rename_window(made.window, &text).await.unwrap();
-        house.client.set_title(made.pane, &text).await.unwrap();
-        let window = house.client.windows(None).await.unwrap().remove(0);
-        let pane = house.client.panes(None).await.unwrap().remove(0);
+        test.client.rename_window(made.window, &text).await.unwrap();
+        test.client.set_title(made.pane, &text).await.unwrap();
+        let window = test.client.windows(None).await.unwrap().remove(0);
+        let pane = test.client.panes(None).await.unwrap().remove(0);
         assert_eq!(window.name, expect, "the name of {text:?}");
         assert_eq!(pane.title, expect, "the title of {text:?}");
     }
-    nothing_ran(&house).await;
+    nothing_ran(&test).await;
 }
 
 #[tokio::test]
 async fn new_windows_take_any_name_argument_variable_and_folder() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    let out = house.folder().join("out");
-    for text in texts(&house) {
-        let folder = house.folder().join("d").join(std::ffi::OsStr::from_bytes(&text));
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    let out = test.folder().join("out");
+    for text in texts(&test) {
+        let folder = test.folder().join("d").join(std::ffi::OsStr::from_bytes(&text));
         fs::create_dir_all(&folder).unwrap();
         let script =
             "printf %s \"$1$IT\" > \"$2.part\"; pwd -P >> \"$2.part\"; mv \"$2.part\" \"$2\"";
@@ -89,7 +89,7 @@ async fn new_windows_take_any_name_argument_variable_and_folder() {
         let env = vec![("IT".to_owned(), text.clone())];
         let program = TmuxProgram { argv, env, cwd: Some(folder.clone()) };
         let name = String::from_utf8_lossy(&text).into_owned();
-        house.client.new_window(made.session, &name, &program).await.unwrap();
+        test.client.new_window(made.session, &name, &program).await.unwrap();
         crate::test_tmux::wait_for("an output", || out.exists());
         let real = fs::canonicalize(&folder).unwrap().into_os_string().into_vec();
         let expect = [text.clone(), text, real, b"\n".to_vec()].concat();
@@ -99,35 +99,35 @@ async fn new_windows_take_any_name_argument_variable_and_folder() {
         );
         fs::remove_file(&out).unwrap();
     }
-    nothing_ran(&house).await;
+    nothing_ran(&test).await;
 }
 
 #[tokio::test]
 async fn a_program_of_one_word_is_no_shell_command() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    let program = crate::test_tmux::program(&[&format!("touch {}", mark(&house))]);
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    let program = crate::test_tmux::program(&[&format!("touch {}", mark(&test))]);
     let split = TmuxSplit { side: SplitSide::Right, size: None, focus: false };
-    house.client.split(made.pane, split, &program).await.unwrap();
-    nothing_ran(&house).await;
+    test.client.split(made.pane, split, &program).await.unwrap();
+    nothing_ran(&test).await;
 }
 
 #[tokio::test]
 async fn input_arrives_byte_for_byte() {
-    let house = TestTmuxServer::open().await;
-    let file = house.folder().join("input");
+    let test = TestTmuxServer::open().await;
+    let file = test.folder().join("input");
     let script = format!("stty raw -echo; echo ready; exec cat > {}", file.display());
-    let made = house.session("work", &["/bin/sh", "-c", &script]).await;
-    house.wait_for_screen(made.pane, |screen| screen.contains("ready")).await;
+    let made = test.session("work", &["/bin/sh", "-c", &script]).await;
+    test.wait_for_screen(made.pane, |screen| screen.contains("ready")).await;
     let mut expect = Vec::new();
     for text in
-        texts(&house).into_iter().chain([(0..=255).collect(), vec![0; 600], vec![b'x'; 40_000]])
+        texts(&test).into_iter().chain([(0..=255).collect(), vec![0; 600], vec![b'x'; 40_000]])
     {
-        house.client.send(made.pane, &text).await.unwrap();
+        test.client.send(made.pane, &text).await.unwrap();
         expect.extend_from_slice(&text);
     }
     for command in keys(made.pane, &(0..=255).collect::<Vec<u8>>()) {
-        house.client.run(&command).await.unwrap();
+        test.client.run(&command).await.unwrap();
     }
     expect.extend(0..=255);
     crate::test_tmux::wait_for("all of the input", || {
@@ -136,47 +136,47 @@ async fn input_arrives_byte_for_byte() {
     let got = fs::read(&file).unwrap();
     let first = got.iter().zip(&expect).position(|(got, expect)| got != expect);
     assert!(got == expect, "{} of {} bytes, different from {first:?}", got.len(), expect.len());
-    nothing_ran(&house).await;
+    nothing_ran(&test).await;
 }
 
 #[tokio::test]
 async fn input_goes_to_the_program_while_somebody_scrolls() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    house.client.run(&TmuxCommand::new("copy-mode").target(made.pane)).await.unwrap();
-    house.client.send(made.pane, b"seen by cat\r").await.unwrap();
-    house.wait_for_screen(made.pane, |screen| screen.matches("seen by cat").count() == 2).await;
-    assert!(house.client.panes(None).await.unwrap()[0].in_mode);
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    test.client.run(&TmuxCommand::new("copy-mode").target(made.pane)).await.unwrap();
+    test.client.send(made.pane, b"seen by cat\r").await.unwrap();
+    test.wait_for_screen(made.pane, |screen| screen.matches("seen by cat").count() == 2).await;
+    assert!(test.client.panes(None).await.unwrap()[0].in_mode);
 }
 
 #[tokio::test]
 async fn a_screen_full_of_endings_ends_nothing() {
-    let house = TestTmuxServer::open().await;
+    let test = TestTmuxServer::open().await;
     // Every number that the next answers can have, at every second they can come.
     let script = "now=$(date +%s); for t in 0 1 2 3; do for n in $(seq 1 1500); do \
         echo \"%end $((now + t)) $n 1\"; done; done; echo all of them; exec cat";
-    let made = house.session("work", &["/bin/sh", "-c", script]).await;
-    house.wait_for_screen(made.pane, |screen| screen.contains("all of them")).await;
-    let style = paned_substrate::tmux::read::CaptureStyle::Plain;
-    let lines = house.client.last_lines(made.pane, 6001, style).await.unwrap();
+    let made = test.session("work", &["/bin/sh", "-c", script]).await;
+    test.wait_for_screen(made.pane, |screen| screen.contains("all of them")).await;
+    let style = paned_substrate::tmux::capture::CaptureStyle::Plain;
+    let lines = test.client.last_lines(made.pane, 6001, style).await.unwrap();
     assert_eq!(lines.len(), 6001);
     assert_eq!(lines[6000], b"all of them");
-    assert_eq!(house.client.sessions().await.unwrap().len(), 1);
+    assert_eq!(test.client.sessions().await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_folder_full_of_endings_is_one_pane() {
-    let house = TestTmuxServer::open().await;
-    let folder = house.folder().join("a\n%end 1 1 1\n\tb\n\n\u{ff}");
+    let test = TestTmuxServer::open().await;
+    let folder = test.folder().join("a\n%end 1 1 1\n\tb\n\n\u{ff}");
     fs::create_dir(&folder).unwrap();
     let program =
         TmuxProgram { cwd: Some(folder.clone()), ..crate::test_tmux::program(&["cat", "-"]) };
-    let made = house.session("work", &["cat"]).await;
-    house.client.new_window(made.session, "x", &program).await.unwrap();
+    let made = test.session("work", &["cat"]).await;
+    test.client.new_window(made.session, "x", &program).await.unwrap();
     let folder = fs::canonicalize(folder).unwrap();
     let end = std::time::Instant::now() + crate::test_tmux::TIMEOUT;
     loop {
-        let panes = house.client.panes(None).await.unwrap();
+        let panes = test.client.panes(None).await.unwrap();
         assert_eq!(panes.len(), 2);
         if panes[1].cwd == folder {
             return;
@@ -188,15 +188,15 @@ async fn a_folder_full_of_endings_is_one_pane() {
 
 #[tokio::test]
 async fn session_names_are_exact() {
-    let house = TestTmuxServer::open().await;
-    let ten = house.session("agent-10", &["cat"]).await;
+    let test = TestTmuxServer::open().await;
+    let ten = test.session("agent-10", &["cat"]).await;
     let one = SessionName::new("agent-1").unwrap();
-    assert!(house.client.session(&one).await.is_err(), "no prefix is a match");
-    let dotted = house.session("-a.b", &["cat"]).await;
-    let found = house.client.session(&SessionName::new("-a.b").unwrap()).await.unwrap();
+    assert!(test.client.session(&one).await.is_err(), "no prefix is a match");
+    let dotted = test.session("-a.b", &["cat"]).await;
+    let found = test.client.session(&SessionName::new("-a.b").unwrap()).await.unwrap();
     assert_eq!((found.id, found.tmux_name.as_str()), (dotted.session, "-a_b"));
-    house.client.kill_session(ten.session).await.unwrap();
-    assert_eq!(house.client.sessions().await.unwrap().len(), 1);
-    house.client.rename_session(dotted.session, &one).await.unwrap();
-    assert_eq!(house.client.session(&one).await.unwrap().id, dotted.session);
+    test.client.kill_session(ten.session).await.unwrap();
+    assert_eq!(test.client.sessions().await.unwrap().len(), 1);
+    test.client.rename_session(dotted.session, &one).await.unwrap();
+    assert_eq!(test.client.session(&one).await.unwrap().id, dotted.session);
 }

@@ -5,35 +5,35 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command as Process;
 
-use paned_substrate::tmux::{Error, Notice, Place, TmuxEvent, TmuxEvents, connect};
+use paned_substrate::tmux::{Error, Notice, TmuxEvent, TmuxEvents, TmuxServerAddr, connect};
 use tempfile::TempDir;
 
 use crate::test_tmux::{TIMEOUT, TestTmuxServer, is_alive, wait_for};
 
 #[tokio::test]
 async fn a_server_of_our_own_survives_us() {
-    let mut house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
-    let server = house.client.server().unwrap();
-    let place = Place::own(&house.folder().join("stage"));
+    let mut test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
+    let server = test.client.server().unwrap();
+    let place = TmuxServerAddr::own(&test.folder().join("stage"));
     let (client, facts) = connect(place).await.unwrap();
-    (house.client, house.events) = (client, facts);
-    let again = house.connected().await;
+    (test.client, test.events) = (client, facts);
+    let again = test.connected().await;
     assert_eq!(again.pid, server.pid);
     wait_for("the end of the first client", || !is_alive(crate::test_tmux::client_pid(&server)));
     assert!(is_alive(server.pid));
-    let panes = house.client.panes(None).await.unwrap();
+    let panes = test.client.panes(None).await.unwrap();
     assert_eq!(panes[0].id, made.pane);
-    assert_eq!(house.client.attached_clients().await.unwrap(), []);
+    assert_eq!(test.client.attached_clients().await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn a_server_of_our_own_is_private() {
-    let house = TestTmuxServer::open().await;
+    let test = TestTmuxServer::open().await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&house.folder().join("stage")), 0o700);
-    assert_eq!(mode(&house.folder().join("stage/tmux.conf")), 0o600);
-    assert_eq!(mode(&house.socket()) & 0o077, 0);
+    assert_eq!(mode(&test.folder().join("stage")), 0o700);
+    assert_eq!(mode(&test.folder().join("stage/tmux.conf")), 0o600);
+    assert_eq!(mode(&test.socket()) & 0o077, 0);
 }
 
 #[cfg(target_os = "linux")]
@@ -42,8 +42,8 @@ async fn a_server_holds_nothing_of_ours() {
     use std::os::fd::AsRawFd as _;
     // Open here while the server is started.
     let (file, pipe) = (tempfile::tempfile().unwrap(), std::io::pipe().unwrap());
-    let house = TestTmuxServer::open().await;
-    let server = house.client.server().unwrap();
+    let test = TestTmuxServer::open().await;
+    let server = test.client.server().unwrap();
     let fds = fs::read_dir(format!("/proc/{}/fd", server.pid)).unwrap();
     let links: Vec<_> = fds.filter_map(|fd| fs::read_link(fd.unwrap().path()).ok()).collect();
     assert!(!links.is_empty());
@@ -78,8 +78,8 @@ impl ForeignTmuxServer {
         String::from_utf8(output.unwrap().stdout).unwrap()
     }
 
-    fn place(&self) -> Place {
-        Place::foreign(&self.0.path().join("s"), None)
+    fn place(&self) -> TmuxServerAddr {
+        TmuxServerAddr::foreign(&self.0.path().join("s"), None)
     }
 }
 
@@ -140,17 +140,17 @@ async fn a_foreign_server_may_go_and_come_again() {
 async fn a_foreign_server_that_is_not_there_is_not_started() {
     let folder = TempDir::new().unwrap();
     let socket = folder.path().join("s");
-    let error = connect(Place::foreign(&socket, None)).await.unwrap_err();
+    let error = connect(TmuxServerAddr::foreign(&socket, None)).await.unwrap_err();
     assert!(matches!(error, Error::NoServer(_)), "{error:?}");
     assert!(!socket.exists());
 }
 
 /// A program that only knows its version.
-fn fake_tmux(folder: &TempDir, version: &str) -> Place {
+fn fake_tmux(folder: &TempDir, version: &str) -> TmuxServerAddr {
     let program = folder.path().join("tmux");
     fs::write(&program, format!("#!/bin/sh\necho '{version}'\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    Place::own(&folder.path().join("stage")).with_program(program)
+    TmuxServerAddr::own(&folder.path().join("stage")).with_program(program)
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_tmux_that_cannot_be_used_is_named() {
     let folder = TempDir::new().unwrap();
     let error = connect(fake_tmux(&folder, "tmux 3.1c")).await.unwrap_err();
     assert_eq!(error.to_string(), "tmux 3.1c is too old: paned needs 3.2 or newer");
-    let missing = Place::own(folder.path()).with_program("/nowhere/tmux");
+    let missing = TmuxServerAddr::own(folder.path()).with_program("/nowhere/tmux");
     let error = connect(missing).await.unwrap_err();
     assert_eq!(error, Error::TmuxNotFound("/nowhere/tmux".to_owned()));
 }

@@ -23,11 +23,11 @@ async fn latency(client: &ControlClient) -> Duration {
 
 #[tokio::test]
 async fn a_thousand_commands_are_answered_in_order() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
     let since = Instant::now();
     let ask = |number: i32| {
-        let client = house.client.clone();
+        let client = test.client.clone();
         let text = format!("{number};#{{pid}}\n%end {number} $HOME");
         async move {
             let key = "@note";
@@ -53,10 +53,10 @@ async fn a_thousand_commands_are_answered_in_order() {
 
 #[tokio::test]
 async fn errors_are_answered_to_whom_they_belong() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
+    let test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
     let ask = |number: u32| {
-        let client = house.client.clone();
+        let client = test.client.clone();
         async move {
             let pane = paned_substrate::tmux::TmuxPane(if number.is_multiple_of(2) {
                 made.pane.0
@@ -73,31 +73,30 @@ async fn errors_are_answered_to_whom_they_belong() {
 
 #[tokio::test]
 async fn a_flood_in_a_pane_does_not_hold_up_commands() {
-    let house = TestTmuxServer::open().await;
-    let made = house.session("quiet", &["cat"]).await;
-    let quiet = latency(&house.client).await;
-    house.session("flood", &["yes", "a flood of output that nobody asked for"]).await;
-    house.client.send(made.pane, b"x").await.unwrap();
-    let flooded = latency(&house.client).await;
+    let test = TestTmuxServer::open().await;
+    let made = test.session("quiet", &["cat"]).await;
+    let quiet = latency(&test.client).await;
+    test.session("flood", &["yes", "a flood of output that nobody asked for"]).await;
+    test.client.send(made.pane, b"x").await.unwrap();
+    let flooded = latency(&test.client).await;
     println!("median {quiet:?} in quiet, {flooded:?} in a flood");
 }
 
 #[tokio::test]
 async fn facts_that_nobody_takes_hold_up_nothing() {
-    let mut house = TestTmuxServer::open().await;
-    let made = house.session("work", &["cat"]).await;
+    let mut test = TestTmuxServer::open().await;
+    let made = test.session("work", &["cat"]).await;
     for number in 0..3000 {
-        house.client.rename_window(made.window, &number.to_string()).await.unwrap();
+        test.client.rename_window(made.window, &number.to_string()).await.unwrap();
     }
-    latency(&house.client).await;
-    house
-        .wait_for_event("told of what was missed", |fact| {
-            (*fact == TmuxEvent::Resync).then_some(())
-        })
-        .await;
+    latency(&test.client).await;
+    test.wait_for_event("told of what was missed", |fact| {
+        (*fact == TmuxEvent::Resync).then_some(())
+    })
+    .await;
     let last = |fact: &TmuxEvent| match fact {
         TmuxEvent::Notice(Notice::WindowRenamed(_, _, name)) => (name == "2999").then_some(()),
         _ => None,
     };
-    house.wait_for_event("the last name", last).await;
+    test.wait_for_event("the last name", last).await;
 }

@@ -6,9 +6,10 @@ use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
 use paned_model::Size;
-use paned_substrate::tmux::act::{TmuxCreateResult, TmuxProgram};
+use paned_substrate::tmux::operations::{TmuxCreateResult, TmuxProgram};
 use paned_substrate::tmux::{
-    ControlClient, Place, SessionName, TmuxEvent, TmuxEvents, TmuxPane, TmuxServerInfo, connect,
+    ControlClient, SessionName, TmuxEvent, TmuxEvents, TmuxPane, TmuxServerAddr, TmuxServerInfo,
+    connect,
 };
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
@@ -28,10 +29,11 @@ pub(crate) struct TestTmuxServer {
 impl TestTmuxServer {
     pub(crate) async fn open() -> Self {
         let folder = TempDir::with_prefix("paned-tmux-").unwrap();
-        let (client, facts) = connect(Place::own(&folder.path().join("stage"))).await.unwrap();
-        let mut house = Self { folder, client, events: facts, servers: Vec::new() };
-        house.connected().await;
-        house
+        let (client, facts) =
+            connect(TmuxServerAddr::own(&folder.path().join("stage"))).await.unwrap();
+        let mut test = Self { folder, client, events: facts, servers: Vec::new() };
+        test.connected().await;
+        test
     }
 
     /// A folder to put things into.
@@ -87,7 +89,7 @@ impl TestTmuxServer {
         pane: TmuxPane,
         until: impl Fn(&str) -> bool,
     ) -> String {
-        let style = paned_substrate::tmux::read::CaptureStyle::Plain;
+        let style = paned_substrate::tmux::capture::CaptureStyle::Plain;
         let mut text = String::new();
         let end = Instant::now() + TIMEOUT;
         while Instant::now() < end {

@@ -28,7 +28,7 @@ const ESC: u8 = 0x1b;
 
 /// A fact read from a pane's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub enum ScanEvent {
     /// The program named its window: OSC 0 or OSC 2, without control characters.
     Title(String),
     /// The bell rang.
@@ -113,7 +113,7 @@ impl OutputScanner {
     }
 
     /// Reads the next bytes and reports what they say, in order.
-    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Signal)) {
+    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(ScanEvent)) {
         let (mut rest, mut worn) = (bytes, PendingSgr::default());
         while let Some(&first) = rest.first() {
             worn.at = bytes.len() - rest.len();
@@ -210,7 +210,7 @@ impl OutputScanner {
         &mut self,
         all: &[u8],
         worn: &mut PendingSgr,
-        found: &mut impl FnMut(Signal),
+        found: &mut impl FnMut(ScanEvent),
     ) -> usize {
         let bytes = &all[worn.at..];
         let at = memchr2(ESC, BEL, bytes).unwrap_or(bytes.len());
@@ -220,7 +220,7 @@ impl OutputScanner {
         match bytes.get(at) {
             None => return at,
             Some(&BEL) => {
-                found(Signal::Bell);
+                found(ScanEvent::Bell);
                 return at + 1;
             }
             Some(_) => {}
@@ -253,7 +253,7 @@ impl OutputScanner {
         }
     }
 
-    fn escape(&mut self, byte: u8, found: &mut impl FnMut(Signal)) -> usize {
+    fn escape(&mut self, byte: u8, found: &mut impl FnMut(ScanEvent)) -> usize {
         let is_bare = self.held.len() == 1;
         match byte {
             b'[' if is_bare => self.push_byte(ScannerState::Csi, byte),
@@ -282,12 +282,12 @@ impl OutputScanner {
         &mut self,
         byte: u8,
         middle: ScannerIntermediate,
-        found: &mut impl FnMut(Signal),
+        found: &mut impl FnMut(ScanEvent),
     ) -> usize {
         self.changes += 1;
         match (middle, byte) {
             (_, ESC) => self.begin(),
-            (_, BEL) => found(Signal::Bell),
+            (_, BEL) => found(ScanEvent::Bell),
             (ScannerIntermediate::None, b'c') => {
                 (self.modes, self.terminal_state) = Default::default()
             }
@@ -295,7 +295,7 @@ impl OutputScanner {
             (ScannerIntermediate::None, b'>') => self.modes.set_keypad(false),
             (ScannerIntermediate::None, b'7') => self.terminal_state.save(),
             (ScannerIntermediate::None, b'8') => self.terminal_state.restore(),
-            (ScannerIntermediate::None, b'Z') => found(Signal::Query),
+            (ScannerIntermediate::None, b'Z') => found(ScanEvent::Query),
             (ScannerIntermediate::One(set), kind) => self.terminal_state.designate(set, kind),
             (ScannerIntermediate::None | ScannerIntermediate::Other, _) => {}
         }
@@ -310,7 +310,7 @@ impl OutputScanner {
         }
     }
 
-    fn csi(&mut self, bytes: &[u8], found: &mut impl FnMut(Signal)) -> usize {
+    fn csi(&mut self, bytes: &[u8], found: &mut impl FnMut(ScanEvent)) -> usize {
         let run = bytes.iter().position(|byte| !(0x20..0x40).contains(byte)).unwrap_or(bytes.len());
         if MAX_SEQUENCE <= self.held.len() + run {
             self.end();
@@ -338,7 +338,7 @@ impl OutputScanner {
         &mut self,
         kind: ScannerStringKind,
         bytes: &[u8],
-        found: &mut impl FnMut(Signal),
+        found: &mut impl FnMut(ScanEvent),
     ) -> usize {
         let run = string_run(kind, bytes);
         if MAX_SEQUENCE <= self.held.len() + run {
@@ -359,7 +359,7 @@ impl OutputScanner {
         run + 1
     }
 
-    fn string_escape(&mut self, byte: u8, found: &mut impl FnMut(Signal)) -> usize {
+    fn string_escape(&mut self, byte: u8, found: &mut impl FnMut(ScanEvent)) -> usize {
         if byte != b'\\' {
             self.begin();
             return 0;
@@ -382,7 +382,7 @@ impl OutputScanner {
     }
 
     /// Does what a whole CSI sequence says.
-    fn handle_csi(&mut self, last: u8, found: &mut impl FnMut(Signal)) {
+    fn handle_csi(&mut self, last: u8, found: &mut impl FnMut(ScanEvent)) {
         self.changes += 1;
         if last == b'm' {
             return self.terminal_state.pen().apply(&self.held[2..]);
@@ -391,11 +391,11 @@ impl OutputScanner {
             return;
         };
         if csi.is_query() {
-            return found(Signal::Query);
+            return found(ScanEvent::Query);
         }
         csi.switch(&mut self.modes);
         if let Some(title) = csi.set(&mut self.terminal_state) {
-            found(Signal::Title(title));
+            found(ScanEvent::Title(title));
         }
         if let Some(is_updating) = csi.updates() {
             self.updates += u64::from(is_updating && !self.is_updating);
@@ -404,9 +404,9 @@ impl OutputScanner {
     }
 
     /// Says what a whole string says.
-    fn handle_string(&mut self, found: &mut impl FnMut(Signal)) {
+    fn handle_string(&mut self, found: &mut impl FnMut(ScanEvent)) {
         let Some(signal) = sequence::string(&self.held) else { return };
-        if let Signal::Title(title) = &signal {
+        if let ScanEvent::Title(title) = &signal {
             self.terminal_state.set_title(title);
             self.changes += 1;
         }

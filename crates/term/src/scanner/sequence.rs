@@ -2,7 +2,7 @@
 
 use super::modes::TrackedModes;
 use super::terminal_state::TerminalState;
-use super::{ESC, Signal};
+use super::{ESC, ScanEvent};
 use crate::title;
 
 /// The last bytes of the CSI sequences that matter.
@@ -124,13 +124,13 @@ fn number(digits: &[u8]) -> u16 {
 }
 
 /// What a whole string (`held` from its ESC to before its terminator) says.
-pub(super) fn string(held: &[u8]) -> Option<Signal> {
+pub(super) fn string(held: &[u8]) -> Option<ScanEvent> {
     match held {
         [ESC, b']', b'0' | b'2', b';', text @ ..] => {
-            Some(Signal::Title(title::clean(&String::from_utf8_lossy(text))))
+            Some(ScanEvent::Title(title::clean(&String::from_utf8_lossy(text))))
         }
-        [ESC, b']', body @ ..] if asks_colour(body) || body == b"7501;?" => Some(Signal::Query),
-        [ESC, b'P', b'$' | b'+', b'q', ..] => Some(Signal::Query),
+        [ESC, b']', body @ ..] if asks_colour(body) || body == b"7501;?" => Some(ScanEvent::Query),
+        [ESC, b'P', b'$' | b'+', b'q', ..] => Some(ScanEvent::Query),
         _ => None,
     }
 }

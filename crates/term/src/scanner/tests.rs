@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn read(signals: &mut OutputScanner, bytes: &[u8]) -> Vec<Signal> {
+fn read(signals: &mut OutputScanner, bytes: &[u8]) -> Vec<ScanEvent> {
     let mut found = Vec::new();
     signals.feed(bytes, |signal| found.push(signal));
     found
@@ -21,11 +21,11 @@ fn check(output: &str, expect: &str) {
     assert_eq!(words, expect, "{output:?}");
 }
 
-fn word(signal: Signal) -> String {
+fn word(signal: ScanEvent) -> String {
     match signal {
-        Signal::Title(title) => format!("<{title}>"),
-        Signal::Bell => "b".into(),
-        Signal::Query => "q".into(),
+        ScanEvent::Title(title) => format!("<{title}>"),
+        ScanEvent::Bell => "b".into(),
+        ScanEvent::Query => "q".into(),
     }
 }
 

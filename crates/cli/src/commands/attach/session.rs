@@ -14,7 +14,7 @@ use super::super::tty::{CaughtSignal, EndSignal, SignalListener};
 use super::detach::DetachKeyScanner;
 use super::terminal::UserTerminal;
 use super::terminal_output::TerminalOutput;
-use paned_substrate::native::Wire;
+use paned_substrate::native::KeeperConn;
 use paned_term::queries::QueryResponder;
 use tokio::time::Instant;
 
@@ -46,7 +46,7 @@ pub(super) enum AttachOutcome {
 }
 
 pub(super) struct AttachSession {
-    wire: Wire,
+    wire: KeeperConn,
     output: TerminalOutput,
     terminal: UserTerminal,
     options: AttachOptions,
@@ -77,7 +77,7 @@ enum AttachEvent {
 
 impl AttachSession {
     pub(super) fn new(
-        wire: Wire,
+        wire: KeeperConn,
         output: TerminalOutput,
         terminal: UserTerminal,
         options: AttachOptions,

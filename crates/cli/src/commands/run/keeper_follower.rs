@@ -7,8 +7,8 @@ use std::io;
 
 use paned_keeper::tape::TapeReader;
 use paned_model::PaneInfo;
-use paned_model::frame::{ExitRecord, Follow, Kill, RequestId, Signal, ToKeeper};
-use paned_substrate::native::Wire;
+use paned_model::frame::{ExitRecord, Follow, Kill, RequestId, SignalRequest, ToKeeper};
+use paned_substrate::native::KeeperConn;
 
 use crate::context::CliContext;
 
@@ -31,7 +31,7 @@ pub(super) enum KeeperOutput {
 /// A pane that we follow.
 pub(super) struct KeeperFollower {
     /// Nothing once the keeper has gone.
-    wire: Option<Wire>,
+    wire: Option<KeeperConn>,
     tape: TapeReader,
     /// The offset of the next byte.
     at: u64,
@@ -50,7 +50,7 @@ impl KeeperFollower {
         if tape.pid() != pane.pid {
             return None;
         }
-        let wire = Wire::connect_viewer(&state.keeper_socket(&pane.id)).await.ok();
+        let wire = KeeperConn::connect_viewer(&state.keeper_socket(&pane.id)).await.ok();
         let mut direct = Self { wire, tape, at: 0, requests: 0 };
         direct.send(&ToKeeper::Follow(Follow { from: 0, owns })).await;
         // One that has gone already has left all that there is on the tape.
@@ -113,7 +113,7 @@ impl KeeperFollower {
     /// Passes a signal on to the program.
     pub(super) async fn signal(&mut self, signal: u8) {
         let id = self.request();
-        self.send(&ToKeeper::Signal(Signal { id, signal })).await;
+        self.send(&ToKeeper::Signal(SignalRequest { id, signal })).await;
     }
 
     /// Ends the program and all that it started.

@@ -12,7 +12,7 @@ use axum::response::IntoResponse;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
-use paned_kernel::journal::Batch;
+use paned_kernel::journal::JournalRead;
 use paned_kernel::{EventFeed, PaneOutput, PaneOutputChunk, StreamSlot};
 use paned_model::{EventFilter, Offset, Refusal};
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ impl AgentapiStream {
 /// Waits until something may have changed; whether the agent has ended.
 async fn wait_for_change(feed: &mut EventFeed, printed: &mut PaneOutput) -> bool {
     tokio::select! {
-        batch = feed.next(1) => matches!(batch, Batch::Closed),
+        batch = feed.next(1) => matches!(batch, JournalRead::Closed),
         piece = printed.next(CHUNK_BYTES) => matches!(piece, Ok(PaneOutputChunk::End) | Err(_)),
     }
 }

@@ -91,7 +91,7 @@ const fn upload(path: &'static str, inputs: &'static [RouteParam]) -> Route {
 
 const STATUS: &str = "Say whether an agent works.";
 const MESSAGES: &str = "Show what was said to an agent and by it.";
-const MESSAGE: &str = "Hand a message to an agent, or type into its terminal.";
+const MESSAGE: &str = "UpgradeSlot a message to an agent, or type into its terminal.";
 
 /// Its rows of the one table.
 pub(crate) const ROUTES: [Route; 10] = [

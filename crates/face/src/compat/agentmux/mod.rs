@@ -133,7 +133,7 @@ pub(crate) const ROUTES: [Route; 10] = [
     route(
         Method::POST,
         "/doors/agentmux/send",
-        "Hand a text to a session's agent.",
+        "UpgradeSlot a text to a session's agent.",
         &[],
         RouteHandler::Grant(|call| Box::pin(http::send(call))),
     ),

@@ -3,111 +3,112 @@
 use serde_json::json;
 use tokio::net::TcpStream;
 
-use crate::client::{Ask, send};
-use crate::house::House;
+use crate::client::{RawRequest, send};
+use crate::test_server::TestServer;
 
 #[tokio::test]
 async fn an_open_door_lets_in_anyone_but_foreign_pages_and_other_names() {
-    let house = House::new().await;
-    let ask = house.pty_request("GET", "/api/sessions");
-    assert_eq!(house.send_pty(&ask).await.status(), 200);
-    let own = format!("http://{}", house.pty_open_addr);
-    assert_eq!(house.send_pty(&ask.clone().header("origin", &own)).await.status(), 200);
+    let server = TestServer::new().await;
+    let ask = server.pty_request("GET", "/api/sessions");
+    assert_eq!(server.send_pty(&ask).await.status(), 200);
+    let own = format!("http://{}", server.pty_open_addr);
+    assert_eq!(server.send_pty(&ask.clone().header("origin", &own)).await.status(), 200);
     for origin in ["http://evil.example", "null"] {
-        assert_eq!(house.send_pty(&ask.clone().header("origin", origin)).await.status(), 403);
+        assert_eq!(server.send_pty(&ask.clone().header("origin", origin)).await.status(), 403);
     }
     let renamed = ask.clone().without("host").header("host", "evil.example");
-    assert_eq!(house.send_pty(&renamed).await.status(), 421);
+    assert_eq!(server.send_pty(&renamed).await.status(), 421);
     let wrong = ask.header("authorization", "Bearer paned_x_y");
-    assert_eq!(house.send_pty(&wrong).await.status(), 401);
-    let text = house.pty_request("POST", "/api/sessions").body("text/plain", r#"{"command":"ls"}"#);
-    assert_eq!(house.send_pty(&text).await.status(), 415);
+    assert_eq!(server.send_pty(&wrong).await.status(), 401);
+    let text =
+        server.pty_request("POST", "/api/sessions").body("text/plain", r#"{"command":"ls"}"#);
+    assert_eq!(server.send_pty(&text).await.status(), 415);
 }
 
 #[tokio::test]
 async fn a_door_that_is_not_open_needs_a_token() {
-    let house = House::new().await;
-    let host = house.pty_token_addr.to_string();
+    let server = TestServer::new().await;
+    let host = server.pty_token_addr.to_string();
     for path in ["/api/sessions", "/health", "/ws", "/elsewhere", "/index.html"] {
-        let ask = Ask::new("GET", path).header("host", &host);
-        let stream = || TcpStream::connect(house.pty_token_addr);
+        let ask = RawRequest::new("GET", path).header("host", &host);
+        let stream = || TcpStream::connect(server.pty_token_addr);
         assert_eq!(send(stream().await.unwrap(), &ask).await.status(), 401, "{path}");
-        let shown = ask.header("authorization", &format!("Bearer {}", house.token));
+        let shown = ask.header("authorization", &format!("Bearer {}", server.token));
         assert_ne!(send(stream().await.unwrap(), &shown).await.status(), 401, "{path}");
     }
 }
 
 #[tokio::test]
 async fn whoever_looks_for_something_else_is_shown_the_page_there_and_only_there() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for path in ["/", "/nothing", "/api/sessions/", "//api/sessions", "/actions", "/action/x"] {
-        let answer = house.door("GET", path, None).await;
+        let answer = server.door("GET", path, None).await;
         assert_eq!(answer.status(), 302, "{path}");
         assert_eq!(answer.head.get("location"), Some("/index.html"));
     }
-    let page = house.door("GET", "/index.html", None).await;
+    let page = server.door("GET", "/index.html", None).await;
     assert_eq!(page.status(), 200);
     assert_eq!(page.head.get("x-frame-options"), Some("DENY"));
-    assert_eq!(house.get("/doors/opencode-pty/nothing").await.status(), 404);
-    let nothing = house.door("POST", "/nothing", None).await;
+    assert_eq!(server.get("/doors/opencode-pty/nothing").await.status(), 404);
+    let nothing = server.door("POST", "/nothing", None).await;
     assert_eq!(nothing.status(), 404);
     assert!(nothing.refusal().sentence.contains("/index.html"), "{nothing:?}");
-    assert_eq!(house.door("PUT", "/api/sessions", None).await.status(), 405);
+    assert_eq!(server.door("PUT", "/api/sessions", None).await.status(), 405);
 }
 
 #[tokio::test]
 async fn nothing_of_the_server_is_behind_an_open_door() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for name in ["server:stop", "grant:create", "pane:list"] {
-        let answer = house.door("POST", &format!("/action/{name}"), Some(json!({}))).await;
+        let answer = server.door("POST", &format!("/action/{name}"), Some(json!({}))).await;
         assert_eq!(answer.status(), 404, "{name}");
     }
 }
 
 #[tokio::test]
 async fn a_grant_is_held_to_its_scopes_here_too() {
-    let house = House::new().await;
-    let id = house.session().await;
-    let (_, token) = house.grant(json!({ "scopes": ["read"] })).await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    let (_, token) = server.grant(json!({ "scopes": ["read"] })).await;
     let path = |rest: &str| format!("/doors/opencode-pty/api/sessions{rest}");
-    let ask = |method: &str, rest: &str| house.request_as(&token, method, &path(rest));
-    assert_eq!(house.send(&ask("GET", "")).await.status(), 200);
+    let ask = |method: &str, rest: &str| server.request_as(&token, method, &path(rest));
+    assert_eq!(server.send(&ask("GET", "")).await.status(), 200);
     let spawn = ask("POST", "").json(&json!({ "command": "/bin/sh" }));
-    assert_eq!(house.send(&spawn).await.status(), 403);
-    assert_eq!(house.send(&ask("DELETE", &format!("/{id}"))).await.status(), 403);
+    assert_eq!(server.send(&spawn).await.status(), 403);
+    assert_eq!(server.send(&ask("DELETE", &format!("/{id}"))).await.status(), 403);
     let input = ask("POST", &format!("/{id}/input")).json(&json!({ "data": "x" }));
-    assert_eq!(house.send(&input).await.status(), 403);
+    assert_eq!(server.send(&input).await.status(), 403);
 }
 
 #[tokio::test]
 async fn an_act_needs_its_own_scope_and_no_other() {
-    let house = House::new().await;
-    let id = house.session().await;
-    house.pane("other").await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    server.pane("other").await;
     let path = |rest: &str| format!("/doors/opencode-pty/api/sessions{rest}");
-    let (_, types) = house.grant(json!({ "scopes": ["input"] })).await;
+    let (_, types) = server.grant(json!({ "scopes": ["input"] })).await;
     for (pane, status) in [(id.as_str(), 200), ("other", 400), ("pty_00000000", 400)] {
-        let ask = house.request_as(&types, "POST", &path(&format!("/{pane}/input")));
-        let answer = house.send(&ask.json(&json!({ "data": "x" }))).await;
+        let ask = server.request_as(&types, "POST", &path(&format!("/{pane}/input")));
+        let answer = server.send(&ask.json(&json!({ "data": "x" }))).await;
         assert_eq!(answer.status(), status, "{pane}: {answer:?}");
     }
-    assert_eq!(house.fake.pane(&id).unwrap().typed(), b"x");
-    let (_, kills) = house.grant(json!({ "scopes": ["kill"], "panes": [id] })).await;
+    assert_eq!(server.fake.pane(&id).unwrap().typed(), b"x");
+    let (_, kills) = server.grant(json!({ "scopes": ["kill"], "panes": [id] })).await;
     for (rest, status) in [("", 200), ("/cleanup", 200), ("/cleanup", 403)] {
-        let ask = house.request_as(&kills, "DELETE", &path(&format!("/{id}{rest}")));
-        let answer = house.send(&ask).await;
+        let ask = server.request_as(&kills, "DELETE", &path(&format!("/{id}{rest}")));
+        let answer = server.send(&ask).await;
         assert_eq!(answer.status(), status, "{rest}: {answer:?}");
     }
 }
 
 #[tokio::test]
 async fn a_narrow_grant_is_not_told_which_sessions_there_are() {
-    let house = House::new().await;
-    let other = house.session().await;
-    house.pane("plain").await;
-    let mine = house.session().await;
+    let server = TestServer::new().await;
+    let other = server.session().await;
+    server.pane("plain").await;
+    let mine = server.session().await;
     let scopes = ["read", "input", "kill"];
-    let (_, token) = house.grant(json!({ "scopes": scopes, "panes": [mine] })).await;
+    let (_, token) = server.grant(json!({ "scopes": scopes, "panes": [mine] })).await;
     for (method, rest) in [
         ("GET", ""),
         ("GET", "/buffer/raw"),
@@ -118,33 +119,33 @@ async fn a_narrow_grant_is_not_told_which_sessions_there_are() {
         let mut seen = Vec::new();
         for id in [other.as_str(), "plain", "pty_00000000"] {
             let path = format!("/doors/opencode-pty/api/sessions/{id}{rest}");
-            let mut ask = house.request_as(&token, method, &path);
+            let mut ask = server.request_as(&token, method, &path);
             if method == "POST" {
                 ask = ask.json(&json!({ "data": "x" }));
             }
-            let answer = house.send(&ask).await;
+            let answer = server.send(&ask).await;
             let text = answer.json().to_string().replace(id, "ID");
             seen.push((answer.status(), text));
         }
         assert_eq!(seen[0].0, 403, "{method} {rest}: {seen:?}");
         assert!(seen.iter().all(|it| *it == seen[0]), "{method} {rest}: {seen:?}");
     }
-    assert_eq!(house.fake.pane(&other).unwrap().typed(), b"");
+    assert_eq!(server.fake.pane(&other).unwrap().typed(), b"");
 }
 
 #[tokio::test]
 async fn metrics_for_a_narrow_grant_count_its_own_panes_alone() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for id in ["mine", "other"] {
-        house.pane(id).await;
+        server.pane(id).await;
     }
-    let (_, token) = house.grant(json!({ "scopes": ["read"], "panes": ["mine"] })).await;
-    let page = house.send(&house.request_as(&token, "GET", "/metrics")).await;
+    let (_, token) = server.grant(json!({ "scopes": ["read"], "panes": ["mine"] })).await;
+    let page = server.send(&server.request_as(&token, "GET", "/metrics")).await;
     let page = page.body;
     assert!(page.contains("paned_panes{status=\"running\"} 1\n"), "{page}");
     for family in ["paned_events_total", "paned_connections", "paned_http_requests_total", "fds"] {
         assert!(!page.contains(family), "{family}: {page}");
     }
-    let health = house.send(&house.request_as(&token, "GET", "/health")).await.json();
+    let health = server.send(&server.request_as(&token, "GET", "/health")).await.json();
     assert_eq!(health["panes"], json!({ "running": 1 }), "{health}");
 }

@@ -7,17 +7,17 @@ mod socket;
 
 use serde_json::{Value, json};
 
-use crate::client::{Ask, RawResponse, send};
-use crate::house::House;
+use crate::client::{RawRequest, RawResponse, send};
+use crate::test_server::TestServer;
 use tokio::net::TcpStream;
 
-impl House {
+impl TestServer {
     /// A request to the open door, as a client that knows no token sends it.
-    pub(crate) fn pty_request(&self, method: &str, path: &str) -> Ask {
-        Ask::new(method, path).header("host", &self.pty_open_addr.to_string())
+    pub(crate) fn pty_request(&self, method: &str, path: &str) -> RawRequest {
+        RawRequest::new(method, path).header("host", &self.pty_open_addr.to_string())
     }
 
-    pub(crate) async fn send_pty(&self, ask: &Ask) -> RawResponse {
+    pub(crate) async fn send_pty(&self, ask: &RawRequest) -> RawResponse {
         send(TcpStream::connect(self.pty_open_addr).await.unwrap(), ask).await
     }
 

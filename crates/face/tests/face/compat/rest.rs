@@ -1,30 +1,30 @@
 //! `/api/sessions` and `/health`: every endpoint with its statuses and texts.
 
-use paned_kernel::journal::Batch;
+use paned_kernel::journal::JournalRead;
 use paned_model::frame::Survivor;
 use paned_model::{EventId, Exit, Size};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// The open door answers with this status and text.
 async fn check(
-    house: &House,
+    server: &TestServer,
     (method, path): (&str, &str),
     body: Option<Value>,
     expect: (u16, &str),
 ) {
-    let answer = house.door(method, path, body).await;
+    let answer = server.door(method, path, body).await;
     let text = answer.json()["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!((answer.status(), text.as_str()), expect, "{method} {path}");
 }
 
 /// The first event of a name.
-async fn told(house: &House, name: &str) -> Value {
-    let owner = house.kernel.owner(None);
-    let mut feed = house.kernel.events(Some(EventId(0)), name.parse().unwrap(), &owner).unwrap();
+async fn told(server: &TestServer, name: &str) -> Value {
+    let owner = server.kernel.owner(None);
+    let mut feed = server.kernel.events(Some(EventId(0)), name.parse().unwrap(), &owner).unwrap();
     match feed.next(1).await {
-        Batch::Entries(entries) => serde_json::from_str(&entries[0].payload).unwrap(),
+        JournalRead::Entries(entries) => serde_json::from_str(&entries[0].payload).unwrap(),
         other => panic!("no event but {other:?}"),
     }
 }
@@ -37,13 +37,13 @@ fn keys(value: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_session_is_created_with_everything_that_was_asked_for() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let body = json!({
         "command": "/bin/sh", "args": ["-c", "x"], "workdir": "/tmp", "env": { "COLOUR": "red" },
         "title": "Build", "description": "Builds it", "notifyOnExit": true, "timeoutSeconds": 7,
         "parentSessionId": "ses_1",
     });
-    let answer = house.door("POST", "/api/sessions", Some(body)).await;
+    let answer = server.door("POST", "/api/sessions", Some(body)).await;
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.head.get("content-type"), Some("application/json"));
     let mut info = answer.json();
@@ -58,25 +58,25 @@ async fn a_session_is_created_with_everything_that_was_asked_for() {
         "timeoutSeconds": 7, "timedOut": false, "pid": 4242, "lineCount": 0,
     });
     assert_eq!(info, expect);
-    let order = house.fake.pane(&id).unwrap().spec.clone();
+    let order = server.fake.pane(&id).unwrap().spec.clone();
     assert_eq!(order.size, Size { cols: 120, rows: 40 });
     assert!(order.env.contains(&("COLOUR".to_owned(), "red".to_owned())));
     assert_eq!(order.timeout.unwrap().as_secs(), 7);
-    let pane = house.act("pane:get", json!({ "paneId": id })).await;
+    let pane = server.act("pane:get", json!({ "paneId": id })).await;
     assert_eq!(pane["meta"]["opencode.description"], "Builds it");
 }
 
 #[tokio::test]
 async fn an_end_is_told_in_the_words_that_clients_know() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let body = json!({
         "command": "/bin/sh", "title": "Build", "description": "Builds it", "notifyOnExit": true,
     });
-    let info = house.door("POST", "/api/sessions", Some(body)).await.json();
-    let pane = house.fake.pane(info["id"].as_str().unwrap()).unwrap();
+    let info = server.door("POST", "/api/sessions", Some(body)).await.json();
+    let pane = server.fake.pane(info["id"].as_str().unwrap()).unwrap();
     pane.print(b"made\r\n");
     pane.exit(Exit::Code(0));
-    let told = told(&house, "pane:notice").await;
+    let told = told(&server, "pane:notice").await;
     let expect = format!(
         "<pty_exited>\nID: {}\nDescription: Builds it\nExit Code: 0\nTimeoutSeconds: none\nTimed Out: no\n\
          Output Lines: 1\nLast Line: made\n</pty_exited>\n\nUse pty_read to check the full output.",
@@ -87,9 +87,9 @@ async fn an_end_is_told_in_the_words_that_clients_know() {
 
 #[tokio::test]
 async fn what_is_not_known_is_left_out() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let body = json!({ "command": "/bin/sh", "args": ["-i"] });
-    let info = house.door("POST", "/api/sessions", Some(body)).await.json();
+    let info = server.door("POST", "/api/sessions", Some(body)).await.json();
     let expect = [
         "args",
         "command",
@@ -106,78 +106,78 @@ async fn what_is_not_known_is_left_out() {
     assert_eq!(keys(&info), expect);
     assert_eq!(info["title"], "/bin/sh -i");
     let body = json!({ "command": "/bin/sh", "description": "d" });
-    assert_eq!(house.door("POST", "/api/sessions", Some(body)).await.json()["title"], "d");
+    assert_eq!(server.door("POST", "/api/sessions", Some(body)).await.json()["title"], "d");
 }
 
 #[tokio::test]
 async fn a_bad_request_is_refused_in_known_words() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let path = ("POST", "/api/sessions");
-    let broken = house.pty_request("POST", "/api/sessions").body("application/json", "{");
-    let answer = house.send_pty(&broken).await;
+    let broken = server.pty_request("POST", "/api/sessions").body("application/json", "{");
+    let answer = server.send_pty(&broken).await;
     assert_eq!(answer.json()["error"], "Invalid JSON in request body");
-    check(&house, path, Some(json!({})), (400, "Command is required")).await;
+    check(&server, path, Some(json!({})), (400, "Command is required")).await;
     let body = json!({ "command": "/no/such" });
-    check(&house, path, Some(body), (400, "PTY spawn failed")).await;
+    check(&server, path, Some(body), (400, "PTY spawn failed")).await;
     let body = json!({ "command": "/bin/sh", "workdir": "/no/such" });
-    check(&house, path, Some(body), (400, "PTY spawn failed")).await;
+    check(&server, path, Some(body), (400, "PTY spawn failed")).await;
     let body = json!({ "command": "/bin/sh", "timeoutSeconds": 0 });
     let text = "timeoutSeconds must be a positive integer in seconds";
-    check(&house, path, Some(body), (400, text)).await;
+    check(&server, path, Some(body), (400, text)).await;
 }
 
 #[tokio::test]
 async fn only_sessions_of_the_door_are_there() {
-    let house = House::new().await;
-    house.pane("other").await;
-    let id = house.session().await;
-    let list = house.door("GET", "/api/sessions", None).await.json();
+    let server = TestServer::new().await;
+    server.pane("other").await;
+    let id = server.session().await;
+    let list = server.door("GET", "/api/sessions", None).await.json();
     let ids: Vec<_> = list.as_array().unwrap().iter().map(|info| info["id"].clone()).collect();
     assert_eq!(ids, [json!(id)]);
-    let one = house.door("GET", &format!("/api/sessions/{id}"), None).await.json();
+    let one = server.door("GET", &format!("/api/sessions/{id}"), None).await.json();
     assert_eq!(one, list[0]);
     for none in ["other", "pty_00000000", "-x", "%20"] {
         let path = |rest: &str| format!("/api/sessions/{none}{rest}");
         let missing = (404, "Session not found");
-        check(&house, ("GET", &path("")), None, missing).await;
-        check(&house, ("GET", &path("/buffer/raw")), None, missing).await;
-        check(&house, ("GET", &path("/buffer/plain")), None, missing).await;
+        check(&server, ("GET", &path("")), None, missing).await;
+        check(&server, ("GET", &path("/buffer/raw")), None, missing).await;
+        check(&server, ("GET", &path("/buffer/plain")), None, missing).await;
         let failed = (400, "Failed to kill session");
-        check(&house, ("DELETE", &path("")), None, failed).await;
-        check(&house, ("DELETE", &path("/cleanup")), None, failed).await;
+        check(&server, ("DELETE", &path("")), None, failed).await;
+        check(&server, ("DELETE", &path("/cleanup")), None, failed).await;
         let (data, failed) = (json!({ "data": "x" }), (400, "Failed to write to session"));
-        check(&house, ("POST", &path("/input")), Some(data), failed).await;
+        check(&server, ("POST", &path("/input")), Some(data), failed).await;
     }
-    assert!(house.fake.pane("other").unwrap().typed().is_empty());
+    assert!(server.fake.pane("other").unwrap().typed().is_empty());
 }
 
 #[tokio::test]
 async fn input_is_typed_as_it_is_and_passed_over_once_the_program_ended() {
-    let house = House::new().await;
-    let id = house.session().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
     let path = format!("/api/sessions/{id}/input");
     let data = || Some(json!({ "data": "a\\n\r" }));
-    let answer = house.door("POST", &path, data()).await;
+    let answer = server.door("POST", &path, data()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
-    assert_eq!(house.fake.pane(&id).unwrap().typed(), b"a\\n\r");
+    assert_eq!(server.fake.pane(&id).unwrap().typed(), b"a\\n\r");
     for body in [json!({}), json!({ "data": "" }), json!({ "data": 7 }), json!([])] {
         let text = "Data field is required and must be a string";
-        check(&house, ("POST", &path), Some(body), (400, text)).await;
+        check(&server, ("POST", &path), Some(body), (400, text)).await;
     }
-    house.fake.pane(&id).unwrap().exit(Exit::Code(0));
-    house.act("pane:wait", json!({ "paneId": id, "exit": true })).await;
-    assert_eq!(house.door("POST", &path, data()).await.json(), json!({ "success": true }));
+    server.fake.pane(&id).unwrap().exit(Exit::Code(0));
+    server.act("pane:wait", json!({ "paneId": id, "exit": true })).await;
+    assert_eq!(server.door("POST", &path, data()).await.json(), json!({ "success": true }));
 }
 
 #[tokio::test]
 async fn output_is_shown_raw_and_plain_each_with_its_length() {
-    let house = House::new().await;
-    let id = house.session().await;
-    house.fake.pane(&id).unwrap().print("\x1b[31m\u{e4}\u{1f600}\x1b[0m\r\n".as_bytes());
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    server.fake.pane(&id).unwrap().print("\x1b[31m\u{e4}\u{1f600}\x1b[0m\r\n".as_bytes());
     let get = |view: &str| {
         let path = format!("/api/sessions/{id}/buffer/{view}");
-        let house = &house;
-        async move { house.door("GET", &path, None).await.json() }
+        let server = &server;
+        async move { server.door("GET", &path, None).await.json() }
     };
     let raw = json!({ "raw": "\x1b[31m\u{e4}\u{1f600}\x1b[0m\r\n", "byteLength": 14 });
     assert_eq!(get("raw").await, raw);
@@ -186,34 +186,34 @@ async fn output_is_shown_raw_and_plain_each_with_its_length() {
 
 #[tokio::test]
 async fn a_last_line_that_has_not_ended_counts() {
-    let house = House::new().await;
-    let id = house.session().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
     let count = async || {
-        let one = house.door("GET", &format!("/api/sessions/{id}"), None).await.json();
-        let all = house.door("GET", "/api/sessions", None).await.json();
+        let one = server.door("GET", &format!("/api/sessions/{id}"), None).await.json();
+        let all = server.door("GET", "/api/sessions", None).await.json();
         assert_eq!(all[0]["lineCount"], one["lineCount"]);
         one["lineCount"].as_u64().unwrap()
     };
     for (text, lines) in [("", 0), ("a", 1), ("b\r\n", 1), ("\r\nc\r\nd", 4), ("\n", 4)] {
-        house.fake.pane(&id).unwrap().print(text.as_bytes());
+        server.fake.pane(&id).unwrap().print(text.as_bytes());
         assert_eq!(count().await, lines, "{text:?}");
     }
 }
 
 #[tokio::test]
 async fn ends_are_told_as_they_were() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let get = async |id: &str| {
-        house.act("pane:wait", json!({ "paneId": id, "exit": true })).await;
-        house.door("GET", &format!("/api/sessions/{id}"), None).await.json()
+        server.act("pane:wait", json!({ "paneId": id, "exit": true })).await;
+        server.door("GET", &format!("/api/sessions/{id}"), None).await.json()
     };
-    let id = house.session().await;
-    house.fake.pane(&id).unwrap().exit(Exit::Code(3));
+    let id = server.session().await;
+    server.fake.pane(&id).unwrap().exit(Exit::Code(3));
     let info = get(&id).await;
     assert_eq!((&info["status"], &info["exitCode"]), (&json!("exited"), &json!(3)));
     assert!(info.get("exitSignal").is_none(), "{info}");
-    let id = house.session().await;
-    house.fake.pane(&id).unwrap().exit(Exit::Signal(9));
+    let id = server.session().await;
+    server.fake.pane(&id).unwrap().exit(Exit::Signal(9));
     let info = get(&id).await;
     assert_eq!((&info["status"], &info["exitSignal"]), (&json!("exited"), &json!("SIGKILL")));
     assert!(info.get("exitCode").is_none(), "{info}");
@@ -221,50 +221,50 @@ async fn ends_are_told_as_they_were() {
 
 #[tokio::test]
 async fn a_kill_keeps_and_a_cleanup_forgets() {
-    let house = House::new().await;
-    let id = house.session().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
     let (one, cleanup) = (format!("/api/sessions/{id}"), format!("/api/sessions/{id}/cleanup"));
     for _ in 0..2 {
-        let killed = house.door("DELETE", &one, None).await;
+        let killed = server.door("DELETE", &one, None).await;
         assert_eq!((killed.status(), killed.json()), (200, json!({ "success": true })));
     }
-    let info = house.door("GET", &one, None).await.json();
+    let info = server.door("GET", &one, None).await.json();
     assert_eq!((&info["status"], &info["exitSignal"]), (&json!("killed"), &json!("SIGTERM")));
-    assert_eq!(house.door("DELETE", &cleanup, None).await.json(), json!({ "success": true }));
-    check(&house, ("GET", &one), None, (404, "Session not found")).await;
-    check(&house, ("DELETE", &cleanup), None, (400, "Failed to kill session")).await;
+    assert_eq!(server.door("DELETE", &cleanup, None).await.json(), json!({ "success": true }));
+    check(&server, ("GET", &one), None, (404, "Session not found")).await;
+    check(&server, ("DELETE", &cleanup), None, (400, "Failed to kill session")).await;
 }
 
 #[tokio::test]
 async fn a_kill_that_leaves_something_alive_is_no_success() {
-    let house = House::new().await;
-    let id = house.session().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
     let survivor = Survivor { pid: 9, command: "stubborn".into() };
-    house.fake.pane(&id).unwrap().survive(vec![survivor]);
+    server.fake.pane(&id).unwrap().leave_survivors(vec![survivor]);
     let path = format!("/api/sessions/{id}");
-    check(&house, ("DELETE", &path), None, (400, "Failed to kill session")).await;
-    assert_eq!(house.door("GET", &path, None).await.json()["status"], "running");
+    check(&server, ("DELETE", &path), None, (400, "Failed to kill session")).await;
+    assert_eq!(server.door("GET", &path, None).await.json()["status"], "running");
 }
 
 #[tokio::test]
 async fn all_are_cleared_and_nothing_else_is() {
-    let house = House::new().await;
-    house.pane("other").await;
-    house.session().await;
-    house.session().await;
-    let cleared = house.door("DELETE", "/api/sessions", None).await;
+    let server = TestServer::new().await;
+    server.pane("other").await;
+    server.session().await;
+    server.session().await;
+    let cleared = server.door("DELETE", "/api/sessions", None).await;
     assert_eq!((cleared.status(), cleared.json()), (200, json!({ "success": true })));
-    assert_eq!(house.door("GET", "/api/sessions", None).await.json(), json!([]));
-    assert_eq!(house.act("pane:list", json!({})).await.as_array().unwrap().len(), 1);
+    assert_eq!(server.door("GET", "/api/sessions", None).await.json(), json!([]));
+    assert_eq!(server.act("pane:list", json!({})).await.as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn health_counts_sessions() {
-    let house = House::new().await;
-    let id = house.session().await;
-    house.session().await;
-    house.door("DELETE", &format!("/api/sessions/{id}"), None).await;
-    let health = house.door("GET", "/health", None).await.json();
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    server.session().await;
+    server.door("DELETE", &format!("/api/sessions/{id}"), None).await;
+    let health = server.door("GET", "/health", None).await.json();
     assert_eq!(health["status"], "healthy");
     assert_eq!(health["sessions"], json!({ "total": 2, "active": 1 }));
     assert_eq!(health["websocket"], json!({ "connections": 0 }));

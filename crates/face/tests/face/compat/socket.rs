@@ -9,18 +9,18 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::client::DEADLINE;
-use crate::house::House;
+use crate::test_server::TestServer;
 use crate::ws::client::{WsClient, WsReceived};
 use crate::ws::trimmed_backend::TrimmedBackend;
 
-impl House {
+impl TestServer {
     async fn pty_ws(&self) -> WsClient<TcpStream> {
         let stream = TcpStream::connect(self.pty_open_addr).await.unwrap();
         WsClient::open(stream, &format!("ws://{}/ws", self.pty_open_addr), &[]).await.unwrap()
     }
 }
 
-impl House {
+impl TestServer {
     /// A socket of the door on the main port, as a browser opens it.
     async fn main_ws(&self, token: &str) -> WsClient<TcpStream> {
         let url = format!("ws://{}/doors/opencode-pty/ws", self.address);
@@ -45,21 +45,21 @@ fn says(frame: &Value, text: &str) {
 
 #[tokio::test]
 async fn sessions_are_listed() {
-    let house = House::new().await;
-    let id = house.session().await;
-    let list = house.pty_ws().await.ask(json!({ "type": "session_list" })).await;
-    let rest = house.door("GET", "/api/sessions", None).await.json();
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    let list = server.pty_ws().await.ask(json!({ "type": "session_list" })).await;
+    let rest = server.door("GET", "/api/sessions", None).await.json();
     assert_eq!(list, json!({ "type": "session_list", "sessions": rest }));
     assert_eq!(list["sessions"][0]["id"], id);
 }
 
 #[tokio::test]
 async fn whoever_subscribes_is_told_what_is_printed_from_then_on() {
-    let house = House::new().await;
-    let id = house.session().await;
-    let pane = house.fake.pane(&id).unwrap();
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    let pane = server.fake.pane(&id).unwrap();
     pane.print(b"before");
-    let mut ws = house.pty_ws().await;
+    let mut ws = server.pty_ws().await;
     let subscribed = ws.ask(subscribe(&id)).await;
     assert_eq!(subscribed, json!({ "type": "subscribed", "sessionId": id }));
     pane.print(b"a\xc3");
@@ -79,8 +79,8 @@ async fn whoever_subscribes_is_told_what_is_printed_from_then_on() {
 
 #[tokio::test]
 async fn a_spawn_is_told_to_all_and_then_subscribed_to() {
-    let house = House::new().await;
-    let (mut ws, mut other) = (house.pty_ws().await, house.pty_ws().await);
+    let server = TestServer::new().await;
+    let (mut ws, mut other) = (server.pty_ws().await, server.pty_ws().await);
     // Both are there once they answer.
     other.ask(json!({ "type": "session_list" })).await;
     let spawn = json!({
@@ -96,9 +96,9 @@ async fn a_spawn_is_told_to_all_and_then_subscribed_to() {
     let id = update["session"]["id"].as_str().unwrap();
     assert_eq!(ws.text().await, json!({ "type": "subscribed", "sessionId": id }));
     assert_eq!(other.text().await, update);
-    house.fake.pane(id).unwrap().print(b"x");
+    server.fake.pane(id).unwrap().print(b"x");
     assert_eq!(ws.text().await["rawData"], "x");
-    house.fake.pane(id).unwrap().exit(Exit::Code(3));
+    server.fake.pane(id).unwrap().exit(Exit::Code(3));
     for ws in [&mut ws, &mut other] {
         let update = ws.text().await;
         let session = &update["session"];
@@ -109,13 +109,13 @@ async fn a_spawn_is_told_to_all_and_then_subscribed_to() {
 
 #[tokio::test]
 async fn other_panes_are_never_told_of() {
-    let house = House::new().await;
-    let mut ws = house.pty_ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.pty_ws().await;
     ws.ask(json!({ "type": "session_list" })).await;
-    house.pane("other").await;
-    house.act("pane:close", json!({ "paneId": "other" })).await;
+    server.pane("other").await;
+    server.act("pane:close", json!({ "paneId": "other" })).await;
     says(&ws.ask(subscribe("other")).await, "Session other not found");
-    let id = house.session().await;
+    let id = server.session().await;
     assert_eq!(ws.text().await["session"]["id"], id);
 }
 
@@ -133,15 +133,15 @@ async fn sent(ws: &mut WsClient<TcpStream>) -> Vec<Value> {
 
 #[tokio::test]
 async fn no_ghost_is_left_after_a_cleanup() {
-    let house = House::new().await;
-    let (mut ws, mut other) = (house.pty_ws().await, house.pty_ws().await);
+    let server = TestServer::new().await;
+    let (mut ws, mut other) = (server.pty_ws().await, server.pty_ws().await);
     other.ask(json!({ "type": "session_list" })).await;
     ws.ask(json!({ "type": "session_list" })).await;
     for _ in 0..30 {
-        let id = house.session().await;
+        let id = server.session().await;
         assert_eq!(ws.text().await["session"]["id"], id);
         assert_eq!(other.text().await["session"]["id"], id);
-        house.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
+        server.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
         // It is known to be gone by now, and nothing is told of it any more.
         for ws in [&mut ws, &mut other] {
             let told = sent(ws).await;
@@ -153,9 +153,9 @@ async fn no_ghost_is_left_after_a_cleanup() {
     }
     let list = ws.ask(json!({ "type": "session_list" })).await;
     assert_eq!(list, json!({ "type": "session_list", "sessions": [] }));
-    let id = house.session().await;
+    let id = server.session().await;
     ws.text().await;
-    house.act("pane:close", json!({ "paneId": id, "force": true })).await;
+    server.act("pane:close", json!({ "paneId": id, "force": true })).await;
     // However it was forgotten, that comes last.
     while ws.text().await != json!({ "type": "session_removed", "sessionId": id }) {}
     says(&ws.ask(subscribe(&id)).await, "not found");
@@ -163,13 +163,13 @@ async fn no_ghost_is_left_after_a_cleanup() {
 
 #[tokio::test]
 async fn an_end_is_told_after_the_last_of_the_output() {
-    let house = House::new().await;
-    let mut ws = house.pty_ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.pty_ws().await;
     for _ in 0..20 {
-        let id = house.session().await;
+        let id = server.session().await;
         assert_eq!(ws.text().await["session"]["id"], id);
         ws.ask(subscribe(&id)).await;
-        let pane = house.fake.pane(&id).unwrap();
+        let pane = server.fake.pane(&id).unwrap();
         pane.print(&[b'x'; 300_000]);
         pane.print(b"\xc3");
         pane.exit(Exit::Code(0));
@@ -188,11 +188,11 @@ async fn an_end_is_told_after_the_last_of_the_output() {
 
 #[tokio::test]
 async fn a_kill_is_answered_when_every_socket_was_told() {
-    let house = House::new().await;
-    let id = house.session().await;
-    let mut ws = house.pty_ws().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    let mut ws = server.pty_ws().await;
     ws.ask(json!({ "type": "session_list" })).await;
-    house.door("DELETE", &format!("/api/sessions/{id}"), None).await;
+    server.door("DELETE", &format!("/api/sessions/{id}"), None).await;
     let told = sent(&mut ws).await;
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["session"]["status"], "killed");
@@ -201,10 +201,10 @@ async fn a_kill_is_answered_when_every_socket_was_told() {
 #[tokio::test]
 async fn whoever_falls_behind_is_told_how_much_is_lost() {
     let ring = TrimmedBackend::default();
-    let house = ring.house().await;
-    let id = house.session().await;
-    let pane = house.fake.pane(&id).unwrap();
-    let mut ws = house.pty_ws().await;
+    let server = ring.server().await;
+    let id = server.session().await;
+    let pane = server.fake.pane(&id).unwrap();
+    let mut ws = server.pty_ws().await;
     ws.ask(subscribe(&id)).await;
     pane.print(b"a\xc3");
     assert_eq!(ws.text().await["rawData"], "a");
@@ -217,50 +217,50 @@ async fn whoever_falls_behind_is_told_how_much_is_lost() {
 
 #[tokio::test]
 async fn what_was_typed_before_a_goodbye_is_typed() {
-    let house = House::new().await;
-    let id = house.session().await;
-    let mut ws = house.pty_ws().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    let mut ws = server.pty_ws().await;
     for _ in 0..40 {
         ws.send(json!({ "type": "input", "sessionId": id, "data": "x" })).await;
     }
     ws.send_raw(Message::Close(None)).await;
     let began = Instant::now();
-    while house.fake.pane(&id).unwrap().typed().len() < 40 {
-        assert!(began.elapsed() < DEADLINE, "{:?}", house.fake.pane(&id).unwrap().typed());
+    while server.fake.pane(&id).unwrap().typed().len() < 40 {
+        assert!(began.elapsed() < DEADLINE, "{:?}", server.fake.pane(&id).unwrap().typed());
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
 async fn whoever_may_only_look_is_told_that_nothing_was_typed() {
-    let house = House::new().await;
-    let id = house.session().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
     let input = json!({ "type": "input", "sessionId": id, "data": "x" });
-    let (_, reads) = house.grant(json!({ "scopes": ["read"] })).await;
-    says(&house.main_ws(&reads).await.ask(input.clone()).await, "Failed to write to session");
-    let (_, types) = house.grant(json!({ "scopes": ["input"] })).await;
-    let mut ws = house.main_ws(&types).await;
+    let (_, reads) = server.grant(json!({ "scopes": ["read"] })).await;
+    says(&server.main_ws(&reads).await.ask(input.clone()).await, "Failed to write to session");
+    let (_, types) = server.grant(json!({ "scopes": ["input"] })).await;
+    let mut ws = server.main_ws(&types).await;
     ws.send(input).await;
     says(&ws.ask(json!({ "type": "session_list" })).await, "read");
-    assert_eq!(house.fake.pane(&id).unwrap().typed(), b"x");
+    assert_eq!(server.fake.pane(&id).unwrap().typed(), b"x");
 }
 
 #[tokio::test]
 async fn input_is_typed_in_order_and_never_answered() {
-    let house = House::new().await;
-    let id = house.session().await;
-    let mut ws = house.pty_ws().await;
+    let server = TestServer::new().await;
+    let id = server.session().await;
+    let mut ws = server.pty_ws().await;
     for (session, data) in [(id.as_str(), "a"), ("pty_00000000", "b"), (id.as_str(), "c")] {
         ws.send(json!({ "type": "input", "sessionId": session, "data": data })).await;
     }
     assert_eq!(ws.ask(json!({ "type": "session_list" })).await["type"], "session_list");
-    assert_eq!(house.fake.pane(&id).unwrap().typed(), b"ac");
+    assert_eq!(server.fake.pane(&id).unwrap().typed(), b"ac");
 }
 
 #[tokio::test]
 async fn what_is_not_understood_is_told_and_ends_nothing() {
-    let house = House::new().await;
-    let mut ws = house.pty_ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.pty_ws().await;
     says(&ws.ask(json!({ "type": "dance" })).await, "Unknown message type");
     ws.send_raw(Message::text("{")).await;
     says(&ws.text().await, "JSON Parse error");
@@ -280,17 +280,17 @@ async fn what_is_not_understood_is_told_and_ends_nothing() {
 
 #[tokio::test]
 async fn a_foreign_page_is_kept_out_and_a_plain_request_told_to_upgrade() {
-    let house = House::new().await;
-    let stream = TcpStream::connect(house.pty_open_addr).await.unwrap();
-    let url = format!("ws://{}/ws", house.pty_open_addr);
+    let server = TestServer::new().await;
+    let stream = TcpStream::connect(server.pty_open_addr).await.unwrap();
+    let url = format!("ws://{}/ws", server.pty_open_addr);
     let refused = WsClient::open(stream, &url, &[("origin", "http://evil.example")]).await;
     assert_eq!(refused.err().unwrap(), 403);
-    let upgrade = house.pty_request("GET", "/ws").header("upgrade", "websocket");
+    let upgrade = server.pty_request("GET", "/ws").header("upgrade", "websocket");
     for (ask, status, text) in [
-        (house.pty_request("GET", "/ws"), 426, "WebSocket endpoint - use WebSocket upgrade"),
+        (server.pty_request("GET", "/ws"), 426, "WebSocket endpoint - use WebSocket upgrade"),
         (upgrade, 400, "WebSocket upgrade failed"),
     ] {
-        let answer = house.send_pty(&ask).await;
+        let answer = server.send_pty(&ask).await;
         assert_eq!(answer.status(), status);
         assert_eq!(answer.head.get("content-type"), Some("text/plain; charset=utf-8"));
         assert!(answer.body.starts_with(text), "{answer:?}");

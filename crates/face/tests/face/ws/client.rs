@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::client::DEADLINE;
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// A frame from the server.
 #[derive(Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub(crate) struct WsClient<S> {
     pub(crate) response_headers: HeaderMap,
 }
 
-impl House {
+impl TestServer {
     /// A socket of the owner's over TCP, greeted.
     pub(crate) async fn ws(&self) -> WsClient<TcpStream> {
         self.ws_as(&self.token).await

@@ -11,17 +11,17 @@ use tokio_tungstenite::tungstenite::Message;
 
 use super::client::{WsClient, WsReceived};
 use crate::client::DEADLINE;
-use crate::house::House;
+use crate::test_server::TestServer;
 
 #[tokio::test]
 async fn a_revoked_grant_ends_its_socket_at_once() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let (id, token) = house.grant(json!({ "scopes": ["read"] })).await;
-    let mut ws = house.ws_as(&token).await;
-    let mut other = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let (id, token) = server.grant(json!({ "scopes": ["read"] })).await;
+    let mut ws = server.ws_as(&token).await;
+    let mut other = server.ws().await;
     ws.subscribe("a", json!("now")).await;
-    house.act("grant:revoke", json!({ "id": id })).await;
+    server.act("grant:revoke", json!({ "id": id })).await;
     // Nothing else happens that could end it.
     assert_eq!(ws.next().await, WsReceived::Closed(4401));
     other.expect_quiet().await;
@@ -29,15 +29,15 @@ async fn a_revoked_grant_ends_its_socket_at_once() {
 
 #[tokio::test]
 async fn a_flood_does_not_outlive_its_grant() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let (id, token) = house.grant(json!({ "scopes": ["read"] })).await;
-    let mut ws = house.ws_as(&token).await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let (id, token) = server.grant(json!({ "scopes": ["read"] })).await;
+    let mut ws = server.ws_as(&token).await;
     let most = 16 << 20;
     let subscribe = json!({ "type": "subscribe", "pane": "a", "from": "now", "window": most });
     assert_eq!(ws.ask(subscribe).await["type"], "subscribed");
-    house.fake.pane("a").unwrap().print(&vec![b'x'; most]);
-    house.act("grant:revoke", json!({ "id": id })).await;
+    server.fake.pane("a").unwrap().print(&vec![b'x'; most]);
+    server.act("grant:revoke", json!({ "id": id })).await;
     let mut read = 0;
     loop {
         match ws.next().await {
@@ -51,14 +51,14 @@ async fn a_flood_does_not_outlive_its_grant() {
 
 #[tokio::test]
 async fn a_server_that_stops_says_so() {
-    let house = House::with(patient()).await;
-    let mut known = house.ws().await;
-    let mut unknown = house.open(&[]).await.unwrap();
+    let server = TestServer::with(patient()).await;
+    let mut known = server.ws().await;
+    let mut unknown = server.open(&[]).await.unwrap();
     let mut over_socket =
-        WsClient::open(house.unix().await, "ws://localhost/ws", &[]).await.unwrap();
+        WsClient::open(server.unix().await, "ws://localhost/ws", &[]).await.unwrap();
     over_socket.text().await;
     let began = Instant::now();
-    let stopped = tokio::spawn(house.stop());
+    let stopped = tokio::spawn(server.stop());
     assert_eq!(known.next().await, WsReceived::Closed(1001));
     assert_eq!(unknown.next().await, WsReceived::Closed(1001));
     assert_eq!(over_socket.next().await, WsReceived::Closed(1001));
@@ -74,33 +74,33 @@ fn patient() -> ServerLimits {
 
 #[tokio::test]
 async fn a_client_that_leaves_is_let_go() {
-    let house = House::with(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
-    let mut ws = house.ws().await;
+    let server = TestServer::with(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
+    let mut ws = server.ws().await;
     ws.send_raw(Message::Close(None)).await;
     assert_eq!(ws.next().await, WsReceived::Closed(1005));
-    drop(house.ws().await);
+    drop(server.ws().await);
     let began = Instant::now();
-    while house.metric("paned_ws_sockets").await != 0 {
+    while server.metric("paned_ws_sockets").await != 0 {
         assert!(began.elapsed() < DEADLINE, "its seat is still taken");
     }
 }
 
 #[tokio::test]
 async fn a_socket_takes_a_seat() {
-    let house = House::with(ServerLimits { connections: 1, ..ServerLimits::default() }).await;
-    let ws = house.ws().await;
-    assert_eq!(house.get("/health").await.status(), 503);
+    let server = TestServer::with(ServerLimits { connections: 1, ..ServerLimits::default() }).await;
+    let ws = server.ws().await;
+    assert_eq!(server.get("/health").await.status(), 503);
     drop(ws);
     let began = Instant::now();
-    while house.get("/health").await.status() == 503 {
+    while server.get("/health").await.status() == 503 {
         assert!(began.elapsed() < DEADLINE, "no seat became free");
     }
 }
 
 #[tokio::test]
 async fn whoever_breaks_the_rules_is_told_which() {
-    let house = House::new().await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
     ws.send_raw(Message::text("x".repeat(3 << 20))).await;
     assert_eq!(ws.next().await, WsReceived::Closed(1002));
 }
@@ -132,20 +132,20 @@ fn check_goodbye(answer: io::Result<Vec<u8>>) {
 
 #[tokio::test]
 async fn a_goodbye_is_heard_by_whoever_still_speaks() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     for _ in 0..5 {
-        check_goodbye(answered(house.ws().await, 4 << 20).await);
-        let stranger = house.open(&[]).await.unwrap();
+        check_goodbye(answered(server.ws().await, 4 << 20).await);
+        let stranger = server.open(&[]).await.unwrap();
         check_goodbye(answered(stranger, 100_000).await);
-        let unix = house.unix().await;
+        let unix = server.unix().await;
         let mut owner = WsClient::open(unix, "ws://localhost/ws", &[]).await.unwrap();
         owner.text().await;
         check_goodbye(answered(owner, 4 << 20).await);
     }
-    let url = format!("ws://{}/doors/opencode-pty/ws", house.address);
-    let bearer = format!("Bearer {}", house.token);
+    let url = format!("ws://{}/doors/opencode-pty/ws", server.address);
+    let bearer = format!("Bearer {}", server.token);
     let door =
-        WsClient::open(house.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
+        WsClient::open(server.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
     let answer = answered(door, 4 << 20).await.expect("the goodbye was taken back");
     let goodbye = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
     assert!(goodbye.is_some(), "{answer:?}");
@@ -153,8 +153,8 @@ async fn a_goodbye_is_heard_by_whoever_still_speaks() {
 
 #[tokio::test]
 async fn whoever_never_stops_speaking_is_let_go() {
-    let house = House::new().await;
-    let mut stream = house.ws().await.into_raw();
+    let server = TestServer::new().await;
+    let mut stream = server.ws().await.into_raw();
     stream.write_all(&head(u64::MAX >> 1)).await.unwrap();
     let speaking = async { while stream.write_all(&[b'x'; 64 << 10]).await.is_ok() {} };
     timeout(DEADLINE, speaking).await.expect("it is still listened to");
@@ -162,8 +162,8 @@ async fn whoever_never_stops_speaking_is_let_go() {
 
 #[tokio::test]
 async fn a_ping_of_the_protocol_is_answered() {
-    let house = House::new().await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
     ws.send_raw(Message::Ping("x".into())).await;
     ws.expect_quiet().await;
 }

@@ -9,13 +9,13 @@ use tokio_tungstenite::tungstenite::Message;
 
 use super::client::WsClient;
 use crate::client::DEADLINE;
-use crate::house::House;
+use crate::test_server::TestServer;
 
 #[tokio::test]
 async fn each_message_does_what_its_action_does() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     for (message, answer) in [
         (json!({ "type": "input", "pane": "a", "text": "hi\n" }), json!({ "bytes": 3 })),
         (json!({ "type": "input", "pane": "a", "base64": "AP8=" }), json!({ "bytes": 2 })),
@@ -36,39 +36,39 @@ async fn each_message_does_what_its_action_does() {
             assert_eq!(said["answer"], answer);
         }
     }
-    let pane = house.fake.pane("a").unwrap();
+    let pane = server.fake.pane("a").unwrap();
     assert_eq!(pane.typed(), b"hi\n\x00\xff");
-    let shown = house.act("pane:get", json!({ "paneId": "a" })).await;
+    let shown = server.act("pane:get", json!({ "paneId": "a" })).await;
     assert_eq!(shown["size"], json!(Size { cols: 90, rows: 30 }));
 }
 
 #[tokio::test]
 async fn keys_are_typed() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     let message = json!({ "type": "keys", "pane": "a", "keys": ["ctrl+c", "enter"], "id": 1 });
     assert_eq!(ws.ask(message).await["type"], "ok");
-    assert_eq!(house.fake.pane("a").unwrap().typed(), b"\x03\r");
+    assert_eq!(server.fake.pane("a").unwrap().typed(), b"\x03\r");
 }
 
 #[tokio::test]
 async fn what_has_no_id_is_only_done() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     for text in ["o", "n", "e"] {
         ws.send(json!({ "type": "input", "pane": "a", "text": text })).await;
     }
     let said = ws.ask(json!({ "type": "input", "pane": "a", "text": "!", "id": "x" })).await;
     assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("x")));
-    assert_eq!(house.fake.pane("a").unwrap().typed(), b"one!");
+    assert_eq!(server.fake.pane("a").unwrap().typed(), b"one!");
 }
 
 #[tokio::test]
 async fn what_makes_no_sense_is_refused_and_the_socket_lives_on() {
-    let house = House::new().await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
     for (message, code) in [
         ("", Code::Invalid),
         ("[]", Code::Invalid),
@@ -105,8 +105,8 @@ async fn what_makes_no_sense_is_refused_and_the_socket_lives_on() {
 
 #[tokio::test]
 async fn a_refusal_says_what_it_refuses() {
-    let house = House::new().await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
     let said = ws.ask(json!({ "type": "dance", "id": "x" })).await;
     assert_eq!(
         (&said["type"], &said["id"], &said["code"]),
@@ -117,19 +117,19 @@ async fn a_refusal_says_what_it_refuses() {
 
 /// What a grant with these scopes over these panes is told when it asks this of pane `a`.
 async fn check(grant: Value, messages: &[Value], code: Code) {
-    let house = House::new().await;
-    house.pane("a").await;
-    house.pane("b").await;
-    let before = house.act("pane:list", json!({})).await;
-    let (_, token) = house.grant(grant).await;
-    let mut ws = house.ws_as(&token).await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    server.pane("b").await;
+    let before = server.act("pane:list", json!({})).await;
+    let (_, token) = server.grant(grant).await;
+    let mut ws = server.ws_as(&token).await;
     for message in messages {
         ws.send(message.clone()).await;
         assert_eq!(ws.refusal().await.code, code, "{message}");
     }
     ws.expect_quiet().await;
-    assert_eq!(house.fake.pane("a").unwrap().typed(), b"");
-    assert_eq!(house.act("pane:list", json!({})).await, before);
+    assert_eq!(server.fake.pane("a").unwrap().typed(), b"");
+    assert_eq!(server.act("pane:list", json!({})).await, before);
 }
 
 fn changes() -> Vec<Value> {
@@ -170,33 +170,33 @@ async fn a_grant_for_one_pane_reaches_no_other() {
 
 #[tokio::test]
 async fn events_come_over_the_same_socket() {
-    let house = House::new().await;
-    let mut ws = house.ws().await;
-    let id = house.emit("a:x", &json!({ "n": 1 })).await;
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
+    let id = server.emit("a:x", &json!({ "n": 1 })).await;
     let follow = json!({ "type": "events", "include": "a:*", "after": id - 1, "id": 1 });
     assert_eq!(ws.ask(follow).await, json!({ "type": "ok", "id": 1 }));
     let event = ws.text().await;
     assert_eq!((&event["type"], &event["id"]), (&json!("event"), &json!(id)));
     assert_eq!((&event["name"], &event["payload"]), (&json!("a:x"), &json!({ "n": 1 })));
     assert!(event["time"].is_string());
-    house.emit("b:x", &json!({})).await;
-    house.emit("a:y", &json!({})).await;
+    server.emit("b:x", &json!({})).await;
+    server.emit("a:y", &json!({})).await;
     assert_eq!(ws.text().await["name"], "a:y");
     assert_eq!(ws.ask(json!({ "type": "events", "include": "", "id": 2 })).await["type"], "ok");
-    house.emit("a:z", &json!({})).await;
+    server.emit("a:z", &json!({})).await;
     ws.expect_quiet().await;
 }
 
 #[tokio::test]
 async fn a_thousand_events_come_in_order() {
-    let house = House::new().await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
     ws.ask(json!({ "type": "events", "include": "a:x", "id": 1 })).await;
-    let owner = house.kernel.owner(None);
+    let owner = server.kernel.owner(None);
     let payload = "x".repeat(1000);
     for n in 0..1000 {
         let params = json!({ "name": "a:x", "payload": { "n": n, "x": payload } }).to_string();
-        house.kernel.dispatch("event:emit", params.as_bytes(), &owner).await.unwrap();
+        server.kernel.dispatch("event:emit", params.as_bytes(), &owner).await.unwrap();
     }
     for n in 0..1000 {
         assert_eq!(ws.text().await["payload"]["n"], n);
@@ -205,35 +205,35 @@ async fn a_thousand_events_come_in_order() {
 
 #[tokio::test]
 async fn an_action_that_waits_holds_up_nothing() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     let until = json!({ "paneId": "a", "pattern": "ready" });
     ws.send(json!({ "type": "action", "name": "pane:wait", "params": until, "id": "wait" })).await;
     let said = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "input" })).await;
     assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("input")));
-    house.fake.pane("a").unwrap().print(b"ready\r\n");
+    server.fake.pane("a").unwrap().print(b"ready\r\n");
     let said = ws.text().await;
     assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("wait")), "{said}");
 }
 
 #[tokio::test]
 async fn more_than_may_be_under_way_is_read_when_some_is_done() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     for id in 0..500 {
         ws.send(json!({ "type": "input", "pane": "a", "text": "x", "id": id })).await;
     }
     for id in 0..500 {
         assert_eq!(ws.text().await["id"], id);
     }
-    assert_eq!(house.fake.pane("a").unwrap().typed(), [b'x'; 500]);
+    assert_eq!(server.fake.pane("a").unwrap().typed(), [b'x'; 500]);
 }
 
 /// A socket with 64 waits under way.
-async fn waiting(house: &House) -> WsClient<TcpStream> {
-    let mut ws = house.ws().await;
+async fn waiting(server: &TestServer) -> WsClient<TcpStream> {
+    let mut ws = server.ws().await;
     for id in 0..64 {
         let until = json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 600_000 });
         ws.send(json!({ "type": "action", "name": "pane:wait", "params": until, "id": id })).await;
@@ -243,9 +243,9 @@ async fn waiting(house: &House) -> WsClient<TcpStream> {
 
 #[tokio::test]
 async fn however_much_waits_a_client_is_heard() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = waiting(&house).await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = waiting(&server).await;
     assert_eq!(ws.ask(json!({ "type": "ping" })).await["type"], "pong");
     let typed = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "i" })).await;
     assert_eq!((&typed["type"], &typed["id"]), (&json!("ok"), &json!("i")));
@@ -254,7 +254,7 @@ async fn however_much_waits_a_client_is_heard() {
     assert_eq!(ws.ask(told).await["id"], "e");
     let more = ws.ask(json!({ "type": "action", "name": "pane:list", "id": "more" })).await;
     assert_eq!((&more["code"], &more["id"]), (&json!("limit"), &json!("more")), "{more}");
-    house.fake.pane("a").unwrap().print(b"ready\r\n");
+    server.fake.pane("a").unwrap().print(b"ready\r\n");
     for _ in 0..64 {
         assert_eq!(ws.text().await["type"], "ok");
     }
@@ -264,9 +264,9 @@ async fn however_much_waits_a_client_is_heard() {
 
 #[tokio::test]
 async fn a_client_that_is_gone_holds_no_size_whatever_it_waited_for() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = waiting(&house).await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = waiting(&server).await;
     let resize = json!({ "type": "resize", "pane": "a", "cols": 90, "rows": 30, "id": "r" });
     assert_eq!(ws.ask(resize).await["type"], "ok");
     let run = json!({ "id": "r", "argv": ["/bin/sh"] });
@@ -274,37 +274,37 @@ async fn a_client_that_is_gone_holds_no_size_whatever_it_waited_for() {
     let began = Instant::now();
     drop(ws);
     let other = json!({ "type": "resize", "pane": "a", "cols": 80, "rows": 24, "id": 1 });
-    while house.ws().await.ask(other.clone()).await["type"] != "ok" {
+    while server.ws().await.ask(other.clone()).await["type"] != "ok" {
         assert!(began.elapsed() < DEADLINE, "its size is still held");
     }
-    while house.metric("paned_ws_sockets").await != 0 {
+    while server.metric("paned_ws_sockets").await != 0 {
         assert!(began.elapsed() < DEADLINE, "it is still there");
     }
 }
 
 #[tokio::test]
 async fn what_was_typed_before_a_goodbye_is_typed() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     for _ in 0..40 {
         ws.send(json!({ "type": "input", "pane": "a", "text": "x" })).await;
     }
     ws.send_raw(Message::Close(None)).await;
     let began = Instant::now();
-    while house.fake.pane("a").unwrap().typed().len() < 40 {
-        assert!(began.elapsed() < DEADLINE, "{:?}", house.fake.pane("a").unwrap().typed());
+    while server.fake.pane("a").unwrap().typed().len() < 40 {
+        assert!(began.elapsed() < DEADLINE, "{:?}", server.fake.pane("a").unwrap().typed());
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
 async fn an_exit_says_how_it_ended() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     ws.subscribe("a", json!("now")).await;
-    let pane = house.fake.pane("a").unwrap();
+    let pane = server.fake.pane("a").unwrap();
     pane.print(b"bye");
     pane.exit(Exit::Code(3));
     assert_eq!(ws.bytes().await.bytes, b"bye");

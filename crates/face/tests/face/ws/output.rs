@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use paned_face::ServerLimits;
 use paned_model::frame::Survivor;
 use paned_model::{Exit, PaneId, Size, Time};
-use paned_substrate::fake::{Fake, FakePane};
+use paned_substrate::fake::{FakeBackend, FakePane};
 use paned_substrate::{
     Backend, BoxedFuture, Error, PaneHandle, ProcessFingerprint, RecoveredPane, RecoveredState,
     SpawnSpec,
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use super::client::WsReceived;
 use crate::client::DEADLINE;
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// What a screen shows after these bytes.
 fn shown(bytes: &[u8]) -> ScreenView {
@@ -28,11 +28,11 @@ fn shown(bytes: &[u8]) -> ScreenView {
 
 /// Joins a pane after `printed` and lets it print `rest`: the dump and the live bytes together must show what
 /// all of it shows.
-async fn check_join(house: &House, id: &str, printed: &[u8], rest: &[u8]) {
-    house.pane(id).await;
-    let pane = house.fake.pane(id).unwrap();
+async fn check_join(server: &TestServer, id: &str, printed: &[u8], rest: &[u8]) {
+    server.pane(id).await;
+    let pane = server.fake.pane(id).unwrap();
     pane.print(printed);
-    let mut ws = house.ws().await;
+    let mut ws = server.ws().await;
     let answer = ws.ask(json!({ "type": "subscribe", "pane": id })).await;
     let size = json!({ "cols": 80, "rows": 24 });
     assert_eq!((&answer["type"], &answer["size"]), (&json!("subscribed"), &size), "{answer}");
@@ -53,34 +53,34 @@ async fn check_join(house: &House, id: &str, printed: &[u8], rest: &[u8]) {
 
 #[tokio::test]
 async fn a_late_joiner_sees_what_everybody_sees_wherever_they_join() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let text = "plain\r\n\x1b[1;31mred\x1b[0m é 漢 🎉\x1b]2;títle\x07\x1b[5;10Hthere\x1b[?2026h\x1b[2J\
                 \x1b[Hnew\x1b[?2026l\x1b]0;again\x1b\\\x1bP1$r0m\x1b\\\x1b(0q\x1b(B\x1b[?25l.";
     for cut in 0..=text.len() {
         let (printed, rest) = text.as_bytes().split_at(cut);
-        check_join(&house, &format!("p{cut}"), printed, rest).await;
+        check_join(&server, &format!("p{cut}"), printed, rest).await;
     }
 }
 
 #[tokio::test]
 async fn the_rest_of_a_long_string_is_not_taken_for_text() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let text = format!("before\x1bPq{}\x1b\\after", "#0~~@@".repeat(5000));
     for (n, cut) in [100, 5000, 20_000, text.len() - 6].into_iter().enumerate() {
         let (printed, rest) = text.as_bytes().split_at(cut);
-        check_join(&house, &format!("p{n}"), printed, rest).await;
+        check_join(&server, &format!("p{n}"), printed, rest).await;
     }
 }
 
 #[tokio::test]
 async fn a_channel_begins_where_it_is_asked_to() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let pane = house.fake.pane("a").unwrap();
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let pane = server.fake.pane("a").unwrap();
     pane.print(b"0123456789");
     for (from, offset) in [(json!("start"), 0), (json!("now"), 10), (json!(4), 4), (json!(10), 10)]
     {
-        let mut ws = house.ws().await;
+        let mut ws = server.ws().await;
         let answer = ws.subscribe("a", from).await;
         assert_eq!((&answer["offset"], &answer["status"]), (&json!(offset), &json!("running")));
         if offset < 10 {
@@ -88,7 +88,7 @@ async fn a_channel_begins_where_it_is_asked_to() {
         }
         ws.expect_quiet().await;
     }
-    let mut ws = house.ws().await;
+    let mut ws = server.ws().await;
     let beyond = ws.ask(json!({ "type": "subscribe", "pane": "a", "from": 11 })).await;
     assert_eq!(beyond["code"], "invalid");
 }
@@ -111,13 +111,13 @@ impl OutputRng {
 
 #[tokio::test]
 async fn whoever_comes_back_a_hundred_times_loses_and_repeats_nothing() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let pane = house.fake.pane("a").unwrap();
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let pane = server.fake.pane("a").unwrap();
     let (mut dice, mut printed, mut read) = (OutputRng(7), Vec::new(), Vec::new());
     for _ in 0..100 {
         dice.print(&pane, &mut printed);
-        let mut ws = house.ws().await;
+        let mut ws = server.ws().await;
         ws.subscribe("a", json!(read.len())).await;
         dice.print(&pane, &mut printed);
         for _ in 0..dice.below(4) {
@@ -130,7 +130,7 @@ async fn whoever_comes_back_a_hundred_times_loses_and_repeats_nothing() {
         }
     }
     pane.exit(Exit::Code(0));
-    let mut ws = house.ws().await;
+    let mut ws = server.ws().await;
     ws.subscribe("a", json!(read.len())).await;
     if read.len() < printed.len() {
         read.extend(ws.read_to(printed.len() as u64).await);
@@ -141,9 +141,9 @@ async fn whoever_comes_back_a_hundred_times_loses_and_repeats_nothing() {
 
 #[tokio::test]
 async fn a_socket_has_many_channels_and_an_end_to_them() {
-    let house = House::new().await;
-    house.pane("a").await;
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let mut ws = server.ws().await;
     for channel in 1..=64 {
         assert_eq!(ws.subscribe("a", json!("now")).await["channel"], channel);
     }
@@ -151,7 +151,7 @@ async fn a_socket_has_many_channels_and_an_end_to_them() {
     assert_eq!(over["code"], "limit");
     ws.ask(json!({ "type": "unsubscribe", "channel": 3, "id": 1 })).await;
     assert_eq!(ws.subscribe("a", json!("now")).await["channel"], 65);
-    house.fake.pane("a").unwrap().print(b"x");
+    server.fake.pane("a").unwrap().print(b"x");
     let mut channels = Vec::new();
     for _ in 0..64 {
         channels.push(ws.bytes().await.channel);
@@ -163,22 +163,22 @@ async fn a_socket_has_many_channels_and_an_end_to_them() {
 
 #[tokio::test]
 async fn an_offset_into_another_pane_of_the_same_name_is_refused() {
-    let house = House::new().await;
-    house.pane("a").await;
-    house.fake.pane("a").unwrap().print(b"0123456789");
-    let mut ws = house.ws().await;
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    server.fake.pane("a").unwrap().print(b"0123456789");
+    let mut ws = server.ws().await;
     let first = ws.subscribe("a", json!("start")).await;
-    let made = house.act("pane:get", json!({ "paneId": "a" })).await["createdAt"].clone();
+    let made = server.act("pane:get", json!({ "paneId": "a" })).await["createdAt"].clone();
     assert_eq!(first["createdAt"], made);
-    house.act("pane:close", json!({ "paneId": "a" })).await;
+    server.act("pane:close", json!({ "paneId": "a" })).await;
     let began = Instant::now();
     // Two panes are told apart by the millisecond they were made in.
     while json!(Time(millis())) == made {
         assert!(began.elapsed() < DEADLINE);
     }
-    house.pane("a").await;
-    house.fake.pane("a").unwrap().print(b"something else");
-    let mut ws = house.ws().await;
+    server.pane("a").await;
+    server.fake.pane("a").unwrap().print(b"something else");
+    let mut ws = server.ws().await;
     let again = json!({ "type": "subscribe", "pane": "a", "from": 10, "createdAt": made });
     let refused = ws.ask(again).await;
     assert_eq!(
@@ -201,7 +201,7 @@ fn millis() -> u64 {
 /// A ground on which nothing starts before it is let.
 #[derive(Clone, Default)]
 struct SlowBackend {
-    fake: Fake,
+    fake: FakeBackend,
     release: Arc<Notify>,
 }
 
@@ -241,10 +241,13 @@ impl Backend for SlowBackend {
 #[tokio::test]
 async fn a_pane_that_is_being_started_is_waited_for() {
     let slow = SlowBackend::default();
-    let house =
-        House::with_backend(Arc::new(slow.clone()), slow.fake.clone(), ServerLimits::default())
-            .await;
-    let mut ws = house.ws().await;
+    let server = TestServer::with_backend(
+        Arc::new(slow.clone()),
+        slow.fake.clone(),
+        ServerLimits::default(),
+    )
+    .await;
+    let mut ws = server.ws().await;
     for (id, expect) in [("a", "subscribed"), ("refused", "error")] {
         let new = json!({ "id": id, "argv": ["/bin/sh"] });
         ws.send(json!({ "type": "action", "name": "pane:new", "params": new })).await;

@@ -8,18 +8,18 @@ use std::time::Duration;
 use paned_face::ServerLimits;
 use paned_model::frame::{ExitRecord, Survivor};
 use paned_model::{PaneId, Size};
-use paned_substrate::fake::Fake;
+use paned_substrate::fake::FakeBackend;
 use paned_substrate::{
     Backend, BoxedFuture, Error, LineMark, Output, OutputGap, OutputTime, PaneHandle,
     ProcessFingerprint, RecoveredPane, RecoveredState, SpawnSpec,
 };
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// The panes of a fake, which keep nothing before an offset.
 #[derive(Clone, Default)]
 pub(crate) struct TrimmedBackend {
-    fake: Fake,
+    fake: FakeBackend,
     first: Arc<AtomicU64>,
 }
 
@@ -30,8 +30,8 @@ struct TrimmedOutput {
 }
 
 impl TrimmedBackend {
-    pub(crate) async fn house(&self) -> House {
-        House::with_backend(Arc::new(self.clone()), self.fake.clone(), ServerLimits::default())
+    pub(crate) async fn server(&self) -> TestServer {
+        TestServer::with_backend(Arc::new(self.clone()), self.fake.clone(), ServerLimits::default())
             .await
     }
 

@@ -10,9 +10,9 @@ fn payload(id: u64) -> String {
 }
 
 /// The files of a journal that was closed, or killed with its last tenth still in the log.
-fn filled(with_log: bool) -> Place {
+fn filled(with_log: bool) -> TestJournal {
     block_on(async {
-        let place = Place::new();
+        let place = TestJournal::new();
         let (journal, _) = place.open();
         let records = (0..RECORDS).map(|n| put(&n.to_string(), &payload(n))).collect();
         write(&journal, vec![], records).await;
@@ -36,7 +36,7 @@ async fn fill(journal: &Journal, first: u64, last: u64) {
 
 /// Spoils a copy, opens it, and checks what holds whatever was done. Answers how many events are left.
 #[track_caller]
-fn check(place: &Place, what: &str, spoil: impl FnOnce(&Path)) -> usize {
+fn check(place: &TestJournal, what: &str, spoil: impl FnOnce(&Path)) -> usize {
     let place = place.snapshot();
     spoil(&place.path());
     block_on(async {
@@ -64,7 +64,7 @@ async fn read_all(journal: &Journal, what: &str) -> usize {
     let (mut expect, mut count) = (1, 0);
     while expect <= journal.last().0 {
         match next(&mut reader, 100).await {
-            Batch::Entries(entries) => {
+            JournalRead::Entries(entries) => {
                 for entry in entries.iter() {
                     assert_eq!(entry.id.0, expect, "{what}");
                     assert_eq!(entry.payload, payload(expect), "{what}");
@@ -72,8 +72,8 @@ async fn read_all(journal: &Journal, what: &str) -> usize {
                     count += 1;
                 }
             }
-            Batch::Gap { first, .. } => expect = first.0,
-            Batch::Closed => panic!("{what}: closed"),
+            JournalRead::Gap { first, .. } => expect = first.0,
+            JournalRead::Closed => panic!("{what}: closed"),
         }
     }
     count
@@ -166,9 +166,9 @@ fn an_empty_missing_or_foreign_file_starts_anew_beyond_every_old_id() {
 }
 
 /// A journal that was killed with everything still in its log, as a server that ran for a short while leaves it.
-fn young() -> Place {
+fn young() -> TestJournal {
     block_on(async {
-        let place = Place::new();
+        let place = TestJournal::new();
         let (journal, _) = place.open();
         let records = (0..RECORDS).map(|n| put(&n.to_string(), &payload(n))).collect();
         write(&journal, vec![], records).await;
@@ -227,7 +227,7 @@ fn a_garbled_log_costs_what_is_garbled() {
 #[test]
 fn a_revoked_grant_does_not_come_back_with_an_old_page() {
     block_on(async {
-        let place = Place::new();
+        let place = TestJournal::new();
         let grant = |key: &str| (GRANT, key.to_owned());
         let (journal, _) = place.open();
         for key in ["a", "b"] {
@@ -253,10 +253,10 @@ const GRANT: &str = "grant";
 
 #[test]
 fn a_folder_that_was_used_never_begins_at_one_again() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (_, opened) = place.open();
     assert_eq!((opened.last, opened.recovery), (EventId(0), None));
-    let place = Place::new();
+    let place = TestJournal::new();
     let used = JournalOptions { must_exist: true, ..options(JournalRetention::ALL) };
     let (journal, opened) = Journal::open(&place.path(), used).unwrap();
     assert!(opened.last > EventId(1 << 40), "{}", opened.last);
@@ -325,7 +325,7 @@ fn damage_met_while_running_is_repaired_by_the_writer() {
     block_on(check_repair(&place));
 }
 
-async fn check_repair(place: &Place) {
+async fn check_repair(place: &TestJournal) {
     let (journal, _) = place.open_keeping(100);
     // A page of old events, which trimming must go through.
     let bytes = fs::read(place.path()).unwrap();

@@ -21,7 +21,7 @@ fn victim() {
         let mut reader = journal.read(None, EventFilter::all());
         for n in 0_u64.. {
             journal.record(numbered(n * 10, 10), vec![put("n", &n.to_string())]);
-            if let Batch::Entries(entries) = next(&mut reader, 10).await {
+            if let JournalRead::Entries(entries) = next(&mut reader, 10).await {
                 let last = entries.last().unwrap();
                 println!("seen {} {}", last.id, last.payload);
             }
@@ -29,14 +29,14 @@ fn victim() {
     });
 }
 
-fn start_victim(place: &Place) -> Child {
+fn start_victim(place: &TestJournal) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "journal::tests::kill::victim", "--nocapture"]);
     command.env(FOLDER, place.folder.path()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
 /// Lets it show so many batches, kills it, and answers the last thing it had shown: id and payload.
-fn kill_after(place: &Place, batches: usize) -> (u64, String) {
+fn kill_after(place: &TestJournal, batches: usize) -> (u64, String) {
     let mut victim = start_victim(place);
     let lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut seen = lines.filter(|line| line.starts_with("seen "));
@@ -51,14 +51,16 @@ fn kill_after(place: &Place, batches: usize) -> (u64, String) {
 
 #[tokio::test]
 async fn what_was_seen_before_a_kill_is_there_after_it() {
-    let place = Place::new();
+    let place = TestJournal::new();
     for batches in [1, 50, 700] {
         let (id, payload) = kill_after(&place, batches);
         let (journal, opened) = place.open();
         assert_eq!(opened.recovery, None);
         assert!(opened.last.0 >= id);
         let mut reader = journal.read(Some(EventId(id - 1)), EventFilter::all());
-        let Batch::Entries(entries) = next(&mut reader, 1).await else { panic!("no entries") };
+        let JournalRead::Entries(entries) = next(&mut reader, 1).await else {
+            panic!("no entries")
+        };
         // A line may have been cut by the kill, never changed.
         assert!(entries[0].payload.starts_with(&payload), "{payload} became {:?}", entries[0]);
         assert_eq!(write(&journal, numbered(0, 1), vec![]).await, opened.last.next());

@@ -16,11 +16,11 @@ use super::*;
 const KEEP: u64 = 100_000;
 
 /// A journal in a folder of its own.
-struct Place {
+struct TestJournal {
     folder: TempDir,
 }
 
-impl Place {
+impl TestJournal {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -85,7 +85,7 @@ async fn write(journal: &Journal, drafts: Vec<EventDraft>, changes: Vec<RecordCh
     ticket.last
 }
 
-async fn next(reader: &mut JournalReader, max: usize) -> Batch {
+async fn next(reader: &mut JournalReader, max: usize) -> JournalRead {
     let batch = timeout(Duration::from_secs(20), reader.next(max)).await;
     batch.unwrap_or_else(|_| panic!("no batch after {}", reader.seen()))
 }
@@ -96,11 +96,11 @@ async fn ids(journal: &Journal, after: u64) -> Vec<String> {
     let mut seen = Vec::new();
     while seen.is_empty() || reader.seen() < journal.last() {
         match next(&mut reader, 64).await {
-            Batch::Entries(entries) => {
+            JournalRead::Entries(entries) => {
                 seen.extend(entries.iter().map(|entry| entry.id.to_string()))
             }
-            Batch::Gap { first, last } => seen.push(format!("{first}..{last}")),
-            Batch::Closed => break,
+            JournalRead::Gap { first, last } => seen.push(format!("{first}..{last}")),
+            JournalRead::Closed => break,
         }
     }
     seen
@@ -110,7 +110,7 @@ async fn ids(journal: &Journal, after: u64) -> Vec<String> {
 #[track_caller]
 fn check_resume(after: u64, expect: &[&str]) {
     block_on(async {
-        let place = Place::new();
+        let place = TestJournal::new();
         let (journal, _) = place.open_keeping(4);
         for n in 1..=10 {
             write(&journal, numbered(n, 1), vec![]).await;
@@ -138,7 +138,7 @@ fn resuming_is_exact_or_says_what_is_missing() {
 
 #[tokio::test]
 async fn ids_rise_by_one_across_restarts_even_when_nothing_is_kept() {
-    let place = Place::new();
+    let place = TestJournal::new();
     for expect in 1..=5 {
         let (journal, opened) = place.open_keeping(0);
         assert_eq!(opened.last, EventId(expect - 1));
@@ -150,7 +150,7 @@ async fn ids_rise_by_one_across_restarts_even_when_nothing_is_kept() {
 
 #[tokio::test]
 async fn a_call_without_events_answers_the_last_id_and_is_committed_too() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     write(&journal, numbered(0, 3), vec![]).await;
     assert_eq!(write(&journal, vec![], vec![put("a", "1")]).await, EventId(3));
@@ -160,7 +160,7 @@ async fn a_call_without_events_answers_the_last_id_and_is_committed_too() {
 
 #[tokio::test]
 async fn records_are_what_the_last_change_made_them() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     journal.record(vec![], vec![put("a", "1"), put("b", "1"), delete("a")]);
     journal.record(vec![], vec![put("b", "2"), delete("none"), put("c", "3")]);
@@ -173,12 +173,12 @@ async fn records_are_what_the_last_change_made_them() {
 
 #[tokio::test]
 async fn what_a_live_reader_has_seen_is_in_the_file() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let mut reader = journal.read(None, EventFilter::all());
     for n in 0..20 {
         journal.record(numbered(n, 3), vec![]);
-        let Batch::Entries(seen) = next(&mut reader, 2).await else { panic!("no entries") };
+        let JournalRead::Entries(seen) = next(&mut reader, 2).await else { panic!("no entries") };
         let (_, found) = place.snapshot().open();
         assert!(found.last >= seen.last().unwrap().id, "{found:?}");
         assert_eq!(found.recovery, None);
@@ -187,13 +187,13 @@ async fn what_a_live_reader_has_seen_is_in_the_file() {
 
 #[tokio::test]
 async fn a_reader_is_given_only_what_it_asked_for_and_is_counted_while_it_lives() {
-    for journal in [Journal::memory(), Place::new().open().0] {
+    for journal in [Journal::memory(), TestJournal::new().open().0] {
         let mut reader = journal.read(None, "pane:*".parse().unwrap());
         let other = journal.read(None, "pane:*".parse().unwrap());
         drop(other);
         assert!(journal.wants("pane:created") && !journal.wants("agent:state"));
         journal.record(vec![draft("agent:state", 1), draft("pane:created", 2)], vec![]);
-        let Batch::Entries(seen) = next(&mut reader, 1).await else { panic!("no entries") };
+        let JournalRead::Entries(seen) = next(&mut reader, 1).await else { panic!("no entries") };
         assert_eq!((seen[0].id, seen[0].payload.as_str()), (EventId(2), "2"));
         drop(reader);
         assert!(!journal.wants("pane:created"));
@@ -202,13 +202,15 @@ async fn a_reader_is_given_only_what_it_asked_for_and_is_counted_while_it_lives(
 
 #[tokio::test]
 async fn a_reader_far_behind_the_memory_is_served_from_the_store() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     write(&journal, numbered(1, 20_000), vec![]).await;
     let mut expect = 1;
     while expect <= 20_000 {
-        let Batch::Entries(entries) = next(&mut reader, 700).await else { panic!("at {expect}") };
+        let JournalRead::Entries(entries) = next(&mut reader, 700).await else {
+            panic!("at {expect}")
+        };
         for entry in entries.iter() {
             assert_eq!((entry.id.0, entry.payload.clone()), (expect, expect.to_string()));
             expect += 1;
@@ -218,10 +220,10 @@ async fn a_reader_far_behind_the_memory_is_served_from_the_store() {
 
 #[tokio::test]
 async fn readers_who_stand_together_share_one_portion() {
-    for journal in [Journal::memory(), Place::new().open().0] {
+    for journal in [Journal::memory(), TestJournal::new().open().0] {
         let portion = async |include: &str, max| {
             let mut reader = journal.read(Some(EventId(0)), include.parse().unwrap());
-            let Batch::Entries(portion) = next(&mut reader, max).await else {
+            let JournalRead::Entries(portion) = next(&mut reader, max).await else {
                 panic!("no entries")
             };
             portion
@@ -242,7 +244,7 @@ async fn readers_who_stand_together_share_one_portion() {
 
 #[tokio::test]
 async fn long_events_are_given_a_few_at_once() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let long =
         |n: u64| EventDraft { name: "n".to_owned(), payload: "x".repeat(30_000 + n as usize) };
@@ -250,7 +252,9 @@ async fn long_events_are_given_a_few_at_once() {
     let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     let mut lengths = Vec::new();
     while lengths.len() < 300 {
-        let Batch::Entries(entries) = next(&mut reader, 512).await else { panic!("no entries") };
+        let JournalRead::Entries(entries) = next(&mut reader, 512).await else {
+            panic!("no entries")
+        };
         assert!(entries.len() <= 3, "{} at once", entries.len());
         lengths.extend(entries.iter().map(|entry| entry.payload.len()));
     }
@@ -259,18 +263,18 @@ async fn long_events_are_given_a_few_at_once() {
 
 #[tokio::test]
 async fn an_id_that_is_assigned_but_not_committed_is_no_future() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let ticket = journal.record(numbered(1, 1), vec![]);
     let mut reader = journal.read(Some(ticket.last), EventFilter::all());
     journal.record(numbered(2, 1), vec![]);
-    let Batch::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
+    let JournalRead::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
     assert_eq!(seen[0].id, EventId(2));
 }
 
 #[tokio::test]
 async fn the_newest_events_are_kept() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open_keeping(500);
     for n in 0..50 {
         write(&journal, numbered(n * 100, 100), vec![]).await;
@@ -282,13 +286,13 @@ async fn the_newest_events_are_kept() {
 
 #[tokio::test]
 async fn closing_gives_readers_the_rest_and_then_the_end() {
-    for journal in [Journal::memory(), Place::new().open().0] {
+    for journal in [Journal::memory(), TestJournal::new().open().0] {
         let mut reader = journal.read(None, EventFilter::all());
         journal.record(numbered(1, 3), vec![]);
         journal.close().await.unwrap();
-        let Batch::Entries(rest) = next(&mut reader, 9).await else { panic!("no entries") };
+        let JournalRead::Entries(rest) = next(&mut reader, 9).await else { panic!("no entries") };
         assert_eq!(rest.len(), 3);
-        assert_eq!(next(&mut reader, 9).await, Batch::Closed);
+        assert_eq!(next(&mut reader, 9).await, JournalRead::Closed);
         let late = journal.record(numbered(4, 1), vec![]);
         assert!(matches!(journal.committed(late).await, Err(Error::Closed)));
     }
@@ -296,7 +300,7 @@ async fn closing_gives_readers_the_rest_and_then_the_end() {
 
 #[tokio::test]
 async fn closing_leaves_one_file_and_its_mark() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     journal.record(numbered(1, 3), vec![]);
     journal.close().await.unwrap();
@@ -308,7 +312,7 @@ async fn closing_leaves_one_file_and_its_mark() {
 
 #[tokio::test]
 async fn a_power_cut_may_lose_events_but_gives_no_id_twice() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     write(&journal, numbered(1, 3), vec![]).await;
     let after = place.snapshot();
@@ -325,7 +329,7 @@ async fn a_power_cut_may_lose_events_but_gives_no_id_twice() {
 
 #[tokio::test]
 async fn a_disk_that_refuses_is_told_and_tried_again() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let blocker = rusqlite::Connection::open(place.path()).unwrap();
     blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -334,14 +338,14 @@ async fn a_disk_that_refuses_is_told_and_tried_again() {
     assert!(journal.write_error().unwrap().to_string().contains("locked"));
     blocker.execute_batch("ROLLBACK").unwrap();
     let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
-    assert!(matches!(next(&mut reader, 1).await, Batch::Entries(_)));
+    assert!(matches!(next(&mut reader, 1).await, JournalRead::Entries(_)));
     journal.committed(ticket).await.unwrap();
     assert!(journal.write_error().is_none());
 }
 
 #[tokio::test]
 async fn events_are_kept_by_bytes_as_well_as_by_count() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let keep = JournalRetention { events: KEEP, bytes: 4 << 20 };
     let (journal, _) = place.open_with(keep);
     for _ in 0..40 {
@@ -357,7 +361,7 @@ async fn events_are_kept_by_bytes_as_well_as_by_count() {
 }
 
 /// Whether any file of the journal holds this text.
-fn is_on_disk(place: &Place, text: &str) -> bool {
+fn is_on_disk(place: &TestJournal, text: &str) -> bool {
     let mut files = fs::read_dir(&place.folder).unwrap().map(|file| file.unwrap().path());
     files.any(|file| {
         let bytes = fs::read(file).unwrap();
@@ -367,7 +371,7 @@ fn is_on_disk(place: &Place, text: &str) -> bool {
 
 #[tokio::test]
 async fn what_a_forgotten_pane_printed_is_in_no_event_and_no_free_page() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let notice = |pane: &str, text: &str| {
         draft("pane:notice", format!(r#"{{"paneId":"{pane}","text":"{text}"}}"#))
@@ -383,7 +387,7 @@ async fn what_a_forgotten_pane_printed_is_in_no_event_and_no_free_page() {
     let (journal, opened) = place.open();
     assert_eq!(opened.recovery, None);
     let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
-    let Batch::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
+    let JournalRead::Entries(seen) = next(&mut reader, 9).await else { panic!("no entries") };
     let texts: Vec<_> = seen.iter().map(|entry| entry.payload.as_str()).collect();
     assert_eq!(texts, [r#"{"paneId":"a"}"#, r#"{"paneId":"b","text":"last-line-of-b"}"#]);
 }

@@ -38,7 +38,7 @@ impl JournalModel {
         assert_eq!(found.collect::<std::collections::BTreeMap<_, _>>(), self.records);
     }
 
-    async fn run(&mut self, mut place: Place, steps: Vec<JournalOp>) {
+    async fn run(&mut self, mut place: TestJournal, steps: Vec<JournalOp>) {
         let (mut journal, _) = place.open();
         for step in steps {
             match step {
@@ -82,7 +82,7 @@ impl JournalModel {
         let mut expect =
             self.payloads.iter().zip(1..).skip(usize::try_from(after).unwrap()).peekable();
         while expect.peek().is_some() {
-            let Batch::Entries(entries) = next(&mut reader, max).await else {
+            let JournalRead::Entries(entries) = next(&mut reader, max).await else {
                 panic!("no entries")
             };
             assert!(entries.len() <= max);
@@ -98,16 +98,16 @@ async fn read_to_end(mut reader: JournalReader, sizes: Vec<usize>) -> Vec<u64> {
     let mut seen = Vec::new();
     for size in sizes.into_iter().cycle() {
         match next(&mut reader, size).await {
-            Batch::Entries(entries) => seen.extend(entries.iter().map(|entry| entry.id.0)),
-            Batch::Gap { first, last } => panic!("a gap: {first}..{last}"),
-            Batch::Closed => break,
+            JournalRead::Entries(entries) => seen.extend(entries.iter().map(|entry| entry.id.0)),
+            JournalRead::Gap { first, last } => panic!("a gap: {first}..{last}"),
+            JournalRead::Closed => break,
         }
     }
     seen
 }
 
 async fn check_readers(calls: Vec<u64>, readers: Vec<Vec<usize>>) {
-    let place = Place::new();
+    let place = TestJournal::new();
     let (journal, _) = place.open();
     let reading = readers.into_iter().map(|sizes| {
         let reader = journal.read(Some(EventId(0)), EventFilter::all());
@@ -133,7 +133,7 @@ proptest! {
 
     #[test]
     fn it_is_a_list_that_survives_closing_and_killing(steps in prop::collection::vec(step(), 1..40)) {
-        block_on(JournalModel::default().run(Place::new(), steps));
+        block_on(JournalModel::default().run(TestJournal::new(), steps));
     }
 
     #[test]

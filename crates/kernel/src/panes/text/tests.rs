@@ -183,11 +183,11 @@ fn many_colours_are_no_text() {
 
 #[test]
 fn what_is_too_long_is_cut_and_said_to_be() {
-    let dots = ".".repeat(DRAWN - 5);
+    let dots = ".".repeat(MAX_DRAWN_CHARS - 5);
     check(format!("{dots}READY\n").as_bytes(), &[&format!("{dots}READY")]);
     check(format!("{dots}\x1b[1mREADY").as_bytes(), &[&format!("{dots}READY|")]);
     check(format!("{dots}READY!\nx\n").as_bytes(), &[&format!("{dots}READY…"), "x"]);
-    let long = "日".repeat(DRAWN);
+    let long = "日".repeat(MAX_DRAWN_CHARS);
     check(format!("{long}本\nx\n").as_bytes(), &[&format!("{long}…"), "x"]);
 }
 
@@ -221,11 +221,11 @@ fn a_line_is_found_by_any_offset_in_it() {
 fn the_first_line_that_is_kept_may_lack_its_beginning() {
     let output = MemoryOutput::new(format!("a\n{}\nb\n", "x".repeat(9000)), 1);
     let text = OutputText::new(&output);
-    let truncated = Place { offset: BLOCK, n: 1, truncated_start: true };
+    let truncated = LineStart { offset: BLOCK, n: 1, truncated_start: true };
     for offset in [0, BLOCK, BLOCK + 1, 9002] {
         assert_eq!(text.line_at(offset).unwrap(), truncated, "{offset}");
     }
-    assert_eq!(text.line_at(9003).unwrap(), Place::new(9003, 2));
+    assert_eq!(text.line_at(9003).unwrap(), LineStart::new(9003, 2));
     assert_eq!(text.line(0).unwrap(), truncated);
 }
 
@@ -234,7 +234,7 @@ fn an_output_that_ends_with_a_block_is_counted_right() {
     let output = MemoryOutput::new("x\n".repeat(2 * BLOCK as usize), 1);
     let text = OutputText::new(&output);
     assert_eq!(text.total_until(output.end()).unwrap(), 2 * BLOCK);
-    let expect = Place::new(output.end(), 2 * BLOCK);
+    let expect = LineStart::new(output.end(), 2 * BLOCK);
     assert_eq!(text.line_at(output.end()).unwrap(), expect);
 }
 
@@ -258,7 +258,7 @@ proptest! {
         let expect: Vec<_> = lines::split(kept)
             .enumerate()
             .map(|(at, raw)| {
-                let line = lines::clean(raw, DRAWN);
+                let line = lines::clean(raw, MAX_DRAWN_CHARS);
                 let open = at + 1 == count && !kept.ends_with(b"\n");
                 let (cut, open) = (if line.cut { "…" } else { "" }, if open { "|" } else { "" });
                 format!("{}{cut}{open}", line.text)
@@ -275,7 +275,7 @@ proptest! {
         let at = output.first + at % (output.end() - output.first + 1);
         let kept = &output.bytes[output.first as usize..at as usize];
         let begin = memchr::memrchr(b'\n', kept).map_or(0, |end| end + 1) as u64 + output.first;
-        let expect = Place {
+        let expect = LineStart {
             offset: begin,
             n: output.ends_before(at),
             truncated_start: begin == output.first && 0 < begin,

@@ -4,7 +4,7 @@
 use std::io;
 
 use paned_keeper::tape::TapeReader;
-use paned_term::{OutputScanner, Signal};
+use paned_term::{OutputScanner, ScanEvent};
 
 use super::tape_text;
 use super::viewer_conn::ViewerConn;
@@ -39,7 +39,7 @@ impl TerminalResponder {
         let (from, mut asked) = (self.at, false);
         let signals = &mut self.signals;
         self.at = tape_text::each(&self.tape, from, self.tape.end(), |bytes| {
-            signals.feed(bytes, |signal| asked |= signal == Signal::Query);
+            signals.feed(bytes, |signal| asked |= signal == ScanEvent::Query);
         })?;
         if asked { self.answer(from) } else { Ok(Vec::new()) }
     }

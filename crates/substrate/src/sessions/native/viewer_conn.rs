@@ -11,7 +11,7 @@ use paned_model::frame::{
 use paned_model::{PaneId, Size};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::native::{StateDir, Wire};
+use crate::native::{KeeperConn, StateDir};
 use crate::sessions::Error;
 
 /// How long a keeper may take to answer.
@@ -25,7 +25,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Somebody at a keeper's door.
 #[derive(Debug)]
 pub(super) struct ViewerConn {
-    conn: Wire,
+    conn: KeeperConn,
     requests: RequestId,
     held: bool,
     exited: bool,
@@ -46,7 +46,7 @@ impl ViewerConn {
     ) -> Result<Option<Self>, Error> {
         let until = Instant::now() + patience;
         loop {
-            match Wire::connect_viewer(&places.socket(id)).await {
+            match KeeperConn::connect_viewer(&places.socket(id)).await {
                 Ok(wire) => return Ok(Some(Self::new(wire))),
                 Err(error) if error.kind() == ErrorKind::TimedOut => return Err(timed_out()),
                 Err(_) if !has_live_keeper(places, id) => return Ok(None),
@@ -59,7 +59,7 @@ impl ViewerConn {
         }
     }
 
-    fn new(conn: Wire) -> Self {
+    fn new(conn: KeeperConn) -> Self {
         Self { conn, requests: 0, held: false, exited: false, printed: false }
     }
 
@@ -205,7 +205,7 @@ mod tests {
 
     fn visit() -> (ViewerConn, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (ViewerConn::new(Wire::from_stream(ours).unwrap()), theirs)
+        (ViewerConn::new(KeeperConn::from_stream(ours).unwrap()), theirs)
     }
 
     async fn hear(stream: &mut UnixStream) -> Vec<ToKeeper> {

@@ -19,7 +19,7 @@ use axum::http::header::UPGRADE;
 use super::rest::{no_socket, sessions};
 use crate::call::Call;
 use crate::reply::HandlerResult;
-use crate::ws::{Hand, PROTOCOL, run_on_upgrade};
+use crate::ws::{PROTOCOL, UpgradeSlot, run_on_upgrade};
 use session::PtyCompatSocket;
 
 /// Turns the connection into a socket.
@@ -37,7 +37,7 @@ pub(super) async fn open(mut call: Call) -> HandlerResult {
         }
     };
     let (sessions, most) = (sessions(&call), call.shared.limits.body_bytes);
-    run_on_upgrade(Hand::of(&mut call.parts)?, upgrade, most, |wire, heard| {
+    run_on_upgrade(UpgradeSlot::of(&mut call.parts)?, upgrade, most, |wire, heard| {
         Box::pin(PtyCompatSocket::new(sessions, wire, heard).run())
     })
 }

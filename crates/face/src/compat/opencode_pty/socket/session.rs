@@ -10,7 +10,7 @@ use axum::Error;
 use axum::extract::ws::Message;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
-use paned_kernel::journal::{Batch, JournalEntry};
+use paned_kernel::journal::{JournalEntry, JournalRead};
 use paned_kernel::{EventFeed, PaneOutput};
 use paned_model::{Offset, PaneId};
 use serde::Deserialize;
@@ -25,7 +25,7 @@ use crate::compat::opencode_pty::info::PtyCompatInfo;
 use crate::compat::opencode_pty::sessions::PtyCompatSessions;
 use crate::compat::opencode_pty::sockets::{FlushWaiter, PtyCompatRegistration};
 use crate::ws::close::{CloseReason, SessionEnd, session_end};
-use crate::ws::outbound::{Wire, WsInbound};
+use crate::ws::outbound::{WsInbound, WsOutbound};
 
 /// What every socket hears of: sessions that begin, end and are forgotten.
 const EVENT_FILTER: &str = "pane:created,pane:exited,pane:lost,pane:removed";
@@ -39,7 +39,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// A socket while it lives.
 pub(super) struct PtyCompatSocket {
     sessions: PtyCompatSessions,
-    outbound: Wire,
+    outbound: WsOutbound,
     inbound: WsInbound,
     subscriptions: Subscriptions,
     /// What is under way, in the order in which it was asked: typed text must not overtake itself.
@@ -62,7 +62,7 @@ enum PtyCompatSocketEvent {
     JobDone(PtyCompatReply),
     Received(Option<Result<Message, Error>>),
     Output(PtyCompatOutput),
-    Events(Batch),
+    Events(JournalRead),
     FlushRequested(Option<FlushWaiter>),
     Flushed(Result<(), Error>),
 }
@@ -70,7 +70,11 @@ enum PtyCompatSocketEvent {
 type PtyCompatFlow = ControlFlow<CloseReason>;
 
 impl PtyCompatSocket {
-    pub(super) fn new(sessions: PtyCompatSessions, outbound: Wire, inbound: WsInbound) -> Self {
+    pub(super) fn new(
+        sessions: PtyCompatSessions,
+        outbound: WsOutbound,
+        inbound: WsInbound,
+    ) -> Self {
         let end = session_end(sessions.shared.clone(), sessions.caller.clone());
         let told = EVENT_FILTER.parse().unwrap_or_default();
         // Whoever may not read hears nothing unasked.
@@ -255,12 +259,12 @@ impl PtyCompatSocket {
         self.flush_waiters.extend(mark);
     }
 
-    fn on_events(&mut self, batch: Batch) {
+    fn on_events(&mut self, batch: JournalRead) {
         match batch {
-            Batch::Entries(entries) => entries.iter().for_each(|entry| self.on_event(entry)),
-            Batch::Gap { .. } => {}
+            JournalRead::Entries(entries) => entries.iter().for_each(|entry| self.on_event(entry)),
+            JournalRead::Gap { .. } => {}
             // The server stops, and the socket will hear of it.
-            Batch::Closed => self.feed = None,
+            JournalRead::Closed => self.feed = None,
         }
     }
 
@@ -324,7 +328,7 @@ async fn first_reply(jobs: &mut VecDeque<BoxFuture<'static, PtyCompatReply>>) ->
 }
 
 /// The next events, if any are followed. Dropping the future loses nothing.
-async fn next_events(feed: &mut Option<EventFeed>) -> Batch {
+async fn next_events(feed: &mut Option<EventFeed>) -> JournalRead {
     match feed {
         Some(feed) => feed.next(BATCH).await,
         None => pending().await,

@@ -13,21 +13,21 @@ use paned_kernel::journal::{Journal, OpenedJournal};
 use paned_kernel::{AdvertisedAddress, Kernel, KernelSetup};
 use paned_model::{EventId, Time};
 use paned_substrate::Backend;
-use paned_substrate::fake::Fake;
+use paned_substrate::fake::FakeBackend;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::client::{Ask, RawResponse, SseClient, send};
+use crate::client::{RawRequest, RawResponse, SseClient, send};
 
 /// What clients of agentmux were told.
 pub(crate) const SECRET: &str = "s3cret";
 
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) kernel: Kernel,
-    pub(crate) fake: Fake,
+    pub(crate) fake: FakeBackend,
     pub(crate) address: SocketAddr,
     /// Where the door of opencode-pty is, for anyone.
     pub(crate) pty_open_addr: SocketAddr,
@@ -36,7 +36,7 @@ pub(crate) struct House {
     /// Where the door of agentmux is, for anyone.
     pub(crate) agentmux: SocketAddr,
     /// Where it is, for whoever knows [`SECRET`].
-    pub(crate) secret_door: SocketAddr,
+    pub(crate) agentmux_secret_addr: SocketAddr,
     /// The owner's.
     pub(crate) token: String,
     socket: PathBuf,
@@ -49,20 +49,20 @@ fn now() -> Time {
     Time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64)
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn new() -> Self {
         Self::with(ServerLimits::default()).await
     }
 
     pub(crate) async fn with(limits: ServerLimits) -> Self {
-        let fake = Fake::default();
+        let fake = FakeBackend::default();
         Self::with_backend(Arc::new(fake.clone()), fake, limits).await
     }
 
     /// A server over this ground, whose panes are those of the fake.
     pub(crate) async fn with_backend(
         ground: Arc<dyn Backend>,
-        fake: Fake,
+        fake: FakeBackend,
         limits: ServerLimits,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -79,7 +79,8 @@ impl House {
             compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Grants).await;
         let (mux, agentmux) = compat_listener(CompatProtocol::Agentmux, ListenerAuth::Anyone).await;
         let secret = ListenerAuth::Secret(Secret(SECRET.to_owned()));
-        let (secret, secret_door) = compat_listener(CompatProtocol::Agentmux, secret).await;
+        let (secret, agentmux_secret_addr) =
+            compat_listener(CompatProtocol::Agentmux, secret).await;
         let main = [(Listener::Tcp(tcp), ServedApi::Main), (Listener::Unix(unix), ServedApi::Main)];
         let listeners = [open, shut, mux, secret].into_iter().chain(main).collect();
         let patience = Duration::from_millis(50);
@@ -95,7 +96,7 @@ impl House {
             pty_open_addr: open_door,
             pty_token_addr: shut_door,
             agentmux,
-            secret_door,
+            agentmux_secret_addr,
             token,
             socket,
             stop,
@@ -105,13 +106,13 @@ impl House {
     }
 
     /// A request as our own client would send it over TCP.
-    pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
-        let ask = Ask::new(method, path).header("host", &self.address.to_string());
+    pub(crate) fn ask(&self, method: &str, path: &str) -> RawRequest {
+        let ask = RawRequest::new(method, path).header("host", &self.address.to_string());
         ask.header("authorization", &format!("Bearer {}", self.token))
     }
 
     /// The same from whoever has this token.
-    pub(crate) fn request_as(&self, token: &str, method: &str, path: &str) -> Ask {
+    pub(crate) fn request_as(&self, token: &str, method: &str, path: &str) -> RawRequest {
         let ask = self.ask(method, path).without("authorization");
         ask.header("authorization", &format!("Bearer {token}"))
     }
@@ -124,11 +125,11 @@ impl House {
         UnixStream::connect(&self.socket).await.unwrap()
     }
 
-    pub(crate) async fn send(&self, ask: &Ask) -> RawResponse {
+    pub(crate) async fn send(&self, ask: &RawRequest) -> RawResponse {
         send(self.tcp().await, ask).await
     }
 
-    pub(crate) async fn send_unix(&self, ask: &Ask) -> RawResponse {
+    pub(crate) async fn send_unix(&self, ask: &RawRequest) -> RawResponse {
         send(self.unix().await, ask).await
     }
 

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_kernel::journal::{Batch, FakeDisk, Journal, JournalEntry, JournalRecord, OpenedJournal};
+use paned_kernel::journal::{
+    FakeDisk, Journal, JournalEntry, JournalRead, JournalRecord, OpenedJournal,
+};
 use paned_kernel::{AdvertisedAddress, Caller, EventFeed, Kernel, KernelLimits, KernelSetup};
 use paned_model::{Code, EventId, Refusal, Time};
-use paned_substrate::fake::{Fake, FakePane};
+use paned_substrate::fake::{FakeBackend, FakePane};
 use serde_json::Value;
 
 use crate::schema;
 
-pub(crate) struct House {
+pub(crate) struct TestKernel {
     pub(crate) kernel: Kernel,
-    pub(crate) fake: Fake,
+    pub(crate) fake: FakeBackend,
     pub(crate) owner: Caller,
 }
 
@@ -40,13 +42,13 @@ pub(crate) fn empty() -> OpenedJournal {
     OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None }
 }
 
-impl House {
+impl TestKernel {
     pub(crate) async fn new() -> Self {
-        Self::with_records(Fake::default(), Vec::new()).await
+        Self::with_records(FakeBackend::default(), Vec::new()).await
     }
 
     /// A kernel that finds these panes and remembers these records.
-    pub(crate) async fn with_records(fake: Fake, records: Vec<JournalRecord>) -> Self {
+    pub(crate) async fn with_records(fake: FakeBackend, records: Vec<JournalRecord>) -> Self {
         let opened = OpenedJournal { records, ..empty() };
         let started =
             Kernel::start(setup(), Journal::memory(), opened, Arc::new(fake.clone())).await;
@@ -57,7 +59,7 @@ impl House {
 
     /// A kernel whose journal is on this disk.
     pub(crate) async fn on_disk(disk: &FakeDisk) -> Self {
-        let fake = Fake::default();
+        let fake = FakeBackend::default();
         let journal = Journal::on_disk(disk).unwrap();
         let started = Kernel::start(setup(), journal, empty(), Arc::new(fake.clone())).await;
         let (kernel, _) = started.unwrap();
@@ -113,7 +115,7 @@ impl House {
 pub(crate) async fn next(feed: &mut EventFeed) -> Arc<JournalEntry> {
     let batch = tokio::time::timeout(Duration::from_secs(60), feed.next(1)).await;
     match batch.expect("an event within a minute") {
-        Batch::Entries(entries) => entries[0].clone(),
+        JournalRead::Entries(entries) => entries[0].clone(),
         other => panic!("no event but {other:?}"),
     }
 }
