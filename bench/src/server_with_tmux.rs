@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use paned_backend::tmux::{self, ControlClient, TmuxEvents, TmuxPane, TmuxServerAddr};
 use paned_model::Size;
-use paned_substrate::tmux::{self, ControlClient, TmuxEvents, TmuxPane, TmuxServerAddr};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 

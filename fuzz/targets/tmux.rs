@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use paned_policy::layout::Layout;
-use paned_substrate::tmux::decode;
+use paned_backend::tmux::decode;
 
 fuzz_target!(|input: &[u8]| {
     decode::fuzz(input);

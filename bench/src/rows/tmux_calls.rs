@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use paned_backend::tmux::capture::CaptureStyle;
 use paned_model::Size;
-use paned_substrate::tmux::capture::CaptureStyle;
 
 use super::Row;
 use super::bridge::{TEXT, faster, times};

@@ -1,7 +1,7 @@
 //! D14: whether looking at a pane in tmux, sending to it or listing starts processes.
 
+use paned_backend::tmux::capture::CaptureStyle;
 use paned_model::Size;
-use paned_substrate::tmux::capture::CaptureStyle;
 use serde_json::json;
 
 use super::Row;

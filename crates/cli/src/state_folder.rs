@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use paned_backend::native::{SocketFolder, StateDir};
+use paned_backend::trusted_path::{self, TrustedDir};
 use paned_model::{Code, PaneId, Refusal, Time};
-use paned_substrate::native::{SocketFolder, StateDir};
-use paned_substrate::trusted_path::{self, TrustedDir};
 use serde::{Deserialize, Serialize};
 
 /// A socket's path fits in 104 bytes on every system.

@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use futures_util::FutureExt;
+use paned_backend::BoxedFuture;
 use paned_model::Refusal;
-use paned_substrate::BoxedFuture;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use paned_backend::PaneCommand;
 use paned_model::PaneId;
-use paned_substrate::PaneCommand;
 use tokio::runtime::Handle;
 
 use crate::Kernel;

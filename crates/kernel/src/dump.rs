@@ -5,8 +5,8 @@
 
 use std::io;
 
+use paned_backend::{Output, ReplayedScreen};
 use paned_model::{Offset, PaneId, Refusal, Size};
-use paned_substrate::{Output, ReplayedScreen};
 use paned_term::OutputScanner;
 
 use crate::panes::live_screen::{ScreenHints, visible_screen};

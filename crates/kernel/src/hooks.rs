@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use paned_backend::BoxedFuture;
 use paned_model::{Code, Refusal};
-use paned_substrate::BoxedFuture;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 

@@ -33,8 +33,8 @@ mod undo;
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::Backend;
 use paned_model::{Grant, PaneId, Refusal, Time};
-use paned_substrate::Backend;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -48,7 +48,7 @@ pub use dump::ScreenDump;
 pub use grants::Token;
 pub use hooks::{ActionHook, HookCall, HookVerdict};
 use journal::{CommitTicket, Journal};
-pub use paned_substrate::UnixSocket;
+pub use paned_backend::UnixSocket;
 pub use paned_term::ScreenView;
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
 pub use registry::{Action, ActionContext, ActionDefinition, ActionKind, Registry};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use paned_backend::Output;
 use paned_model::{
     Code, EventFilter, EventId, Instance, Offset, PaneId, PaneInfo, PaneRef, PaneSet, PaneStatus,
     Refusal, Scope,
 };
 use paned_policy::permit;
-use paned_substrate::Output;
 use paned_term::screen::view::ScreenModes;
 use paned_term::{Screen, ScreenView};
 use serde::Deserialize;

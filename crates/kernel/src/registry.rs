@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 
+use paned_backend::BoxedFuture;
 use paned_model::{Refusal, Scope};
-use paned_substrate::BoxedFuture;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use paned_backend::adopted::AdoptedPanes;
+use paned_backend::tmux::TmuxServerAddr;
 use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
-use paned_substrate::adopted::AdoptedPanes;
-use paned_substrate::tmux::TmuxServerAddr;
 
 /// How the house is set up.
 #[derive(Clone, Debug)]

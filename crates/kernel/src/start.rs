@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use paned_backend::Backend;
 use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
-use paned_substrate::Backend;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
@@ -38,7 +38,7 @@ pub enum Error {
     Journal(#[from] journal::Error),
     /// The panes cannot be looked for.
     #[error(transparent)]
-    Backend(#[from] paned_substrate::Error),
+    Backend(#[from] paned_backend::Error),
     /// The owner's token cannot be kept.
     #[error("cannot keep the token in {}: {source}", path.display())]
     Token {

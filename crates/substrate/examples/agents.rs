@@ -9,13 +9,11 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use paned_backend::native::ForkServer;
+use paned_backend::tmux::TmuxServerAddr;
 use paned_model::Size;
 use paned_substrate::Substrate;
-use paned_substrate::native::ForkServer;
-use paned_substrate::sessions::{
-    Name, NativeSubstrate, Program, SplitOrientation, Target, TmuxSubstrate,
-};
-use paned_substrate::tmux::TmuxServerAddr;
+use paned_substrate::{Name, NativeSubstrate, Program, SplitOrientation, Target, TmuxSubstrate};
 
 type ExampleResult<T> = Result<T, Box<dyn Error>>;
 

@@ -1,451 +1,368 @@
-//! Panes in memory, moved by a test's hand: the same facts in the same order, and no outside at all.
+//! Sessions in memory, whose programs are played by [`Script`]s: for tests of whatever drives a substrate.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use paned_model::frame::{ExitRecord, InputGuard, RefusalReason, Survivor};
-use paned_model::{Exit, PaneId, Size, Time};
-use tokio::sync::{Notify, mpsc, watch};
+use paned_model::Size;
+use paned_term::{OutputScanner, Screen};
 
-use crate::{
-    Backend, BoxedFuture, Driver, Error, InputReport, LineMark, Output, OutputFlag, OutputGap,
-    OutputTime, PaneCommand, PaneEvent, PaneHandle, PendingRecovery, ProcessFingerprint,
-    RecoveredPane, RecoveredState, ResizeError, SizeMark, SizeRequest, SpawnSpec, UnresponsivePane,
+use super::layout::{self, PaneNumber, SplitRecord};
+use super::text::{self, OutputExtent};
+use super::{
+    BoxedFuture, CaptureStyle, Error, Name, Program, SplitOrientation, Substrate, SubstratePane,
+    SubstratePaneId, SubstrateSession, Target, rules,
 };
 
-/// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
-#[derive(Clone, Debug, Default)]
-pub struct FakeBackend {
-    panes: Arc<Mutex<BTreeMap<PaneId, Arc<FakePane>>>>,
+const ENTER: &[u8] = b"\r";
+
+/// Plays a program: what it prints when it starts and when something is typed.
+pub trait Script: Send {
+    /// What it prints at first.
+    fn start(&mut self, size: Size) -> Vec<u8>;
+
+    /// Somebody typed this by one write; its terminal has this size now.
+    fn typed(&mut self, bytes: &[u8], size: Size) -> ScriptStep;
 }
 
-/// One pane of a [`FakeBackend`].
-#[derive(Debug)]
-pub struct FakePane {
-    /// How it was ordered.
-    pub spec: SpawnSpec,
-    state: Mutex<FakePaneState>,
-    /// Ends what its keeper hears.
-    disconnect: Notify,
-    /// Something became of a keeper that did not answer.
-    answered: Notify,
+/// What a program does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptStep {
+    /// It prints this, or nothing, and goes on.
+    Print(Vec<u8>),
+    /// It ends.
+    End,
 }
 
-#[derive(Debug, Default)]
-struct FakePaneState {
+/// Chooses who plays a program; nobody, if there is no such program.
+type ScriptPicker = dyn Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync;
+
+/// A substrate in memory. Clones are the same one.
+#[derive(Clone)]
+pub struct FakeSubstrate {
+    pick_script: Arc<ScriptPicker>,
+    inner: Arc<Mutex<FakeSubstrateState>>,
+}
+
+#[derive(Default)]
+struct FakeSubstrateState {
+    sessions: BTreeMap<Name, FakeSession>,
+    next_id: u64,
+}
+
+struct FakeSession {
+    window: Size,
+    members: BTreeMap<PaneNumber, FakeSessionPane>,
+    /// All there were, those that have ended too.
+    splits: BTreeMap<PaneNumber, SplitRecord>,
+}
+
+struct FakeSessionPane {
+    id: SubstratePaneId,
+    script: Box<dyn Script>,
     printed: Vec<u8>,
-    /// From which offsets on it was printed when.
-    times: Vec<(u64, Time)>,
-    /// The first offset that is still kept.
-    first: u64,
-    typed: Vec<u8>,
-    /// How often somebody has typed.
-    typed_count: u64,
-    counter: Option<watch::Sender<Option<u64>>>,
-    taken: u64,
-    /// How often it heard that.
-    ack_count: u64,
-    output_flag: Arc<OutputFlag>,
-    /// How often it was told to give its program breaks.
-    breaks: u64,
-    /// The sizes it was given after the first one, and where.
-    sizes: Vec<(u64, Size)>,
-    holder: Option<String>,
-    ending: Option<ExitRecord>,
-    lost: bool,
-    /// Whether its keeper answers nobody who comes.
-    unresponsive: bool,
-    survivors: Vec<Survivor>,
-    outbox: Option<mpsc::Sender<PaneEvent>>,
+    writes: Vec<Vec<u8>>,
 }
 
-impl FakeBackend {
-    /// A pane by its name.
-    #[must_use]
-    pub fn pane(&self, id: &str) -> Option<Arc<FakePane>> {
-        let id: PaneId = id.parse().ok()?;
-        self.lock().get(&id).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PaneId, Arc<FakePane>>> {
-        self.panes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
-        if order.program.ends_with("/refused") {
-            return Err(Error::Refused("cannot run it".into()));
-        }
-        let id = order.id.clone();
-        let (deafened, spoke) = (Notify::new(), Notify::new());
-        let pane = Arc::new(FakePane {
-            spec: order,
-            state: Mutex::default(),
-            disconnect: deafened,
-            answered: spoke,
-        });
-        if self.lock().insert(id.clone(), pane.clone()).is_some() {
-            return Err(Error::NameTaken(id));
-        }
-        Ok(pane.link())
+impl fmt::Debug for FakeSubstrate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FakeSubstrate").finish_non_exhaustive()
     }
 }
 
-impl Backend for FakeBackend {
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
-        Box::pin(async move { self.start(order) })
+impl Default for FakeSubstrate {
+    /// Every program is played by [`Cat`].
+    fn default() -> Self {
+        Self::new(|_| Some(Box::new(Cat::default())))
+    }
+}
+
+impl FakeSubstrate {
+    /// A substrate whose programs are played by whomever this chooses.
+    pub fn new(cast: impl Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync + 'static) -> Self {
+        Self { pick_script: Arc::new(cast), inner: Arc::default() }
     }
 
-    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
-        let found = self.lock().values().map(FakePane::recovered).collect();
-        Box::pin(async move { Ok(found) })
+    /// Everything that was written to a pane, write by write.
+    ///
+    /// # Errors
+    /// When there is no such pane.
+    pub fn writes(&self, target: &Target) -> Result<Vec<Vec<u8>>, Error> {
+        self.with(target, |_, member| Ok(member.writes.clone()))
     }
 
-    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState> {
-        let pane = self.lock().get(&id).cloned();
-        Box::pin(async move { pane.map_or(RecoveredState::Lost(None), |pane| pane.state()) })
+    /// A pane's program prints.
+    ///
+    /// # Errors
+    /// When there is no such pane.
+    pub fn print(&self, target: &Target, bytes: &[u8]) -> Result<(), Error> {
+        self.with(target, |_, member| {
+            member.printed.extend_from_slice(bytes);
+            Ok(())
+        })
     }
 
-    fn end(
+    fn lock(&self) -> MutexGuard<'_, FakeSubstrateState> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(
         &self,
-        id: PaneId,
-        _: ProcessFingerprint,
-        _: Duration,
-    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
-        let pane = self.pane(id.as_str());
-        Box::pin(async move { Ok(pane.map(|pane| pane.end_by_force()).unwrap_or_default()) })
+        target: &Target,
+        act: impl FnOnce(Size, &mut FakeSessionPane) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut inner = self.lock();
+        let (name, number) = inner.pick(target)?;
+        let group = inner.sessions.get_mut(&name).ok_or_else(|| target.missing())?;
+        let size = group.size(number);
+        act(size, group.members.get_mut(&number).ok_or_else(|| target.missing())?)
     }
 
-    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
-        self.lock().remove(&id);
-        Box::pin(async { Ok(()) })
+    fn script(&self, program: &Program) -> Result<Box<dyn Script>, Error> {
+        let says = || format!("there is no program `{}`", program.argv.join(" "));
+        (self.pick_script)(program).ok_or_else(|| Error::InvalidCommand(says()))
+    }
+
+    fn open(&self, name: &Name, program: &Program, size: Size) -> Result<SubstrateSession, Error> {
+        rules::size(size)?;
+        let script = self.script(program)?;
+        let mut inner = self.lock();
+        if inner.sessions.contains_key(name) {
+            return Err(Error::taken(name));
+        }
+        let member = inner.start(script, size);
+        let members = [(0, member)].into();
+        let group = FakeSession { window: size, members, splits: BTreeMap::new() };
+        inner.sessions.insert(name.clone(), group);
+        Ok(SubstrateSession { name: name.clone(), size, panes: 1, attached: false })
+    }
+
+    fn split_pane(
+        &self,
+        target: &Target,
+        direction: SplitOrientation,
+        program: &Program,
+    ) -> Result<SubstratePane, Error> {
+        let script = self.script(program)?;
+        let mut inner = self.lock();
+        let (name, of) = inner.pick(target)?;
+        let group = inner.sessions.get(&name).ok_or_else(|| target.missing())?;
+        let (_, size) = layout::halve(group.size(of), direction)?;
+        let member = inner.start(script, size);
+        let id = member.id.clone();
+        if let Some(group) = inner.sessions.get_mut(&name) {
+            let number = group.splits.keys().last().map_or(1, |last| last + 1);
+            group.splits.insert(number, SplitRecord { of, direction });
+            group.members.insert(number, member);
+        }
+        Ok(SubstratePane { id, session: name, size, active: true })
+    }
+
+    /// Writes go one by one; a program that ends takes its pane, and the last its session, with it.
+    fn write(&self, target: &Target, writes: &[&[u8]]) -> Result<(), Error> {
+        let ended = self.with(target, |size, member| {
+            for bytes in writes.iter().filter(|bytes| !bytes.is_empty()) {
+                member.writes.push(bytes.to_vec());
+                match member.script.typed(bytes, size) {
+                    ScriptStep::Print(bytes) => member.printed.extend(bytes),
+                    ScriptStep::End => return Ok(true),
+                }
+            }
+            Ok(false)
+        })?;
+        if ended {
+            self.lock().end(target)?;
+        }
+        Ok(())
+    }
+
+    fn modes(&self, target: &Target) -> Result<paned_term::screen::view::ScreenModes, Error> {
+        self.with(target, |_, member| {
+            let mut signals = OutputScanner::new();
+            signals.feed(&member.printed, |_| {});
+            Ok(text::modes(&signals))
+        })
     }
 }
 
-impl FakePane {
-    /// The program prints.
-    pub fn print(&self, bytes: &[u8]) {
-        let mut inner = self.lock();
-        inner.printed.extend_from_slice(bytes);
-        inner.emit(PaneEvent::Printed);
-    }
-
-    /// The program prints at a time of the test's choice; what has none is as old as the pane.
-    pub fn print_at(&self, bytes: &[u8], time: Time) {
-        let mut inner = self.lock();
-        let from = inner.printed.len() as u64;
-        inner.times.push((from, time));
-        drop(inner);
-        self.print(bytes);
-    }
-
-    /// Everything before this offset is no longer kept.
-    pub fn drop_before(&self, offset: u64) {
-        self.lock().first = offset;
-    }
-
-    /// The program ends by itself.
-    pub fn exit(&self, exit: Exit) {
-        self.lock().end(ExitRecord {
-            exit: Some(exit),
-            killed: false,
-            timed_out: false,
-            at: Time(7),
-        });
-    }
-
-    /// The keeper dies.
-    pub fn kill_keeper(&self) {
-        let mut inner = self.lock();
-        inner.lost = true;
-        inner.emit(PaneEvent::Lost);
-        inner.outbox = None;
-        self.answered.notify_one();
-    }
-
-    /// Whoever is left is killed, the keeper too; answers who outlived that.
-    fn end_by_force(&self) -> Vec<Survivor> {
-        let survivors = self.lock().survivors.clone();
-        let is_over = self.lock().lost || self.lock().ending.is_some();
-        if survivors.is_empty() && !is_over {
-            self.kill_keeper();
+impl FakeSubstrateState {
+    fn start(&mut self, mut script: Box<dyn Script>, size: Size) -> FakeSessionPane {
+        self.next_id += 1;
+        let printed = script.start(size);
+        FakeSessionPane {
+            id: SubstratePaneId(format!("fake-{}", self.next_id)),
+            script,
+            printed,
+            writes: Vec::new(),
         }
-        survivors
     }
 
-    /// The keeper was not dead: who was told so was told wrong.
-    pub fn revive_keeper(&self) {
-        self.lock().lost = false;
-    }
-
-    /// The keeper lives, and lets its server go.
-    pub fn part(&self) {
-        let mut inner = self.lock();
-        inner.emit(PaneEvent::Detached);
-        inner.outbox = None;
-    }
-
-    /// The keeper lives, and answers nobody who comes from now on.
-    pub fn stop_answering(&self) {
-        self.lock().unresponsive = true;
-    }
-
-    /// The keeper answers again, also those who have waited.
-    pub fn resume_answering(&self) {
-        self.lock().unresponsive = false;
-        self.answered.notify_one();
-    }
-
-    /// The keeper hears nothing any more, and nobody has noticed yet.
-    pub fn stop_listening(&self) {
-        self.disconnect.notify_one();
-    }
-
-    /// What was typed so far.
-    #[must_use]
-    pub fn typed(&self) -> Vec<u8> {
-        self.lock().typed.clone()
-    }
-
-    /// Somebody else types: at a view, or in a tmux of theirs.
-    pub fn type_in(&self, bytes: &[u8]) {
-        self.lock().accept(bytes);
-    }
-
-    /// What the kernel says it has looked at.
-    #[must_use]
-    pub fn taken(&self) -> u64 {
-        self.lock().taken
-    }
-
-    /// How often the kernel has said so.
-    #[must_use]
-    pub fn ack_count(&self) -> u64 {
-        self.lock().ack_count
-    }
-
-    /// The keeper tells on without hearing what was taken.
-    pub fn notify_without_ack(&self) {
-        self.lock().output_flag.set_ack_due(false);
-    }
-
-    /// How often the kernel has asked for breaks of a program that prints much.
-    #[must_use]
-    pub fn breaks(&self) -> u64 {
-        self.lock().breaks
-    }
-
-    /// From now on a kill leaves these behind.
-    pub fn leave_survivors(&self, survivors: Vec<Survivor>) {
-        self.lock().survivors = survivors;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, FakePaneState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn recovered(self: &Arc<Self>) -> RecoveredPane {
-        let (id, record) = (self.spec.id.clone(), self.spec.record.clone());
-        RecoveredPane { id, record, state: self.state() }
-    }
-
-    fn state(self: &Arc<Self>) -> RecoveredState {
-        let (ending, lost, silent) = {
-            let inner = self.lock();
-            (inner.ending, inner.lost, inner.unresponsive)
+    fn pick(&self, target: &Target) -> Result<(Name, PaneNumber), Error> {
+        let found = match target {
+            Target::Session(name) => {
+                let group = self.sessions.get(name);
+                group.and_then(|group| Some((name, *group.members.keys().last()?)))
+            }
+            Target::Pane(id) => self.sessions.iter().find_map(|(name, group)| {
+                let number = group.members.iter().find(|(_, member)| member.id == *id)?.0;
+                Some((name, *number))
+            }),
         };
-        match ending {
-            Some(ending) => RecoveredState::Ended(self.clone(), ending),
-            None if lost => RecoveredState::Lost(Some(self.clone())),
-            None if silent => RecoveredState::Unresponsive(self.unresponsive()),
-            None => RecoveredState::Alive(self.link()),
-        }
+        found.map(|(name, number)| (name.clone(), number)).ok_or_else(|| target.missing())
     }
 
-    fn unresponsive(self: &Arc<Self>) -> UnresponsivePane {
-        let pane = self.clone();
-        let later = PendingRecovery::new(async move {
-            pane.answered.notified().await;
-            pane.state()
-        });
-        let output: Arc<dyn Output> = self.clone();
-        UnresponsivePane {
-            pid: Some(4242),
-            keeper: Some(4241),
-            output: Some(output),
-            pending: later,
-        }
-    }
-
-    fn link(self: &Arc<Self>) -> PaneHandle {
-        let (commands, mut inbox) = mpsc::channel(64);
-        let (outbox, facts) = mpsc::channel(64);
-        let (counter, typed) = watch::channel(Some(self.lock().typed_count));
-        (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
-        let pane = self.clone();
-        let carrier = Driver::new(async move {
-            loop {
-                tokio::select! {
-                    Some(command) = inbox.recv() => pane.handle_command(command),
-                    () = pane.disconnect.notified() => return,
-                    else => return,
-                }
-            }
-        });
-        let news = Arc::new(OutputFlag::new(true, None));
-        self.lock().output_flag = news.clone();
-        PaneHandle {
-            pid: 4242,
-            keeper: 4241,
-            started: Time(1),
-            output: self.clone(),
-            commands,
-            events: facts,
-            typed,
-            output_flag: news,
-            driver: carrier,
-        }
-    }
-
-    fn handle_command(&self, command: PaneCommand) {
-        let mut inner = self.lock();
-        let gone = if inner.ending.is_some() { Err(RefusalReason::Gone) } else { Ok(()) };
-        match command {
-            PaneCommand::Ack(offset) => {
-                inner.taken = offset;
-                inner.ack_count += 1;
-            }
-            PaneCommand::Input(bytes, reply) => {
-                inner.accept(&bytes.concat());
-                let _ = reply.send(gone.map(|()| InputReport::default()));
-            }
-            PaneCommand::GuardedInput(bytes, guard, reply) => {
-                let typed = InputReport { guard_atomic: true, ..InputReport::default() };
-                let written = inner.accept_guarded(guard, &bytes);
-                let _ = reply.send(gone.and(written).map(|()| typed));
-            }
-            PaneCommand::Resize(resizing, reply) => {
-                let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
-            }
-            PaneCommand::Release(holder) => {
-                if inner.holder.take_if(|held| *held == holder).is_some() {
-                    inner.emit(PaneEvent::SizeHolder(None));
-                }
-            }
-            PaneCommand::Kill(_, reply) => {
-                let survivors = inner.survivors.clone();
-                if survivors.is_empty() {
-                    let exit = Some(Exit::Signal(15));
-                    inner.end(ExitRecord { exit, killed: true, timed_out: false, at: Time(8) });
-                }
-                let _ = reply.send(survivors);
-            }
-            PaneCommand::Throttle(_) => inner.breaks += 1,
-            // Nobody else's pane: dropping the answer says so.
-            PaneCommand::Detach(_) => {}
-        }
-    }
-}
-
-impl FakePaneState {
-    fn emit(&self, fact: PaneEvent) {
-        if let Some(outbox) = &self.outbox {
-            let _ = outbox.try_send(fact);
-        }
-    }
-
-    fn accept(&mut self, bytes: &[u8]) {
-        self.typed.extend(bytes);
-        self.typed_count += 1;
-        if let Some(counter) = &self.counter {
-            counter.send_replace(Some(self.typed_count));
-        }
-    }
-
-    fn accept_guarded(&mut self, guard: InputGuard, bytes: &[u8]) -> Result<(), RefusalReason> {
-        let stands = guard.end.is_none_or(|end| end == self.printed.len() as u64);
-        if !stands || guard.typed.is_some_and(|typed| typed != self.typed_count) {
-            return Err(RefusalReason::Stale);
-        }
-        self.typed.extend(bytes);
-        Ok(())
-    }
-
-    fn resize(&mut self, resizing: SizeRequest) -> Result<(), ResizeError> {
-        let SizeRequest { size, holder, force } = resizing;
-        if self.holder.is_some() && self.holder != holder && !force {
-            return Err(ResizeError { why: RefusalReason::Held, holder: self.holder.clone() });
-        }
-        self.sizes.push((self.printed.len() as u64, size));
-        if self.holder != holder {
-            self.holder.clone_from(&holder);
-            self.emit(PaneEvent::SizeHolder(holder));
+    fn end(&mut self, target: &Target) -> Result<(), Error> {
+        let (name, number) = self.pick(target)?;
+        let Some(group) = self.sessions.get_mut(&name) else { return Ok(()) };
+        group.members.remove(&number);
+        if group.members.is_empty() {
+            self.sessions.remove(&name);
         }
         Ok(())
     }
+}
 
-    fn end(&mut self, ending: ExitRecord) {
-        if self.ending.is_none() {
-            self.ending = Some(ending);
-            self.emit(PaneEvent::Exited(ending));
-        }
+impl FakeSession {
+    fn sizes(&self) -> BTreeMap<PaneNumber, Size> {
+        let living: BTreeSet<PaneNumber> = self.members.keys().copied().collect();
+        layout::sizes(self.window, &self.splits, &living)
+    }
+
+    fn size(&self, number: PaneNumber) -> Size {
+        self.sizes().get(&number).copied().unwrap_or(self.window)
     }
 }
 
-impl Output for FakePane {
-    fn first(&self) -> u64 {
-        self.lock().first
+impl Substrate for FakeSubstrate {
+    fn spawn<'a>(
+        &'a self,
+        name: &'a Name,
+        program: &'a Program,
+        size: Size,
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>> {
+        Box::pin(async move { self.open(name, program, size) })
     }
 
-    fn end(&self) -> u64 {
-        self.lock().printed.len() as u64
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>> {
+        let removed = self.lock().sessions.remove(name);
+        Box::pin(async move { removed.map(drop).ok_or_else(|| Error::no_session(name)) })
     }
 
-    fn lines(&self) -> u64 {
-        self.lock().printed.iter().filter(|byte| **byte == b'\n').count() as u64
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            rules::text(text)?;
+            self.write(target, &[text.as_bytes(), ENTER])
+        })
     }
 
-    fn taken(&self) -> u64 {
-        self.lock().taken
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let key = rules::key(key)?;
+            self.write(target, &[&rules::bytes(key, &self.modes(target)?)?])
+        })
     }
 
-    fn size(&self) -> Size {
-        self.lock().sizes.last().map_or(self.spec.size, |(_, size)| *size)
+    fn capture<'a>(
+        &'a self,
+        target: &'a Target,
+        lines: usize,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(async move {
+            rules::lines(lines)?;
+            self.with(target, |_, member| {
+                Ok(text::last_lines(&member.printed, OutputExtent::Whole, lines)
+                    .unwrap_or_default())
+            })
+        })
     }
 
-    fn sizes(&self, after: u64) -> Vec<SizeMark> {
-        let inner = self.lock();
-        let all = [(0, self.spec.size)].into_iter().chain(inner.sizes.iter().copied());
-        let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
-        marks.filter(|mark| after < mark.n).collect()
+    fn screen<'a>(
+        &'a self,
+        target: &'a Target,
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(async move {
+            self.with(target, |size, member| {
+                let mut screen = Screen::new(size);
+                screen.feed(&member.printed);
+                Ok(text::rows(&screen, style))
+            })
+        })
     }
 
-    fn ending(&self) -> Option<ExitRecord> {
-        self.lock().ending
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>> {
+        Box::pin(async {
+            let session = |(name, group): (&Name, &FakeSession)| SubstrateSession {
+                name: name.clone(),
+                size: group.window,
+                panes: group.members.len(),
+                attached: false,
+            };
+            Ok(self.lock().sessions.iter().map(session).collect())
+        })
     }
 
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
-        let inner = self.lock();
-        if offset < inner.first {
-            return Ok(Err(OutputGap { first: inner.first }));
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>> {
+        Box::pin(async move {
+            let inner = self.lock();
+            let group = inner.sessions.get(name).ok_or_else(|| Error::no_session(name))?;
+            let last = group.members.keys().last();
+            let pane = |(number, member): (&PaneNumber, &FakeSessionPane)| SubstratePane {
+                id: member.id.clone(),
+                session: name.clone(),
+                size: group.size(*number),
+                active: Some(number) == last,
+            };
+            Ok(group.members.iter().map(pane).collect())
+        })
+    }
+
+    fn split<'a>(
+        &'a self,
+        target: &'a Target,
+        direction: SplitOrientation,
+        program: &'a Program,
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>> {
+        Box::pin(async move { self.split_pane(target, direction, program) })
+    }
+
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            rules::size(size)?;
+            let mut inner = self.lock();
+            let group = inner.sessions.get_mut(name).ok_or_else(|| Error::no_session(name))?;
+            group.window = size;
+            Ok(())
+        })
+    }
+}
+
+/// Plays `cat` in a terminal: what is typed is shown, and each line comes back. Ctrl+c and ctrl+d end it.
+#[derive(Clone, Debug, Default)]
+pub struct Cat {
+    line: Vec<u8>,
+}
+
+impl Script for Cat {
+    fn start(&mut self, _: Size) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn typed(&mut self, bytes: &[u8], _: Size) -> ScriptStep {
+        let mut printed = Vec::new();
+        for byte in bytes {
+            match byte {
+                0x03 | 0x04 => return ScriptStep::End,
+                b'\r' | b'\n' => {
+                    let line = std::mem::take(&mut self.line);
+                    printed.extend([b"\r\n", &line[..], b"\r\n"].concat());
+                }
+                byte => {
+                    self.line.push(*byte);
+                    printed.push(*byte);
+                }
+            }
         }
-        let from = inner.printed.len().min(offset as usize);
-        let rest = &inner.printed[from..];
-        let wanted = rest.len().min(buffer.len());
-        buffer[..wanted].copy_from_slice(&rest[..wanted]);
-        Ok(Ok(wanted))
-    }
-
-    fn line_mark(&self, _: u64) -> io::Result<Result<LineMark, OutputGap>> {
-        Ok(Ok(LineMark { offset: 0, lines: 0, time: Time(1) }))
-    }
-
-    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
-        let inner = self.lock();
-        let later = inner.times.partition_point(|(from, _)| *from <= offset);
-        let time = later.checked_sub(1).map_or(Time(1), |at| inner.times[at].1);
-        let until = inner.times.get(later).map_or(u64::MAX, |(from, _)| *from);
-        Ok(Ok(OutputTime { time, until }))
+        ScriptStep::Print(printed)
     }
 }

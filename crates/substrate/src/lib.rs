@@ -1,413 +1,211 @@
-//! The outside: what panes live on.
+//! Sessions of panes that any program can drive: spawn, type, capture, split, destroy.
 //!
-//! [`Backend`] is what the kernel compiles against; [`native`] keeps panes in keepers on this machine, [`fake`] in
-//! memory for tests. [`tmux`] is a stage to show panes on, and [`adopted`] the way to panes that others
-//! have there. [`Substrate`] is the larger contract for programs that use this
-//! crate as a library: [`sessions`] on keepers, on tmux or in memory. This room acts and reports facts; it judges
-//! nothing and holds no table: the kernel does.
-#![forbid(unsafe_code)]
+//! [`Substrate`] is one contract over three grounds: [`NativeSubstrate`] keeps each pane in a keeper, [`TmuxSubstrate`] drives a tmux
+//! server, [`FakeSubstrate`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
+//! `examples/agents.rs` shows how to use them. Nothing here knows the kernel: a session is found by asking the ground,
+//! so it outlives whoever made it.
+//!
+//! The rules, the same everywhere:
+//!
+//! - A name is matched whole, never by its beginning. `.` in it is a `.`.
+//! - A session lives as long as a program in it. When a pane's program ends the pane is gone, and its room goes to its
+//!   neighbour.
+//! - A session as a [`Target`] means its active pane: the one that was split off last, of those that live.
+//! - Sizes are what the programs see. A split halves a pane and leaves one cell between the halves.
+//! - Every call has a deadline of its own. Dropping a call's future stops waiting for it.
 
-pub mod adopted;
-pub mod fake;
-pub mod native;
-mod output;
-pub mod processes;
-mod replayed_screen;
-pub mod sessions;
-mod socket;
-pub mod tmux;
-pub mod trusted_path;
+mod error;
+mod fake;
+mod layout;
+mod name;
+mod native;
+mod program;
+mod rules;
+mod text;
+mod tmux;
 
 use std::fmt;
-use std::future::Future;
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll};
-use std::time::Duration;
 
-use paned_model::frame::{ExitRecord, InputGuard, RefusalReason, Survivor};
-use paned_model::{Code, PaneId, Refusal, Size, Time};
-use tokio::sync::{mpsc, oneshot, watch};
+use paned_model::Size;
+use serde::{Deserialize, Serialize};
 
-pub use output::{Damage, LineMark, Output, OutputGap, OutputTime, SizeMark, Summary};
-pub use replayed_screen::{ReplayedScreen, thread_time};
-pub use sessions::Substrate;
-pub use socket::UnixSocket;
+pub use error::Error;
+pub use fake::{Cat, FakeSubstrate, Script, ScriptStep};
+pub use name::Name;
+pub use native::NativeSubstrate;
+use paned_backend::BoxedFuture;
+pub use paned_backend::tmux::capture::CaptureStyle;
+pub use program::Program;
+pub use rules::{LONGEST_TEXT, MOST_LINES};
+pub use tmux::TmuxSubstrate;
 
-/// Variables of the server that hold secrets. No process that it starts gets them, unless it is told one of its own.
-pub const SECRET_VARIABLES: [&str; 3] = ["AGENTMUX_TOKEN", "PANED_HANDOVER", "PANED_TOKEN"];
+/// What sessions of panes live on.
+pub trait Substrate: Send + Sync + 'static {
+    /// Starts a session with one pane of this size that runs this program.
+    ///
+    /// # Errors
+    /// [`Error::SessionExists`] when the name is taken, [`Error::InvalidCommand`] when there is no such program or size.
+    fn spawn<'a>(
+        &'a self,
+        name: &'a Name,
+        program: &'a Program,
+        size: Size,
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>>;
 
-/// A future that can be sent anywhere.
-pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+    /// Ends a session and every program in it.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is none.
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>>;
 
-/// What keeper panes live on.
-pub trait Backend: Send + Sync + 'static {
-    /// Starts a program. When it cannot, nothing of the pane is left.
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>>;
+    /// Types a text by one write, and then Enter by another, so that no program takes the two for a paste.
+    ///
+    /// The text goes as it is: a line end in it is a line feed, as ctrl+j types it, and only the end is Enter. It has
+    /// at most [`LONGEST_TEXT`] bytes and may be empty. A line editor in the terminal's own hands (`cat`, `read`) takes
+    /// 4095 bytes of a line and drops the rest; programs that read keys take all. Two who send to one pane at the same
+    /// moment take turns between themselves, or their texts meet before the first Enter.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when it is too long or holds a control character other than tab and line ends: those
+    /// are keys, for [`Substrate::key`].
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>>;
 
-    /// Everything that was there before us, living or not.
-    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>>;
+    /// Presses one key: `Up Down Left Right Enter Escape Tab BTab Space PPage NPage Home End BSpace DC IC F1`–`F12`, one
+    /// printable character, or `C-` or `M-` and one; `ctrl+c` and its like are understood too. It becomes what the
+    /// program asked its terminal to send.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when no key is called that.
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>>;
 
-    /// Reaches a pane again whose keeper has let us go: see [`PaneEvent::Detached`].
-    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState>;
+    /// The last lines that were printed, oldest first, without blanks at their ends.
+    ///
+    /// Blank lines below the last text do not count. Of the others there are exactly as many as asked for; fewer only if
+    /// fewer were printed, or are kept. Natively and in memory a line is what was printed up to a line end, however
+    /// narrow the terminal; on tmux it is a row of the terminal.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLines`] for none, or more than [`MOST_LINES`].
+    fn capture<'a>(
+        &'a self,
+        target: &'a Target,
+        lines: usize,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>>;
 
-    /// Ends what runs of a pane without asking its keeper, which is gone or does not answer; a keeper that lives is ended
-    /// after it. Answers what outlived that.
-    fn end(
-        &self,
-        id: PaneId,
-        traces: ProcessFingerprint,
-        grace: Duration,
-    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>>;
+    /// What a person would see now: every row of the terminal, from the top, without blanks at their ends.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is no such target.
+    fn screen<'a>(
+        &'a self,
+        target: &'a Target,
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>>;
 
-    /// Forgets a pane that has ended, with its output.
-    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>>;
+    /// Every session, by name. Where no server runs there are none.
+    ///
+    /// # Errors
+    /// When the ground cannot be asked.
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>>;
+
+    /// The panes of a session, in the order they were made.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`] when there is no such session.
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>>;
+
+    /// Halves a pane and runs a program in the new half, which becomes the active pane.
+    ///
+    /// # Errors
+    /// [`Error::PaneLimit`] when a half would be less than 2 columns or 1 row.
+    fn split<'a>(
+        &'a self,
+        target: &'a Target,
+        direction: SplitOrientation,
+        program: &'a Program,
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>>;
+
+    /// Gives a session another size, which its panes share.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCommand`] when no terminal has that size.
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>>;
 }
 
-/// How the processes of a pane are recognised that has no keeper any more.
-#[derive(Clone, Debug)]
-pub struct ProcessFingerprint {
-    /// How a variable of their environment begins, and of no other pane's.
-    pub variable: String,
-    /// The number of the pane's program, and of its session; none is `u32::MAX`.
-    pub pid: u32,
-    /// When the pane was made.
-    pub created: Time,
-    /// When its keeper was found to be gone, or now.
-    pub lost: Time,
+/// A session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SubstrateSession {
+    /// Its name, as it was asked for.
+    pub name: Name,
+    /// How large it is, with all its panes.
+    pub size: Size,
+    /// How many panes it has.
+    pub panes: usize,
+    /// Whether a person is there: somebody attached to it, or natively somebody who holds the size of a pane.
+    pub attached: bool,
 }
 
-/// A pane to start. Everything in it has been checked.
-#[derive(Clone, Debug)]
-pub struct SpawnSpec {
-    /// Its name.
-    pub id: PaneId,
-    /// The program's file.
-    pub program: String,
-    /// Its arguments, its own name first.
-    pub argv: Vec<String>,
-    /// Its whole environment.
-    pub env: Vec<(String, String)>,
-    /// Where to start it.
-    pub cwd: String,
+/// A pane of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SubstratePane {
+    /// What to call it as a target.
+    pub id: SubstratePaneId,
+    /// Its session.
+    pub session: Name,
     /// How large its terminal is.
     pub size: Size,
-    /// How many bytes of its output to keep.
-    pub capacity: u64,
-    /// End it after so long.
-    pub timeout: Option<Duration>,
-    /// How long it may take to end when asked.
-    pub grace: Duration,
-    /// Whether somebody is about to follow it at its keeper, and is to miss nothing.
-    pub followed: bool,
-    /// What the kernel wants to know again when it finds the pane later.
-    pub record: String,
+    /// Whether the session as a target means this pane.
+    pub active: bool,
 }
 
-/// A living connection to a pane. Dropping the sender of commands lets the pane go, alive.
-#[derive(Debug)]
-pub struct PaneHandle {
-    /// The program's process.
-    pub pid: u32,
-    /// The keeper's process.
-    pub keeper: u32,
-    /// When it was started.
-    pub started: Time,
-    /// What it has printed.
-    pub output: Arc<dyn Output>,
-    /// How to tell it something.
-    pub commands: mpsc::Sender<PaneCommand>,
-    /// What happens to it.
-    pub events: mpsc::Receiver<PaneEvent>,
-    /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
-    /// too old to.
-    pub typed: watch::Receiver<Option<u64>>,
-    /// What the keeper waits for, and what waits to be heard.
-    pub output_flag: Arc<OutputFlag>,
-    /// What carries all of this. Whoever has the link runs it, best in one task with what hears the facts.
-    pub driver: Driver,
-}
+/// Names a pane among those of one ground: `%3` on tmux. Never given twice while its session lives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SubstratePaneId(pub String);
 
-/// What is between a keeper that prints and whoever hears of it.
-#[derive(Debug, Default)]
-pub struct OutputFlag {
-    ack_due: AtomicBool,
-    notified: AtomicBool,
-    is_unresponsive: AtomicBool,
-    /// Counted from 1, so that 0 is for a keeper that does not count.
-    guarded: AtomicU64,
-}
-
-impl OutputFlag {
-    fn new(due: bool, guarded: Option<u64>) -> Self {
-        let news = Self { ack_due: AtomicBool::new(due), ..Self::default() };
-        news.set_guarded(guarded);
-        news
+impl fmt::Display for SubstratePaneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
+}
 
-    /// How many writes behind a guard the keeper has done, for us and for servers before us; nothing if it does not count.
-    #[must_use]
-    pub fn guarded(&self) -> Option<u64> {
-        self.guarded.load(Ordering::SeqCst).checked_sub(1)
-    }
+/// Whom a call means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A session's active pane.
+    Session(Name),
+    /// This pane.
+    Pane(SubstratePaneId),
+}
 
-    fn set_guarded(&self, guarded: Option<u64>) {
-        if let Some(guarded) = guarded {
-            self.guarded.store(guarded.saturating_add(1), Ordering::SeqCst);
+impl Target {
+    /// That nobody is called so.
+    fn missing(&self) -> Error {
+        match self {
+            Self::Session(name) => Error::no_session(name),
+            Self::Pane(pane) => Error::SessionNotFound(format!("no pane is called `{pane}`")),
         }
     }
+}
 
-    /// Whether the keeper wants a [`PaneCommand::Ack`] before it tells much more.
-    #[must_use]
-    pub fn is_ack_due(&self) -> bool {
-        self.ack_due.load(Ordering::SeqCst)
-    }
-
-    fn set_ack_due(&self, due: bool) {
-        self.ack_due.store(due, Ordering::SeqCst);
-    }
-
-    /// [`PaneEvent::Printed`] was heard; to be called before one looks. What comes later is told anew.
-    pub fn heard(&self) {
-        self.notified.store(false, Ordering::SeqCst);
-    }
-
-    /// Whether the keeper has left a request without an answer for too long, and has said nothing since. It may be stopped.
-    #[must_use]
-    pub fn is_unresponsive(&self) -> bool {
-        self.is_unresponsive.load(Ordering::SeqCst)
-    }
-
-    fn set_unresponsive(&self, unresponsive: bool) {
-        self.is_unresponsive.store(unresponsive, Ordering::SeqCst);
-    }
-
-    /// Whether this has to be told: one [`PaneEvent::Printed`] that nobody has heard is as good as many.
-    fn should_notify(&self) -> bool {
-        !self.notified.swap(true, Ordering::SeqCst)
+impl From<&Name> for Target {
+    fn from(name: &Name) -> Self {
+        Self::Session(name.clone())
     }
 }
 
-/// What carries commands to a pane and facts from it, as long as it is run.
-pub struct Driver(BoxedFuture<'static, ()>);
-
-impl Driver {
-    fn new(carrying: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self(Box::pin(carrying))
+impl From<&SubstratePaneId> for Target {
+    fn from(pane: &SubstratePaneId) -> Self {
+        Self::Pane(pane.clone())
     }
 }
 
-impl Default for Driver {
-    /// Carries nothing.
-    fn default() -> Self {
-        Self::new(std::future::ready(()))
-    }
-}
-
-impl fmt::Debug for Driver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Carrier")
-    }
-}
-
-impl Future for Driver {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-/// How long a keeper may take to answer what does not wait for the program: typing, a size. Then it is
-/// [`RefusalReason::Late`] or [`RefusalReason::TakenBack`].
-pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
-#[derive(Debug)]
-pub enum PaneCommand {
-    /// Type these, one after the other, with nobody's typing in between. The program reads each by itself where its
-    /// keeper can see to that.
-    Input(Vec<Vec<u8>>, oneshot::Sender<Result<InputReport, RefusalReason>>),
-    /// Type these bytes if this still holds, else [`RefusalReason::Moved`]. They are nobody's typing.
-    GuardedInput(Vec<u8>, InputGuard, oneshot::Sender<Result<InputReport, RefusalReason>>),
-    /// Set the terminal's size.
-    Resize(SizeRequest, oneshot::Sender<Result<(), ResizeError>>),
-    /// This holder of the size lets it go.
-    Release(String),
-    /// End the program and all that it started; answers who is left.
-    Kill(Duration, oneshot::Sender<Vec<Survivor>>),
-    /// Everything before this offset has been looked at. What was told or answered to anybody must not be looked at
-    /// again after a restart; otherwise this may wait until it is due: see [`PaneHandle::news`].
-    Ack(u64),
-    /// For so long, its program gets breaks if it prints without end: somebody types into another pane.
-    Throttle(Duration),
-    /// Watch somebody else's pane no more; its program is left alone. Not answered by a pane of our own.
-    Detach(oneshot::Sender<()>),
-}
-
-/// A size to set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SizeRequest {
-    /// The new size.
-    pub size: Size,
-    /// Who is to hold it until they release it; unnamed, it is set and not held.
-    pub holder: Option<String>,
-    /// Whether to take it from whoever holds it.
-    pub force: bool,
-}
-
-/// Why a size was not set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResizeError {
-    /// What the keeper said.
-    pub why: RefusalReason,
-    /// Who holds the size, where that is why.
-    pub holder: Option<String>,
-}
-
-impl From<RefusalReason> for ResizeError {
-    fn from(why: RefusalReason) -> Self {
-        Self { why, holder: None }
-    }
-}
-
-/// How typing went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InputReport {
-    /// Whether a line is longer than the terminal's line editor takes; it drops the rest.
-    pub long_line: bool,
-    /// Whether the keeper itself was the referee of the guard. Otherwise it was looked at just before, and what
-    /// happened in that moment was not seen.
-    pub guard_atomic: bool,
-}
-
-/// What happens to a pane.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PaneEvent {
-    /// It printed. Told again only after [`PaneCommand::Ack`], unless that is not due: see [`PaneHandle::news`].
-    Printed,
-    /// Somebody else has set its terminal's size.
-    Resized(Size),
-    /// Who holds its terminal's size now.
-    SizeHolder(Option<String>),
-    /// Somebody typed these keys past us; a star stands for each run of text.
-    KeysPressed(Vec<u8>),
-    /// It ended, and its output is whole. Told once.
-    Exited(ExitRecord),
-    /// Its keeper is gone without saying how it ended. Nothing follows.
-    Lost,
-    /// Its keeper lives, and has let us go. Nothing follows; it is there to be reached again.
-    Detached,
-}
-
-/// A pane that was there before us.
-#[derive(Debug)]
-pub struct RecoveredPane {
-    /// Its name.
-    pub id: PaneId,
-    /// What the kernel said of it.
-    pub record: String,
-    /// What has become of it.
-    pub state: RecoveredState,
-}
-
-/// What has become of a pane that was found.
-#[derive(Debug)]
-pub enum RecoveredState {
-    /// It can be reached.
-    Alive(PaneHandle),
-    /// Its keeper lives, and has not answered so far.
-    Unresponsive(UnresponsivePane),
-    /// It ended, and nothing of it runs.
-    Ended(Arc<dyn Output>, ExitRecord),
-    /// Its keeper is gone; what it printed is there, unless that is damaged too.
-    Lost(Option<Arc<dyn Output>>),
-}
-
-/// A pane whose keeper lives and has not answered so far: it is stopped, has too much to do, or has no room for us.
-#[derive(Debug)]
-pub struct UnresponsivePane {
-    /// The program's process, where that is known.
-    pub pid: Option<u32>,
-    /// The keeper's process, where that is known.
-    pub keeper: Option<u32>,
-    /// What the program has printed, unless that is damaged.
-    pub output: Option<Arc<dyn Output>>,
-    /// What becomes of it. Whoever has it runs it.
-    pub pending: PendingRecovery,
-}
-
-/// What becomes of a pane, once its keeper answers or is gone.
-pub struct PendingRecovery(BoxedFuture<'static, RecoveredState>);
-
-impl PendingRecovery {
-    fn new(later: impl Future<Output = RecoveredState> + Send + 'static) -> Self {
-        Self(Box::pin(later))
-    }
-}
-
-impl fmt::Debug for PendingRecovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Later")
-    }
-}
-
-impl Future for PendingRecovery {
-    type Output = RecoveredState;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<RecoveredState> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-/// Why the outside did not do as asked.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is a pane of this name.
-    #[error("there is a pane `{0}` already")]
-    NameTaken(PaneId),
-    /// The program cannot be run as asked.
-    #[error("{0}")]
-    Refused(String),
-    /// A limit of the machine, and what to change.
-    #[error("{0}")]
-    Limit(String),
-    /// The machine has no more to give, or is broken.
-    #[error("{0}")]
-    Machine(String),
-    /// It did not happen in time.
-    #[error("{what} took longer than {} s", limit.as_secs())]
-    Timeout {
-        /// What was waited for.
-        what: &'static str,
-        /// How long.
-        limit: Duration,
-    },
-    /// The system said no.
-    #[error("cannot {what}: {source}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        if let Error::Io { what, source } = &error {
-            return Self::system(format!("cannot {what}"), source);
-        }
-        let code = match error {
-            Error::NameTaken(_) => Code::Conflict,
-            Error::Refused(_) => Code::Invalid,
-            Error::Limit(_) => Code::Limit,
-            Error::Machine(_) => Code::Unavailable,
-            Error::Timeout { .. } => Code::Timeout,
-            Error::Io { .. } => Code::Internal,
-        };
-        Self::new(code, error.to_string())
-    }
+/// How a pane is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SplitOrientation {
+    /// Into a left and a right half; the new one is on the right.
+    Horizontal,
+    /// Into an upper and a lower half; the new one is below.
+    Vertical,
 }

@@ -5,17 +5,18 @@ use crate::manifest::{Dependency, Kind, Manifest};
 use crate::tree::Tree;
 
 /// For each crate those it may name. Faces and extensions reach panes through the kernel's doors
-/// only, so they see neither `keeper` nor `substrate`.
+/// only, so they see neither `keeper` nor `backend`.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("term", &["model"]),
     ("policy", &["model", "term"]),
     ("keeper", &["model"]),
-    ("substrate", &["model", "term", "keeper"]),
-    ("kernel", &["model", "term", "policy", "keeper", "substrate"]),
+    ("backend", &["model", "term", "keeper"]),
+    ("substrate", &["model", "term", "keeper", "backend"]),
+    ("kernel", &["model", "term", "policy", "keeper", "backend"]),
     ("ext", &["model", "term", "policy", "kernel"]),
-    ("face", &["model", "term", "policy", "kernel"]),
-    ("cli", &["model", "term", "policy", "keeper", "substrate", "kernel", "ext", "face"]),
+    ("server", &["model", "term", "policy", "kernel"]),
+    ("cli", &["model", "term", "policy", "keeper", "backend", "kernel", "ext", "server"]),
 ];
 
 /// A crate names only crates below it, and only those the table gives it. Tests of a crate may
@@ -73,7 +74,7 @@ mod tests {
         let text = format!("[package]\nname = 'paned-{room}'\n{lines}");
         let house = [
             ("crates/model/Cargo.toml", "[package]\nname = 'paned-model'\n"),
-            ("crates/substrate/Cargo.toml", "[package]\nname = 'paned-substrate'\n"),
+            ("crates/backend/Cargo.toml", "[package]\nname = 'paned-backend'\n"),
             ("crates/kernel/Cargo.toml", "[package]\nname = 'paned-kernel'\n"),
             ("bench/Cargo.toml", "[package]\nname = 'paned-bench'\n"),
             (&path, &text),
@@ -93,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn a_face_sees_the_substrate_in_tests_only() {
-        let says = "crates/face/Cargo.toml:4: `face` may not name `substrate`";
-        check("face", "[dependencies]\npaned-substrate = {}\n", &[says]);
-        check("face", "[dev-dependencies]\npaned-substrate = {}\n", &[]);
+    fn the_server_sees_the_backend_in_tests_only() {
+        let says = "crates/server/Cargo.toml:4: `server` may not name `backend`";
+        check("server", "[dependencies]\npaned-backend = {}\n", &[says]);
+        check("server", "[dev-dependencies]\npaned-backend = {}\n", &[]);
     }
 
     #[test]
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn nobody_names_what_stands_outside_the_house() {
         let lines = "[dev-dependencies]\npaned-bench = {}\n";
-        check("face", lines, &["crates/face/Cargo.toml:4: `face` may not name `bench`"]);
+        check("server", lines, &["crates/server/Cargo.toml:4: `server` may not name `bench`"]);
     }
 
     #[test]

@@ -134,6 +134,6 @@ mod tests {
         let text = "[package]\nname = 'a'\n[dev-dependencies]\nlibc = '1'\ntokio = '1'\n";
         let says = "crates/keeper/Cargo.toml:5: `tokio` is a runtime";
         check(keepers_have_no_runtime, &[("crates/keeper/Cargo.toml", text)], &[says]);
-        check(keepers_have_no_runtime, &[("crates/face/Cargo.toml", text)], &[]);
+        check(keepers_have_no_runtime, &[("crates/server/Cargo.toml", text)], &[]);
     }
 }

@@ -50,15 +50,15 @@ mod tests {
     #[test]
     fn the_keyword_is_found_abroad() {
         let text = "fn f() {\n    unsafe { g() }\n}\n";
-        let says = "crates/face/src/ws.rs:2: `unsafe` lives in crates/keeper";
-        check(lives_in_keeper, &[("crates/face/src/ws.rs", text)], &[says]);
+        let says = "crates/server/src/ws.rs:2: `unsafe` lives in crates/keeper";
+        check(lives_in_keeper, &[("crates/server/src/ws.rs", text)], &[says]);
         check(lives_in_keeper, &[("crates/keeper/src/tape.rs", text)], &[]);
     }
 
     #[test]
     fn the_word_is_free() {
         let text = "#![forbid(unsafe_code)]\n// No unsafe here.\nconst A: &str = \"unsafe\";\n";
-        check(lives_in_keeper, &[("crates/face/src/lib.rs", text)], &[]);
+        check(lives_in_keeper, &[("crates/server/src/lib.rs", text)], &[]);
     }
 
     #[test]
@@ -67,9 +67,9 @@ mod tests {
         let files = [
             ("crates/keeper/Cargo.toml", manifest),
             ("crates/keeper/src/lib.rs", ""),
-            ("crates/face/Cargo.toml", manifest),
-            ("crates/face/src/lib.rs", "//! HTTP.\n\n#![forbid(unsafe_code)]\n"),
-            ("crates/face/src/http.rs", ""),
+            ("crates/server/Cargo.toml", manifest),
+            ("crates/server/src/lib.rs", "//! HTTP.\n\n#![forbid(unsafe_code)]\n"),
+            ("crates/server/src/http.rs", ""),
             ("tests/Cargo.toml", manifest),
             ("tests/src/lib.rs", "// #![forbid(unsafe_code)]\n"),
             ("tests/src/bin/agent.rs", ""),

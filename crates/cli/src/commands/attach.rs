@@ -33,7 +33,7 @@ use super::tty::SignalListener;
 use crate::client;
 use crate::context::CliContext;
 use crate::settings::process_env;
-use paned_substrate::native::KeeperConn;
+use paned_backend::native::KeeperConn;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,8 +6,8 @@ use std::process::{Command as Process, ExitCode};
 
 use anyhow::Result;
 use clap::Subcommand;
+use paned_backend::trusted_path;
 use paned_model::{Code, Refusal, Size};
-use paned_substrate::trusted_path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

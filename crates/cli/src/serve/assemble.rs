@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use paned_face::HttpServerConfig;
+use paned_backend::SECRET_VARIABLES;
+use paned_backend::adopted::AdoptedPanes;
+use paned_backend::native::{ForkServer, NativeBackend};
+use paned_backend::tmux::TmuxServerAddr;
 use paned_keeper::time;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
 use paned_kernel::{
     AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
     TmuxViewSetup,
 };
-use paned_substrate::SECRET_VARIABLES;
-use paned_substrate::adopted::AdoptedPanes;
-use paned_substrate::native::{ForkServer, NativeBackend};
-use paned_substrate::tmux::TmuxServerAddr;
+use paned_server::HttpServerConfig;
 use tokio::runtime::Builder;
 
 use super::ready_line::{self, ReadyLine};
@@ -84,9 +84,9 @@ async fn serve(
         };
     };
     let agentmux = plan.settings.compat.agentmux.clone();
-    let limits = paned_face::ServerLimits::default().with_files(headroom::files().0);
+    let limits = paned_server::ServerLimits::default().with_files(headroom::files().0);
     let rules = HttpServerConfig { agentmux, limits };
-    paned_face::serve(kernel.clone(), kept.listeners(plan)?, rules, wished).await?;
+    paned_server::serve(kernel.clone(), kept.listeners(plan)?, rules, wished).await?;
     kernel.stop().await;
     Ok(wish)
 }

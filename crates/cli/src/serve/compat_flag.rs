@@ -4,8 +4,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use paned_face::{CompatProtocol, ListenerAuth, ServedApi};
 use paned_model::PaneId;
+use paned_server::{CompatProtocol, ListenerAuth, ServedApi};
 
 use crate::settings::CompatSettings;
 
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_was_agreed_on_beats_an_open_door_of_agentmux_alone() {
-        let secret = Some(paned_face::Secret("s".to_owned()));
+        let secret = Some(paned_server::Secret("s".to_owned()));
         let doors = CompatSettings { secret, ..CompatSettings::default() };
         let admits = |text: &str, doors: &CompatSettings| match text
             .parse::<CompatAddress>()

@@ -13,8 +13,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use paned_backend::SECRET_VARIABLES;
 use paned_keeper::fds::{keep_through_exec, take_over};
-use paned_substrate::SECRET_VARIABLES;
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 

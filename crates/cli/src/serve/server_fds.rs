@@ -5,8 +5,8 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 
-use paned_face::{Listener, ServedApi};
 use paned_model::Refusal;
+use paned_server::{Listener, ServedApi};
 
 use super::ServeOptions;
 use super::listeners;

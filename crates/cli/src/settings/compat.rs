@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use paned_face::{AgentmuxConfig, CompatProtocol, Secret};
 use paned_model::Refusal;
+use paned_server::{AgentmuxConfig, CompatProtocol, Secret};
 
 use super::Sources;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use paned_backend::adopted::{AdoptSpec, AdoptedLocation, AdoptedPanes};
+use paned_backend::tmux::TmuxPane;
+use paned_backend::tmux::adopted::{TmuxPaneIdentity, TmuxPaneSnapshot};
 use paned_model::{Code, Grant, GrantId, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal, Scope};
-use paned_substrate::adopted::{AdoptSpec, AdoptedLocation, AdoptedPanes};
-use paned_substrate::tmux::TmuxPane;
-use paned_substrate::tmux::adopted::{TmuxPaneIdentity, TmuxPaneSnapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use paned_backend::PaneCommand;
 use paned_model::frame::Survivor;
 use paned_model::{Code, PaneId, Refusal, Scope};
-use paned_substrate::PaneCommand;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

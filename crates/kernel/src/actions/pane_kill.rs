@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::{PaneCommand, ProcessFingerprint, REPLY_TIMEOUT};
 use paned_model::frame::{RefusalReason, Survivor};
 use paned_model::{Code, PaneId, PaneInfo, PaneStatus, Refusal, Scope};
-use paned_substrate::{PaneCommand, ProcessFingerprint, REPLY_TIMEOUT};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

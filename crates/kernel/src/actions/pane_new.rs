@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::{PaneHandle, SpawnSpec};
 use paned_model::{
     BackendKind, Code, Grant, GrantId, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal,
     Scope, Size,
 };
 use paned_policy::permit;
-use paned_substrate::{PaneHandle, SpawnSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use paned_backend::Output;
 use paned_model::{Offset, PaneId, Refusal, Scope};
-use paned_substrate::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! `pane:resize`
 
+use paned_backend::{PaneCommand, ResizeError, SizeRequest};
 use paned_model::frame::RefusalReason;
 use paned_model::{Code, PaneId, Refusal, Scope, Size};
-use paned_substrate::{PaneCommand, ResizeError, SizeRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::Output;
 use paned_model::{AgentState, Offset, PaneId, PaneInfo, Refusal, Scope};
-use paned_substrate::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use paned_backend::InputReport;
 use paned_model::frame::RefusalReason;
 use paned_model::{Code, PaneId, Refusal, Scope};
-use paned_substrate::InputReport;
 use paned_term::keys::Key;
 use paned_term::screen::view::ScreenModes;
 use schemars::JsonSchema;

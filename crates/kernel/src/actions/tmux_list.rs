@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use paned_backend::adopted::discover::{self, SocketSurvey, TmuxSurvey};
+use paned_backend::tmux::query;
 use paned_model::{PaneId, Refusal, Scope, Size};
-use paned_substrate::adopted::discover::{self, SocketSurvey, TmuxSurvey};
-use paned_substrate::tmux::query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use paned_backend::processes::ProgramIdentity;
 use paned_model::Time;
 use paned_policy::agent::{ComposerSign, MAX_SIGNS};
-use paned_substrate::processes::ProgramIdentity;
 use serde::{Deserialize, Serialize};
 
 use crate::start::write_private;

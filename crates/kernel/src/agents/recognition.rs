@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::processes::Processes;
 use paned_model::AgentState;
 use paned_policy::agent::{Composer, Engine, Profile, ProfileLibrary, ScreenSnapshot};
-use paned_substrate::processes::Processes;
 use tokio::time::Instant;
 
 use super::GENERIC;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use paned_backend::Output;
 use paned_model::{AgentState, BlockKind, Refusal, Time};
-use paned_substrate::Output;
 use paned_term::Screen;
 
 use super::asciicast::AsciicastWriter;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::Output;
 use paned_model::frame::InputGuard;
 use paned_model::{AgentState, Exit, Time};
 use paned_policy::agent::{
@@ -10,7 +11,6 @@ use paned_policy::agent::{
 };
 use paned_policy::delivery::WriteResult;
 use paned_policy::transcript::TranscriptAnswer;
-use paned_substrate::Output;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 

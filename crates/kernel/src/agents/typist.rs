@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use paned_backend::PaneCommand;
 use paned_model::frame::{InputGuard, RefusalReason};
 use paned_model::{Code, PaneId, Refusal, StateSource, Time};
 use paned_policy::agent::{Composer, Engine};
@@ -11,7 +12,6 @@ use paned_policy::delivery::{
     AnswerAttempt, AnswerProgress, DeliveryAttempt, DeliveryStep, DeliveryWait, InputAction,
     InterruptAttempt, InterruptProgress, OptionChoice, PreparedText, WhenBusy, WriteResult, choose,
 };
-use paned_substrate::PaneCommand;
 use paned_term::keys::UnencodableKey;
 use paned_term::paste::paste;
 use tokio::sync::oneshot;

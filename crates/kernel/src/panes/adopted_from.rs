@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use paned_backend::adopted::AdoptedLocation;
+use paned_backend::tmux::TmuxPane;
+use paned_backend::tmux::adopted::TmuxPaneIdentity;
 use paned_model::TmuxOrigin;
-use paned_substrate::adopted::AdoptedLocation;
-use paned_substrate::tmux::TmuxPane;
-use paned_substrate::tmux::adopted::TmuxPaneIdentity;
 use serde::{Deserialize, Serialize};
 
 /// A pane of somebody's tmux, as it is remembered.

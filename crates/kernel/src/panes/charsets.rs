@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use paned_substrate::Output;
+use paned_backend::Output;
 use paned_term::lines::{self, Charsets};
 
 /// How large such a block is: as those of a tape, so that it is kept as a whole or not at all.

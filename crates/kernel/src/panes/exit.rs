@@ -1,7 +1,7 @@
 //! How a pane's end is written down: once, in the table, then in the journal.
 
+use paned_backend::Output;
 use paned_model::{Exit, PaneStatus, Time};
-use paned_substrate::Output;
 use paned_term::lines;
 use serde_json::{Map, Value, json};
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use paned_substrate::Output;
+use paned_backend::Output;
 use paned_term::lines::{self, IncrementalLine, TextLine};
 
 use super::charsets;

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use memchr::memchr;
-use paned_substrate::{Output, OutputGap};
+use paned_backend::{Output, OutputGap};
 use paned_term::lines::{self, IncrementalLine, TextLine};
 
 use super::charsets::{self, LineCharsets};

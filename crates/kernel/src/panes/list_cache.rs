@@ -4,8 +4,8 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use paned_backend::Damage;
 use paned_model::{PaneInfo, Size};
-use paned_substrate::Damage;
 
 use super::pane::PaneState;
 use crate::cached_json::CachedJson;

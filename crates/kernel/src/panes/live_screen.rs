@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use paned_substrate::{Output, ReplayedScreen, thread_time};
+use paned_backend::{Output, ReplayedScreen, thread_time};
 use paned_term::Screen;
 
 use super::Pane;

@@ -3,13 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
+use paned_backend::{
+    InputReport, Output, OutputFlag, PaneCommand, PaneHandle, REPLY_TIMEOUT, Summary,
+};
 use paned_model::frame::RefusalReason;
 use paned_model::{
     AgentInfo, BackendKind, Code, Exit, Guarantee, Instance, Meta, PaneId, PaneInfo, PaneRef,
     PaneStatus, PaneView, Refusal, Size, Time, TmuxOrigin,
-};
-use paned_substrate::{
-    InputReport, Output, OutputFlag, PaneCommand, PaneHandle, REPLY_TIMEOUT, Summary,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};

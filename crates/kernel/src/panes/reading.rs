@@ -10,8 +10,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use paned_backend::Output;
 use paned_model::Offset;
-use paned_substrate::Output;
 use paned_term::lines;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use paned_backend::{Output, PaneHandle, RecoveredPane, RecoveredState, UnresponsivePane};
 use paned_model::frame::ExitRecord;
 use paned_model::{
     Grant, GrantId, Instance, Meta, PaneId, PaneRef, PaneSet, PaneStatus, Size, Time,
 };
-use paned_substrate::{Output, PaneHandle, RecoveredPane, RecoveredState, UnresponsivePane};
 use serde_json::json;
 
 use super::exit_notice::ExitNoticeFormat;

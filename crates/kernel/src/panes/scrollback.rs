@@ -3,7 +3,7 @@
 use std::io;
 
 use memchr::memchr;
-use paned_substrate::Output;
+use paned_backend::Output;
 
 use super::live_screen::{DrawBudget, ScreenHints};
 

@@ -11,8 +11,8 @@ use std::io;
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
+use paned_backend::{Output, OutputTime};
 use paned_model::Time;
-use paned_substrate::{Output, OutputTime};
 use paned_term::lines::{self, Charsets};
 
 use super::blocks::{self, BlockContent, BlockPlan, SearchIndex};

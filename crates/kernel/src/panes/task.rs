@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use memchr::memchr;
+use paned_backend::{Output, OutputFlag, PaneCommand, PaneEvent, PaneHandle, ReplayedScreen};
 use paned_model::frame::{ExitRecord, InputGuard, NOTIFY_WINDOW};
 use paned_model::{PaneStatus, Time};
-use paned_substrate::{Output, OutputFlag, PaneCommand, PaneEvent, PaneHandle, ReplayedScreen};
 use paned_term::screen::UPDATE_TIMEOUT;
 use paned_term::{OutputScanner, ScanEvent};
 use serde_json::json;

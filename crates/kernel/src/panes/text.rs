@@ -9,7 +9,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter};
-use paned_substrate::{LineMark, Output, OutputGap};
+use paned_backend::{LineMark, Output, OutputGap};
 use paned_term::lines::{self, Charsets, IncrementalLine};
 
 use super::charsets::{self, LineCharsets};

@@ -1,8 +1,8 @@
 //! What is asked of a stage by name: its sessions, an end, the focus, a pane out of sight.
 
+use paned_backend::tmux::query::TmuxSession;
+use paned_backend::tmux::{ControlClient, SessionId, SessionName, TmuxPaneView};
 use paned_model::{Code, Grant, PaneId, PaneSet, Refusal, ViewState};
-use paned_substrate::tmux::query::TmuxSession;
-use paned_substrate::tmux::{ControlClient, SessionId, SessionName, TmuxPaneView};
 
 use super::session::SessionInfo;
 use super::task::TmuxViewTask;

@@ -25,10 +25,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use paned_backend::tmux::{self, TmuxPane, TmuxServerAddr};
+use paned_backend::trusted_path;
 use paned_model::{Code, Grant, PaneId, PaneRef, Refusal, Size, ViewState};
 use paned_policy::layout::{Decision, SavedLayout};
-use paned_substrate::tmux::{self, TmuxPane, TmuxServerAddr};
-use paned_substrate::trusted_path;
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::sync::oneshot;
 

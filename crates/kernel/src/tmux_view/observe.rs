@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use paned_backend::tmux::query::TmuxSession;
+use paned_backend::tmux::{ControlClient, Error, SessionId, TmuxPane, TmuxPaneView, WindowId};
 use paned_model::{PaneId, Size, ViewState};
-use paned_substrate::tmux::query::TmuxSession;
-use paned_substrate::tmux::{ControlClient, Error, SessionId, TmuxPane, TmuxPaneView, WindowId};
 use serde_json::json;
 
 use super::session::ViewSessionRecord;

@@ -1,12 +1,12 @@
 //! Query, decide, execute, verify: how a pane comes into view.
 
+use paned_backend::tmux::operations::{SplitSide, TmuxProgram, TmuxSplit};
+use paned_backend::tmux::{ControlClient, Error, SessionName, TmuxPane};
 use paned_model::{Code, PaneId, PaneSet, Refusal, ViewState};
 use paned_policy::layout::{
     Decision, LayoutDirection, LayoutLimits, LayoutRequest, LayoutStep, NotShownReason, PaneOwner,
     SavedLayout, TmuxPaneId, decide, plan_all, rebalance, reorder,
 };
-use paned_substrate::tmux::operations::{SplitSide, TmuxProgram, TmuxSplit};
-use paned_substrate::tmux::{ControlClient, Error, SessionName, TmuxPane};
 use serde_json::json;
 
 use super::snapshot::WindowSnapshot;

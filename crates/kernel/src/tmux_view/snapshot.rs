@@ -1,13 +1,13 @@
 //! A window as tmux tells it now, and whose its panes are.
 
+use paned_backend::tmux::command::TmuxTarget;
+use paned_backend::tmux::query::TmuxWindow as Told;
+use paned_backend::tmux::{ControlClient, Error, SessionName, TmuxPaneView, WindowId};
 use paned_model::{AgentState, Grant, PaneId, Refusal};
 use paned_policy::layout::{
     LayoutLimits, LayoutWindow, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, SavedRole,
     TmuxPaneId,
 };
-use paned_substrate::tmux::command::TmuxTarget;
-use paned_substrate::tmux::query::TmuxWindow as Told;
-use paned_substrate::tmux::{ControlClient, Error, SessionName, TmuxPaneView, WindowId};
 use serde_json::Value;
 
 use super::spec::ViewLocation;

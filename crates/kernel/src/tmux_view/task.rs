@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use paned_backend::tmux::{self, ControlClient, TmuxEvent, TmuxEvents, TmuxServerAddr};
 use paned_model::{PaneId, Refusal, ViewState};
 use paned_policy::layout::LayoutQueue;
-use paned_substrate::tmux::{self, ControlClient, TmuxEvent, TmuxEvents, TmuxServerAddr};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::BoxedFuture;
 use paned_kernel::{ActionHook, HookCall, HookVerdict};
 use paned_model::Code;
-use paned_substrate::BoxedFuture;
 use serde_json::json;
 
 use crate::test_kernel::{TestKernel, code, next};

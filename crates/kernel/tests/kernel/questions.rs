@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use paned_backend::fake::FakeBackend;
 use paned_model::{Exit, Time};
-use paned_substrate::fake::FakeBackend;
 use serde_json::json;
 
 use crate::restart::run_server;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::fake::FakeBackend;
 use paned_kernel::Kernel;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention};
 use paned_model::frame::Survivor;
 use paned_model::{Code, Exit};
-use paned_substrate::fake::FakeBackend;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::timeout;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use paned_backend::fake::FakeBackend;
 use paned_model::{Exit, Size};
-use paned_substrate::fake::FakeBackend;
 use paned_term::Screen;
 use serde_json::{Value, json};
 

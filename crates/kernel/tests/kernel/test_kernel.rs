@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::fake::{FakeBackend, FakePane};
 use paned_kernel::journal::{
     FakeDisk, Journal, JournalEntry, JournalRead, JournalRecord, OpenedJournal,
 };
 use paned_kernel::{AdvertisedAddress, Caller, EventFeed, Kernel, KernelLimits, KernelSetup};
 use paned_model::{Code, EventId, Refusal, Time};
-use paned_substrate::fake::{FakeBackend, FakePane};
 use serde_json::Value;
 
 use crate::schema;
@@ -104,7 +104,7 @@ impl TestKernel {
     /// Waits until the kernel has heard everything that a pane has printed.
     pub(crate) async fn heard(&self, id: &str) {
         let pane = self.pane(id);
-        let end = paned_substrate::Output::end(pane.as_ref());
+        let end = paned_backend::Output::end(pane.as_ref());
         while pane.taken() < end {
             tokio::task::yield_now().await;
         }

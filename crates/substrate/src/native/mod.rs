@@ -1,210 +1,417 @@
-//! Native panes: one keeper each, found again by their folders.
+//! Sessions on keepers: each pane is a process of its own that outlives whoever made it, and a session is the panes of
+//! a folder that say they belong to it.
 //!
-//! ```text
-//! <state>/panes/<id>/pane.json    what the kernel said of it, written before the keeper is born
-//! <state>/panes/<id>/tape         what it printed and how it ended, written by the keeper
-//! <state>/panes/<id>/keeper.sock  where the keeper listens, as long as it lives
-//! ```
+//! Nothing is remembered here. Every call looks into the folder, so any number of processes can use it at once, and no
+//! server is needed. What a program asks its terminal is answered by the handle that started it, while that lives.
+//!
+//! A keeper is forked by a [`ForkServer`]: a `paned nursery` process, or any program that calls `paned_keeper::nursery::run`
+//! with its standard input before it has threads, as `examples/agents.rs` does.
 
-#[cfg(target_os = "linux")]
-mod force_kill;
-mod fork_server;
-mod keeper_conn;
-mod keeper_link;
-pub(crate) mod pipe_recorder;
-mod recover;
-mod socket_folder;
-mod state_dir;
+mod session_panes;
+mod tape_text;
+mod terminal_responder;
+mod viewer_conn;
 
-use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use paned_keeper::tape::TapeReader;
-use paned_model::PaneId;
-use paned_model::frame::{FromKeeper, Kill, SpawnRequest, Survivor, ToKeeper, Welcome};
-use tokio::time::timeout;
+use futures_util::future::try_join_all;
+use paned_model::{PaneId, Size};
+use tokio::task::JoinSet;
 
-use crate::{
-    Backend, BoxedFuture, Error, PaneHandle, ProcessFingerprint, RecoveredPane, RecoveredState,
-    SpawnSpec,
+use super::{
+    BoxedFuture, CaptureStyle, Error, Name, Program, SplitOrientation, Substrate, SubstratePane,
+    SubstratePaneId, SubstrateSession, Target, layout, rules,
 };
-pub use fork_server::ForkServer;
-pub use keeper_conn::KeeperConn;
-pub use socket_folder::SocketFolder;
-pub use state_dir::StateDir;
+use paned_backend::native::{self, ForkServer, StateDir};
+use paned_backend::{Backend as _, SpawnSpec};
+use paned_keeper::tape::TapeReader;
+use session_panes::{SessionMember, SessionPaneRecord, SessionPanes, SplitOrigin};
+use viewer_conn::ViewerConn;
 
-/// How long a keeper may take to come to life.
-const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of a pane's output that are kept.
+const TAPE_CAPACITY: u64 = 16 << 20;
+/// How long a program may take to end when its keeper is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+const ENTER: &[u8] = b"\r";
 
-/// Native panes in one state folder.
+/// Sessions on keepers, in one folder.
 #[derive(Debug)]
-pub struct NativeBackend {
+pub struct NativeSubstrate {
     state_dir: StateDir,
-    fork_server: ForkServer,
-    /// A keeper that waits for its pane: forking the next one while the last pane starts takes the fork
-    /// off the way. It ends by itself when we do.
-    spare: Mutex<Option<KeeperConn>>,
+    backend: native::NativeBackend,
+    /// Those who answer the programs that we started; they leave with us.
+    responders: Mutex<JoinSet<()>>,
 }
 
-impl NativeBackend {
-    /// Panes in this state folder, with keepers from this nursery.
+impl NativeSubstrate {
+    /// Sessions in this folder, with keepers from this nursery. The folder is not a server's, and is made with the first
+    /// session, for its owner only.
     #[must_use]
-    pub fn new(state: PathBuf, fork_server: ForkServer) -> Self {
-        Self { state_dir: StateDir::new(&state), fork_server, spare: Mutex::default() }
+    pub fn new(folder: PathBuf, nursery: ForkServer) -> Self {
+        let (state_dir, responders) = (StateDir::new(&folder), Mutex::default());
+        Self { state_dir, backend: native::NativeBackend::new(folder, nursery), responders }
     }
 
-    async fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
-        let id = order.id.clone();
-        let born = match self.state_dir.make(&id, &order.record) {
-            // Its folder is another pane's.
-            Err(error @ Error::NameTaken(_)) => return Err(error),
+    async fn start(
+        &self,
+        program: &Program,
+        record: &SessionPaneRecord,
+        size: Size,
+    ) -> Result<(), Error> {
+        let ready = program.find()?;
+        let path = |path: PathBuf| {
+            let says = |_| Error::InvalidCommand("a path is not valid UTF-8".to_owned());
+            path.into_os_string().into_string().map_err(says)
+        };
+        let id = record.id().ok_or_else(|| Error::Failed("too many panes".to_owned()))?;
+        let order = SpawnSpec {
+            id: id.clone(),
+            program: path(ready.file)?,
+            argv: ready.argv,
+            env: ready.env,
+            cwd: path(ready.cwd)?,
+            size,
+            capacity: TAPE_CAPACITY,
+            timeout: None,
+            grace: GRACE,
+            followed: false,
+            record: record.text(),
+        };
+        // Let go at once: a connection that is the pane's server would hold up a program that prints much.
+        drop(self.backend.spawn(order).await?);
+        self.start_responder(&id).await
+    }
+
+    async fn start_responder(&self, id: &PaneId) -> Result<(), Error> {
+        let visit = ViewerConn::connect(&self.state_dir, id).await?;
+        // A program that has ended already asks nothing.
+        let (Some(visit), Ok(tape)) = (visit, TapeReader::open(&self.state_dir.tape(id))) else {
+            return Ok(());
+        };
+        let mut attendants = self.responders.lock().unwrap_or_else(PoisonError::into_inner);
+        while attendants.try_join_next().is_some() {}
+        attendants.spawn(terminal_responder::run_responder(visit, tape));
+        Ok(())
+    }
+
+    async fn open(
+        &self,
+        name: &Name,
+        program: &Program,
+        size: Size,
+    ) -> Result<SubstrateSession, Error> {
+        rules::size(size)?;
+        if self.groups().await?.iter().any(|group| group.name == *name) {
+            return Err(Error::taken(name));
+        }
+        let record = SessionPaneRecord {
+            session: name.clone(),
+            number: 0,
+            origin: SplitOrigin::Window(size),
+        };
+        match self.start(program, &record, size).await {
+            Ok(()) => Ok(SubstrateSession { name: name.clone(), size, panes: 1, attached: false }),
+            Err(Error::SessionExists(_)) => Err(Error::taken(name)),
             Err(error) => Err(error),
-            Ok(()) => self.try_start(order).await,
-        };
-        if born.is_err()
-            && let Err(error) = self.state_dir.remove(&id).await
-        {
-            tracing::warn!(pane = %id, %error, "what is left of a pane that was refused stays");
         }
-        *self.spare() = self.new_keeper().ok();
-        born
     }
 
-    async fn try_start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
-        let tape = self.state_dir.tape(&order.id);
-        let spare = self.spare().take();
-        let wire = match spare {
-            Some(wire) => wire,
-            None => self.new_keeper()?,
-        };
-        let born = self.spawn_on(order.clone(), wire).await;
-        // A keeper that died before it made the tape has started nothing; the next one will.
-        if matches!(born, Err(Error::Machine(_))) && !tape.exists() {
-            return self.spawn_on(order, self.new_keeper()?).await;
+    async fn split_pane(
+        &self,
+        target: &Target,
+        direction: SplitOrientation,
+        program: &Program,
+    ) -> Result<SubstratePane, Error> {
+        let group = self.group(target).await?;
+        let (pane, _) = pick(&group, target)?;
+        let size = group.sizes().get(&pane.record.number).copied().unwrap_or_default();
+        let (_, size) = layout::halve(size, direction)?;
+        let origin = SplitOrigin::Split(pane.record.number, direction);
+        let mut record =
+            SessionPaneRecord { session: group.name.clone(), number: group.next(), origin };
+        // Somebody else may split the session at the same time.
+        while let Err(error) = self.start(program, &record, size).await {
+            let Error::SessionExists(_) = error else { return Err(error) };
+            record.number += 1;
         }
-        born
+        self.apply_sizes(&self.group(target).await?).await?;
+        let id = record
+            .id()
+            .map(|id| SubstratePaneId(id.to_string()))
+            .ok_or_else(|| target.missing())?;
+        Ok(SubstratePane { id, session: record.session, size, active: true })
     }
 
-    fn spare(&self) -> MutexGuard<'_, Option<KeeperConn>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    async fn end(&self, name: &Name) -> Result<(), Error> {
+        let group = self.group(&name.into()).await?;
+        // Those that have ended too: what they started may still run.
+        try_join_all(group.members.iter().map(|member| self.kill(&member.id))).await?;
+        let (places, name) = (self.state_dir.clone(), name.clone());
+        blocking(move || session_panes::cleanup(&places, &name)).await
     }
 
-    async fn spawn_on(&self, order: SpawnSpec, mut wire: KeeperConn) -> Result<PaneHandle, Error> {
-        let tape = self.state_dir.tape(&order.id);
-        let birth = self.spawn_request(order);
-        wire.queue(&ToKeeper::Spawn(Box::new(birth)));
-        let Ok(welcome) = timeout(SPAWN_TIMEOUT, await_welcome(&mut wire)).await else {
-            // Should it come to life after all, this is the first thing it hears.
-            abandon(&mut wire);
-            return Err(Error::Timeout { what: "starting the pane", limit: SPAWN_TIMEOUT });
+    async fn kill(&self, id: &PaneId) -> Result<(), Error> {
+        match ViewerConn::connect(&self.state_dir, id).await? {
+            Some(mut visit) => visit.kill().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn write(&self, target: &Target, pieces: &[&[u8]]) -> Result<(), Error> {
+        let group = self.group(target).await?;
+        let visit = ViewerConn::connect(&self.state_dir, &pick(&group, target)?.0.id).await?;
+        visit.ok_or_else(|| target.missing())?.write(pieces).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        target: &Target,
+        read: impl FnOnce(&TapeReader) -> std::io::Result<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let mut group = self.group(target).await?;
+        let id = pick(&group, target)?.0.id.clone();
+        let member = group.members.iter_mut().find(|member| member.id == id);
+        let life = member
+            .map(|member| std::mem::replace(&mut member.state, session_panes::MemberState::Ended));
+        let Some(session_panes::MemberState::Alive(tape)) = life else {
+            return Err(target.missing());
         };
-        let welcome = welcome?;
-        match TapeReader::open(&tape) {
-            Ok(reader) => Ok(keeper_link::start(wire, welcome, Arc::new(reader))),
-            Err(error) => {
-                // Its program runs already, and nobody would ever find it.
-                abandon(&mut wire);
-                let source = std::io::Error::other(error);
-                Err(Error::Io { what: "open the tape".into(), source })
+        blocking(move || read(&tape)).await
+    }
+
+    /// Makes the terminals as large as they are to be: a neighbour may have come or gone.
+    async fn apply_sizes(&self, group: &SessionPanes) -> Result<(), Error> {
+        let sizes = group.sizes();
+        for (member, tape) in group.living() {
+            let Some(size) = sizes.get(&member.record.number) else { continue };
+            if *size == tape.size() {
+                continue;
+            }
+            if let Some(mut visit) = ViewerConn::connect(&self.state_dir, &member.id).await? {
+                visit.resize(*size).await?;
             }
         }
+        Ok(())
     }
 
-    fn new_keeper(&self) -> Result<KeeperConn, Error> {
-        let failed = |source| Error::Io { what: "reach a keeper".into(), source };
-        let (ours, theirs) = StdStream::pair().map_err(failed)?;
-        self.fork_server.send(&theirs).map_err(failed)?;
-        KeeperConn::new(ours).map_err(failed)
+    async fn session(&self, group: &SessionPanes) -> Result<SubstrateSession, Error> {
+        self.apply_sizes(group).await?;
+        let held = try_join_all(group.living().map(|(member, _)| self.is_held(&member.id))).await?;
+        let (name, size) = (group.name.clone(), group.window());
+        Ok(SubstrateSession { name, size, panes: held.len(), attached: held.contains(&true) })
     }
 
-    fn spawn_request(&self, order: SpawnSpec) -> SpawnRequest {
-        let path = |path: PathBuf| path.to_string_lossy().into_owned();
-        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        SpawnRequest {
-            tape: path(self.state_dir.tape(&order.id)),
-            socket: path(self.state_dir.socket(&order.id)),
-            id: order.id,
-            program: order.program,
-            argv: order.argv,
-            env: order.env,
-            cwd: order.cwd,
-            size: order.size,
-            capacity: order.capacity,
-            timeout_ms: order.timeout.map(millis),
-            grace_ms: millis(order.grace),
-            followed: order.followed,
+    async fn is_held(&self, id: &PaneId) -> Result<bool, Error> {
+        match ViewerConn::connect(&self.state_dir, id).await? {
+            Some(mut visit) => visit.is_held().await,
+            None => Ok(false),
         }
     }
-}
 
-impl Backend for NativeBackend {
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
-        Box::pin(self.start(order))
-    }
-
-    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
-        Box::pin(recover::recover_all(&self.state_dir))
-    }
-
-    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState> {
-        Box::pin(async move { recover::reconnect(&self.state_dir, &id).await })
-    }
-
-    #[cfg(target_os = "linux")]
-    fn end(
-        &self,
-        id: PaneId,
-        traces: ProcessFingerprint,
-        grace: Duration,
-    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
+    async fn groups(&self) -> Result<Vec<SessionPanes>, Error> {
         let places = self.state_dir.clone();
-        let ending = move || force_kill::force_kill(&places, &id, &traces, grace);
-        let ended = tokio::task::spawn_blocking(ending);
-        Box::pin(async { ended.await.map_err(|panic| Error::Machine(panic.to_string())) })
+        blocking(move || session_panes::list_and_cleanup(&places)).await
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn end(
-        &self,
-        _: PaneId,
-        _: ProcessFingerprint,
-        _: Duration,
-    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
-        let sentence = "what a keeper has left behind cannot be found on this system";
-        Box::pin(async move { Err(Error::Machine(sentence.to_owned())) })
-    }
-
-    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
-        Box::pin(async move { self.state_dir.remove(&id).await })
+    /// The session that a target is, or is in.
+    async fn group(&self, target: &Target) -> Result<SessionPanes, Error> {
+        let groups = self.groups().await?;
+        let found = groups.into_iter().find(|group| match target {
+            Target::Session(name) => group.name == *name,
+            Target::Pane(_) => pick(group, target).is_ok(),
+        });
+        found.ok_or_else(|| target.missing())
     }
 }
 
-/// Has a keeper end what it has started.
-fn abandon(wire: &mut KeeperConn) {
-    wire.queue(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
-    let _ = wire.flush_now();
+/// The living pane that a target means in its session.
+fn pick<'a>(
+    group: &'a SessionPanes,
+    target: &Target,
+) -> Result<(&'a SessionMember, &'a TapeReader), Error> {
+    let found = match target {
+        Target::Session(_) => group.active(),
+        Target::Pane(pane) => group.living().find(|(member, _)| member.id.as_str() == pane.0),
+    };
+    found.ok_or_else(|| target.missing())
 }
 
-/// Waits for the keeper's first word.
-pub(crate) async fn await_welcome(wire: &mut KeeperConn) -> Result<Welcome, Error> {
-    loop {
-        match wire.recv().await {
-            Ok(FromKeeper::Welcome(welcome)) => return Ok(welcome),
-            Ok(FromKeeper::SpawnFailed(stillborn)) if stillborn.invalid => {
-                return Err(Error::Refused(stillborn.reason));
-            }
-            Ok(FromKeeper::SpawnFailed(stillborn)) if stillborn.limit => {
-                return Err(Error::Limit(stillborn.reason));
-            }
-            Ok(FromKeeper::SpawnFailed(stillborn)) => return Err(Error::Machine(stillborn.reason)),
-            Ok(_) => {}
-            Err(error) => {
-                return Err(Error::Machine(format!(
-                    "the keeper died at the pane's birth: {error}"
-                )));
+/// Runs what waits for the disk where it holds nobody up.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|panic| Error::Failed(panic.to_string()))?;
+    done.map_err(|error| Error::Failed(format!("the files of the sessions: {error}")))
+}
+
+impl Substrate for NativeSubstrate {
+    fn spawn<'a>(
+        &'a self,
+        name: &'a Name,
+        program: &'a Program,
+        size: Size,
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>> {
+        Box::pin(self.open(name, program, size))
+    }
+
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(self.end(name))
+    }
+
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            rules::text(text)?;
+            self.write(target, &[text.as_bytes(), ENTER]).await
+        })
+    }
+
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let key = rules::key(key)?;
+            let modes = self.read(target, tape_text::modes).await?;
+            self.write(target, &[&rules::bytes(key, &modes)?]).await
+        })
+    }
+
+    fn capture<'a>(
+        &'a self,
+        target: &'a Target,
+        lines: usize,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(async move {
+            rules::lines(lines)?;
+            self.read(target, move |tape| tape_text::last_lines(tape, lines)).await
+        })
+    }
+
+    fn screen<'a>(
+        &'a self,
+        target: &'a Target,
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(self.read(target, move |tape| tape_text::rows(tape, style)))
+    }
+
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>> {
+        Box::pin(async {
+            let groups = self.groups().await?;
+            let mut sessions = try_join_all(groups.iter().map(|group| self.session(group))).await?;
+            sessions.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(sessions)
+        })
+    }
+
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>> {
+        Box::pin(async move {
+            let group = self.group(&name.into()).await?;
+            self.apply_sizes(&group).await?;
+            let active = group.active().map(|(member, _)| member.record.number);
+            let pane = |(member, tape): (&SessionMember, &TapeReader)| SubstratePane {
+                id: SubstratePaneId(member.id.to_string()),
+                session: name.clone(),
+                size: tape.size(),
+                active: Some(member.record.number) == active,
+            };
+            Ok(group.living().map(pane).collect())
+        })
+    }
+
+    fn split<'a>(
+        &'a self,
+        target: &'a Target,
+        direction: SplitOrientation,
+        program: &'a Program,
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>> {
+        Box::pin(self.split_pane(target, direction, program))
+    }
+
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            rules::size(size)?;
+            let target = name.into();
+            let (group, places) = (self.group(&target).await?, self.state_dir.clone());
+            blocking(move || session_panes::set_window(&places, &group, size)).await?;
+            self.apply_sizes(&self.group(&target).await?).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::TapeWriter;
+    use paned_model::Time;
+    use paned_model::frame::{
+        FrameDecoder, FrameMessage as _, FromKeeper, KeeperResponse, ToKeeper, VERSION, Welcome,
+    };
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::UnixListener;
+
+    use super::*;
+
+    /// Plays the keeper of one pane for one visit; answers what was typed, write by write.
+    async fn keep(listener: UnixListener) -> Vec<Vec<u8>> {
+        let (mut frames, mut bytes, mut writes) = (FrameDecoder::default(), [0; 4096], Vec::new());
+        // Those who only look whether somebody listens say nothing.
+        while writes.is_empty() {
+            let (mut visitor, _) = listener.accept().await.unwrap();
+            while let Ok(got @ 1..) = visitor.read(&mut bytes).await {
+                frames.push(&bytes[..got]);
+                let mut answers = Vec::new();
+                while let Some(message) = frames.take().unwrap() {
+                    answer(message, &mut writes).encode(&mut answers);
+                }
+                visitor.write_all(&answers).await.unwrap();
             }
         }
+        writes
+    }
+
+    fn answer(message: ToKeeper, writes: &mut Vec<Vec<u8>>) -> FromKeeper {
+        let welcome = Welcome {
+            version: VERSION,
+            keeper: 1,
+            pid: 1,
+            started: Time(1),
+            typed: None,
+            served: None,
+            ahead: false,
+            frames: None,
+            guarded: None,
+        };
+        match message {
+            ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),
+            ToKeeper::Input(id, typed) => {
+                writes.push(typed);
+                FromKeeper::Response(KeeperResponse::ok(id))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn enter_is_a_write_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let native = NativeSubstrate::new(
+            folder.path().to_owned(),
+            ForkServer::new("/no/such".into(), Vec::new(), "/dev/null".into()),
+        );
+        let name = Name::new("a").unwrap();
+        let record = SessionPaneRecord {
+            session: name.clone(),
+            number: 0,
+            origin: SplitOrigin::Window(Size::default()),
+        };
+        let id = record.id().unwrap();
+        std::fs::create_dir_all(native.state_dir.pane_dir(&id)).unwrap();
+        std::fs::write(native.state_dir.record(&id), record.text()).unwrap();
+        let tape = TapeWriter::create(&native.state_dir.tape(&id), TAPE_CAPACITY, Time(1)).unwrap();
+        let listener = UnixListener::bind(native.state_dir.socket(&id)).unwrap();
+        let target = Target::from(&name);
+        let (sent, writes) = tokio::join!(native.send(&target, "one\ntwo"), keep(listener));
+        assert_eq!((sent, writes), (Ok(()), vec![b"one\ntwo".to_vec(), b"\r".to_vec()]));
+        drop(tape);
     }
 }

@@ -1,7 +1,7 @@
 //! What only memory can show: each write, one by one.
 
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{FakeSubstrate, Target};
+use paned_substrate::{FakeSubstrate, Target};
 
 use crate::programs;
 use crate::test_substrate::{SIZE, named};

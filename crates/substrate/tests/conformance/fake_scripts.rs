@@ -1,7 +1,7 @@
 //! Who plays those programs in memory.
 
 use paned_model::Size;
-use paned_substrate::sessions::{Cat, FakeSubstrate, Program, Script, ScriptStep};
+use paned_substrate::{Cat, FakeSubstrate, Program, Script, ScriptStep};
 
 /// A fake with a cast for every program of [`super::programs`].
 pub(crate) fn fake() -> FakeSubstrate {

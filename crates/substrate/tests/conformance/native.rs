@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use paned_model::Size;
 use paned_model::frame::{ClientRole, FrameMessage as _, Hello, Resize, ToKeeper, VERSION};
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{Program, SplitOrientation, Target};
+use paned_substrate::{Program, SplitOrientation, Target};
 
 use crate::programs;
 use crate::test_substrate::{SIZE, TestSubstrate, named};

@@ -1,6 +1,6 @@
 //! The programs that laws are tried with. The word after a script names the part, for [`super::players`].
 
-use paned_substrate::sessions::Program;
+use paned_substrate::Program;
 
 /// Prints lines with numbers, and stays.
 pub(crate) fn print(lines: usize) -> Program {

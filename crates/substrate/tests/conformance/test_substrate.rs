@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use paned_backend::native::ForkServer;
+use paned_backend::tmux::TmuxServerAddr;
 use paned_keeper::tape::TapeReader;
 use paned_model::Size;
 use paned_substrate::Substrate;
-use paned_substrate::native::ForkServer;
-use paned_substrate::sessions::{
+use paned_substrate::{
     CaptureStyle, FakeSubstrate, Name, NativeSubstrate, Program, SubstratePane, Target,
     TmuxSubstrate,
 };
-use paned_substrate::tmux::TmuxServerAddr;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 

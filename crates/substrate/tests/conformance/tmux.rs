@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use paned_backend::tmux::TmuxServerAddr;
 use paned_substrate::Substrate as _;
-use paned_substrate::sessions::{Error, Target, TmuxSubstrate};
-use paned_substrate::tmux::TmuxServerAddr;
+use paned_substrate::{Error, Target, TmuxSubstrate};
 
 use crate::programs;
 use crate::test_substrate::{SIZE, TestSubstrate, named};

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use paned_keeper::tape::MIN_CAPACITY;
-use paned_substrate::native::{ForkServer, NativeBackend};
-use paned_substrate::{
+use paned_backend::native::{ForkServer, NativeBackend};
+use paned_backend::{
     Backend as _, PaneCommand, PaneEvent, PaneHandle, RecoveredState, SpawnSpec, UnresponsivePane,
 };
+use paned_keeper::tape::MIN_CAPACITY;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::sync::oneshot;

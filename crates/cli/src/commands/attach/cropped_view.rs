@@ -2,8 +2,8 @@
 
 use std::io;
 
+use paned_backend::{Output, OutputGap, ReplayedScreen};
 use paned_model::Size;
-use paned_substrate::{Output, OutputGap, ReplayedScreen};
 use paned_term::render;
 use paned_term::screen::UPDATE_TIMEOUT;
 use paned_term::screen::styled_screen::StyledCell;

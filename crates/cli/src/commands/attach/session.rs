@@ -14,7 +14,7 @@ use super::super::tty::{CaughtSignal, EndSignal, SignalListener};
 use super::detach::DetachKeyScanner;
 use super::terminal::UserTerminal;
 use super::terminal_output::TerminalOutput;
-use paned_substrate::native::KeeperConn;
+use paned_backend::native::KeeperConn;
 use paned_term::queries::QueryResponder;
 use tokio::time::Instant;
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use paned_backend::ReplayedScreen;
 use paned_keeper::tape::{OutputGap, TapeReader};
-use paned_substrate::ReplayedScreen;
 use paned_term::OutputScanner;
 
 /// How much is read in one go.

@@ -5,10 +5,10 @@
 
 use std::io;
 
+use paned_backend::native::KeeperConn;
 use paned_keeper::tape::TapeReader;
 use paned_model::PaneInfo;
 use paned_model::frame::{ExitRecord, Follow, Kill, RequestId, SignalRequest, ToKeeper};
-use paned_substrate::native::KeeperConn;
 
 use crate::context::CliContext;
 

@@ -9,10 +9,10 @@ mod transcript_files;
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::Output;
 use paned_model::{AgentState, Code, PaneId, Refusal, Size, Time};
 use paned_policy::agent::{Profile, ScreenSnapshot};
 use paned_policy::transcript::{TranscriptAnswer, answer_from_screen};
-use paned_substrate::Output;
 use paned_term::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;

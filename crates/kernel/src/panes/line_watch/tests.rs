@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use paned_backend::{LineMark, OutputGap};
 use paned_model::Size;
 use paned_model::frame::ExitRecord;
-use paned_substrate::{LineMark, OutputGap};
 use paned_term::lines::Charsets;
 use proptest::prelude::*;
 use proptest::sample::select;

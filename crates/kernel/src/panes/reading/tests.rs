@@ -193,7 +193,7 @@ impl Output for FloodingOutput {
         &self,
         offset: u64,
         buffer: &mut [u8],
-    ) -> io::Result<Result<usize, paned_substrate::OutputGap>> {
+    ) -> io::Result<Result<usize, paned_backend::OutputGap>> {
         self.1.fetch_add(200, std::sync::atomic::Ordering::Relaxed);
         let wanted = buffer.len().min((self.end() - offset) as usize);
         self.0.read(offset, &mut buffer[..wanted])
@@ -201,7 +201,7 @@ impl Output for FloodingOutput {
     fn line_mark(
         &self,
         offset: u64,
-    ) -> io::Result<Result<paned_substrate::LineMark, paned_substrate::OutputGap>> {
+    ) -> io::Result<Result<paned_backend::LineMark, paned_backend::OutputGap>> {
         self.0.line_mark(offset)
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use memchr::memchr;
-use paned_substrate::Output;
+use paned_backend::Output;
 use paned_term::lines::{Charsets, IncrementalLine, TextLine};
 
 /// A long line that is being drawn.

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use paned_backend::{LineMark, OutputGap, OutputTime};
 use paned_model::Size;
 use paned_model::frame::ExitRecord;
-use paned_substrate::{LineMark, OutputGap, OutputTime};
 use proptest::prelude::*;
 use proptest::sample::select;
 use regex_automata::Input;

@@ -1,7 +1,7 @@
 //! Sessions come, have names, and go.
 
 use paned_model::Size;
-use paned_substrate::sessions::{
+use paned_substrate::{
     CaptureStyle, Error, Program, SplitOrientation, SubstratePaneId, SubstrateSession, Target,
 };
 

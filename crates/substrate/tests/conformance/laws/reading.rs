@@ -1,6 +1,6 @@
 //! What was printed comes back, counted right.
 
-use paned_substrate::sessions::{CaptureStyle, Error, MOST_LINES};
+use paned_substrate::{CaptureStyle, Error, MOST_LINES};
 
 use crate::programs;
 use crate::test_substrate::{SIZE, TestSubstrate};

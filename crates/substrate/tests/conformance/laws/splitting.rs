@@ -1,7 +1,7 @@
 //! Panes share the room of a session, and each can be addressed.
 
 use paned_model::Size;
-use paned_substrate::sessions::{Error, SplitOrientation, SubstratePane, Target};
+use paned_substrate::{Error, SplitOrientation, SubstratePane, Target};
 
 use crate::programs;
 use crate::test_substrate::{TestSubstrate, named};

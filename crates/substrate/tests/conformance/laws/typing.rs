@@ -1,6 +1,6 @@
 //! What is typed arrives, and keys are keys.
 
-use paned_substrate::sessions::{Error, LONGEST_TEXT};
+use paned_substrate::{Error, LONGEST_TEXT};
 
 use crate::programs;
 use crate::test_substrate::TestSubstrate;

@@ -1,0 +1,451 @@
+//! Panes in memory, moved by a test's hand: the same facts in the same order, and no outside at all.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use paned_model::frame::{ExitRecord, InputGuard, RefusalReason, Survivor};
+use paned_model::{Exit, PaneId, Size, Time};
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::{
+    Backend, BoxedFuture, Driver, Error, InputReport, LineMark, Output, OutputFlag, OutputGap,
+    OutputTime, PaneCommand, PaneEvent, PaneHandle, PendingRecovery, ProcessFingerprint,
+    RecoveredPane, RecoveredState, ResizeError, SizeMark, SizeRequest, SpawnSpec, UnresponsivePane,
+};
+
+/// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
+#[derive(Clone, Debug, Default)]
+pub struct FakeBackend {
+    panes: Arc<Mutex<BTreeMap<PaneId, Arc<FakePane>>>>,
+}
+
+/// One pane of a [`FakeBackend`].
+#[derive(Debug)]
+pub struct FakePane {
+    /// How it was ordered.
+    pub spec: SpawnSpec,
+    state: Mutex<FakePaneState>,
+    /// Ends what its keeper hears.
+    disconnect: Notify,
+    /// Something became of a keeper that did not answer.
+    answered: Notify,
+}
+
+#[derive(Debug, Default)]
+struct FakePaneState {
+    printed: Vec<u8>,
+    /// From which offsets on it was printed when.
+    times: Vec<(u64, Time)>,
+    /// The first offset that is still kept.
+    first: u64,
+    typed: Vec<u8>,
+    /// How often somebody has typed.
+    typed_count: u64,
+    counter: Option<watch::Sender<Option<u64>>>,
+    taken: u64,
+    /// How often it heard that.
+    ack_count: u64,
+    output_flag: Arc<OutputFlag>,
+    /// How often it was told to give its program breaks.
+    breaks: u64,
+    /// The sizes it was given after the first one, and where.
+    sizes: Vec<(u64, Size)>,
+    holder: Option<String>,
+    ending: Option<ExitRecord>,
+    lost: bool,
+    /// Whether its keeper answers nobody who comes.
+    unresponsive: bool,
+    survivors: Vec<Survivor>,
+    outbox: Option<mpsc::Sender<PaneEvent>>,
+}
+
+impl FakeBackend {
+    /// A pane by its name.
+    #[must_use]
+    pub fn pane(&self, id: &str) -> Option<Arc<FakePane>> {
+        let id: PaneId = id.parse().ok()?;
+        self.lock().get(&id).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PaneId, Arc<FakePane>>> {
+        self.panes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
+        if order.program.ends_with("/refused") {
+            return Err(Error::Refused("cannot run it".into()));
+        }
+        let id = order.id.clone();
+        let (deafened, spoke) = (Notify::new(), Notify::new());
+        let pane = Arc::new(FakePane {
+            spec: order,
+            state: Mutex::default(),
+            disconnect: deafened,
+            answered: spoke,
+        });
+        if self.lock().insert(id.clone(), pane.clone()).is_some() {
+            return Err(Error::NameTaken(id));
+        }
+        Ok(pane.link())
+    }
+}
+
+impl Backend for FakeBackend {
+    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
+        Box::pin(async move { self.start(order) })
+    }
+
+    fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
+        let found = self.lock().values().map(FakePane::recovered).collect();
+        Box::pin(async move { Ok(found) })
+    }
+
+    fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState> {
+        let pane = self.lock().get(&id).cloned();
+        Box::pin(async move { pane.map_or(RecoveredState::Lost(None), |pane| pane.state()) })
+    }
+
+    fn end(
+        &self,
+        id: PaneId,
+        _: ProcessFingerprint,
+        _: Duration,
+    ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
+        let pane = self.pane(id.as_str());
+        Box::pin(async move { Ok(pane.map(|pane| pane.end_by_force()).unwrap_or_default()) })
+    }
+
+    fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        self.lock().remove(&id);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl FakePane {
+    /// The program prints.
+    pub fn print(&self, bytes: &[u8]) {
+        let mut inner = self.lock();
+        inner.printed.extend_from_slice(bytes);
+        inner.emit(PaneEvent::Printed);
+    }
+
+    /// The program prints at a time of the test's choice; what has none is as old as the pane.
+    pub fn print_at(&self, bytes: &[u8], time: Time) {
+        let mut inner = self.lock();
+        let from = inner.printed.len() as u64;
+        inner.times.push((from, time));
+        drop(inner);
+        self.print(bytes);
+    }
+
+    /// Everything before this offset is no longer kept.
+    pub fn drop_before(&self, offset: u64) {
+        self.lock().first = offset;
+    }
+
+    /// The program ends by itself.
+    pub fn exit(&self, exit: Exit) {
+        self.lock().end(ExitRecord {
+            exit: Some(exit),
+            killed: false,
+            timed_out: false,
+            at: Time(7),
+        });
+    }
+
+    /// The keeper dies.
+    pub fn kill_keeper(&self) {
+        let mut inner = self.lock();
+        inner.lost = true;
+        inner.emit(PaneEvent::Lost);
+        inner.outbox = None;
+        self.answered.notify_one();
+    }
+
+    /// Whoever is left is killed, the keeper too; answers who outlived that.
+    fn end_by_force(&self) -> Vec<Survivor> {
+        let survivors = self.lock().survivors.clone();
+        let is_over = self.lock().lost || self.lock().ending.is_some();
+        if survivors.is_empty() && !is_over {
+            self.kill_keeper();
+        }
+        survivors
+    }
+
+    /// The keeper was not dead: who was told so was told wrong.
+    pub fn revive_keeper(&self) {
+        self.lock().lost = false;
+    }
+
+    /// The keeper lives, and lets its server go.
+    pub fn part(&self) {
+        let mut inner = self.lock();
+        inner.emit(PaneEvent::Detached);
+        inner.outbox = None;
+    }
+
+    /// The keeper lives, and answers nobody who comes from now on.
+    pub fn stop_answering(&self) {
+        self.lock().unresponsive = true;
+    }
+
+    /// The keeper answers again, also those who have waited.
+    pub fn resume_answering(&self) {
+        self.lock().unresponsive = false;
+        self.answered.notify_one();
+    }
+
+    /// The keeper hears nothing any more, and nobody has noticed yet.
+    pub fn stop_listening(&self) {
+        self.disconnect.notify_one();
+    }
+
+    /// What was typed so far.
+    #[must_use]
+    pub fn typed(&self) -> Vec<u8> {
+        self.lock().typed.clone()
+    }
+
+    /// Somebody else types: at a view, or in a tmux of theirs.
+    pub fn type_in(&self, bytes: &[u8]) {
+        self.lock().accept(bytes);
+    }
+
+    /// What the kernel says it has looked at.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.lock().taken
+    }
+
+    /// How often the kernel has said so.
+    #[must_use]
+    pub fn ack_count(&self) -> u64 {
+        self.lock().ack_count
+    }
+
+    /// The keeper tells on without hearing what was taken.
+    pub fn notify_without_ack(&self) {
+        self.lock().output_flag.set_ack_due(false);
+    }
+
+    /// How often the kernel has asked for breaks of a program that prints much.
+    #[must_use]
+    pub fn breaks(&self) -> u64 {
+        self.lock().breaks
+    }
+
+    /// From now on a kill leaves these behind.
+    pub fn leave_survivors(&self, survivors: Vec<Survivor>) {
+        self.lock().survivors = survivors;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FakePaneState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recovered(self: &Arc<Self>) -> RecoveredPane {
+        let (id, record) = (self.spec.id.clone(), self.spec.record.clone());
+        RecoveredPane { id, record, state: self.state() }
+    }
+
+    fn state(self: &Arc<Self>) -> RecoveredState {
+        let (ending, lost, silent) = {
+            let inner = self.lock();
+            (inner.ending, inner.lost, inner.unresponsive)
+        };
+        match ending {
+            Some(ending) => RecoveredState::Ended(self.clone(), ending),
+            None if lost => RecoveredState::Lost(Some(self.clone())),
+            None if silent => RecoveredState::Unresponsive(self.unresponsive()),
+            None => RecoveredState::Alive(self.link()),
+        }
+    }
+
+    fn unresponsive(self: &Arc<Self>) -> UnresponsivePane {
+        let pane = self.clone();
+        let later = PendingRecovery::new(async move {
+            pane.answered.notified().await;
+            pane.state()
+        });
+        let output: Arc<dyn Output> = self.clone();
+        UnresponsivePane {
+            pid: Some(4242),
+            keeper: Some(4241),
+            output: Some(output),
+            pending: later,
+        }
+    }
+
+    fn link(self: &Arc<Self>) -> PaneHandle {
+        let (commands, mut inbox) = mpsc::channel(64);
+        let (outbox, facts) = mpsc::channel(64);
+        let (counter, typed) = watch::channel(Some(self.lock().typed_count));
+        (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
+        let pane = self.clone();
+        let carrier = Driver::new(async move {
+            loop {
+                tokio::select! {
+                    Some(command) = inbox.recv() => pane.handle_command(command),
+                    () = pane.disconnect.notified() => return,
+                    else => return,
+                }
+            }
+        });
+        let news = Arc::new(OutputFlag::new(true, None));
+        self.lock().output_flag = news.clone();
+        PaneHandle {
+            pid: 4242,
+            keeper: 4241,
+            started: Time(1),
+            output: self.clone(),
+            commands,
+            events: facts,
+            typed,
+            output_flag: news,
+            driver: carrier,
+        }
+    }
+
+    fn handle_command(&self, command: PaneCommand) {
+        let mut inner = self.lock();
+        let gone = if inner.ending.is_some() { Err(RefusalReason::Gone) } else { Ok(()) };
+        match command {
+            PaneCommand::Ack(offset) => {
+                inner.taken = offset;
+                inner.ack_count += 1;
+            }
+            PaneCommand::Input(bytes, reply) => {
+                inner.accept(&bytes.concat());
+                let _ = reply.send(gone.map(|()| InputReport::default()));
+            }
+            PaneCommand::GuardedInput(bytes, guard, reply) => {
+                let typed = InputReport { guard_atomic: true, ..InputReport::default() };
+                let written = inner.accept_guarded(guard, &bytes);
+                let _ = reply.send(gone.and(written).map(|()| typed));
+            }
+            PaneCommand::Resize(resizing, reply) => {
+                let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
+            }
+            PaneCommand::Release(holder) => {
+                if inner.holder.take_if(|held| *held == holder).is_some() {
+                    inner.emit(PaneEvent::SizeHolder(None));
+                }
+            }
+            PaneCommand::Kill(_, reply) => {
+                let survivors = inner.survivors.clone();
+                if survivors.is_empty() {
+                    let exit = Some(Exit::Signal(15));
+                    inner.end(ExitRecord { exit, killed: true, timed_out: false, at: Time(8) });
+                }
+                let _ = reply.send(survivors);
+            }
+            PaneCommand::Throttle(_) => inner.breaks += 1,
+            // Nobody else's pane: dropping the answer says so.
+            PaneCommand::Detach(_) => {}
+        }
+    }
+}
+
+impl FakePaneState {
+    fn emit(&self, fact: PaneEvent) {
+        if let Some(outbox) = &self.outbox {
+            let _ = outbox.try_send(fact);
+        }
+    }
+
+    fn accept(&mut self, bytes: &[u8]) {
+        self.typed.extend(bytes);
+        self.typed_count += 1;
+        if let Some(counter) = &self.counter {
+            counter.send_replace(Some(self.typed_count));
+        }
+    }
+
+    fn accept_guarded(&mut self, guard: InputGuard, bytes: &[u8]) -> Result<(), RefusalReason> {
+        let stands = guard.end.is_none_or(|end| end == self.printed.len() as u64);
+        if !stands || guard.typed.is_some_and(|typed| typed != self.typed_count) {
+            return Err(RefusalReason::Stale);
+        }
+        self.typed.extend(bytes);
+        Ok(())
+    }
+
+    fn resize(&mut self, resizing: SizeRequest) -> Result<(), ResizeError> {
+        let SizeRequest { size, holder, force } = resizing;
+        if self.holder.is_some() && self.holder != holder && !force {
+            return Err(ResizeError { why: RefusalReason::Held, holder: self.holder.clone() });
+        }
+        self.sizes.push((self.printed.len() as u64, size));
+        if self.holder != holder {
+            self.holder.clone_from(&holder);
+            self.emit(PaneEvent::SizeHolder(holder));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, ending: ExitRecord) {
+        if self.ending.is_none() {
+            self.ending = Some(ending);
+            self.emit(PaneEvent::Exited(ending));
+        }
+    }
+}
+
+impl Output for FakePane {
+    fn first(&self) -> u64 {
+        self.lock().first
+    }
+
+    fn end(&self) -> u64 {
+        self.lock().printed.len() as u64
+    }
+
+    fn lines(&self) -> u64 {
+        self.lock().printed.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    fn taken(&self) -> u64 {
+        self.lock().taken
+    }
+
+    fn size(&self) -> Size {
+        self.lock().sizes.last().map_or(self.spec.size, |(_, size)| *size)
+    }
+
+    fn sizes(&self, after: u64) -> Vec<SizeMark> {
+        let inner = self.lock();
+        let all = [(0, self.spec.size)].into_iter().chain(inner.sizes.iter().copied());
+        let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
+        marks.filter(|mark| after < mark.n).collect()
+    }
+
+    fn ending(&self) -> Option<ExitRecord> {
+        self.lock().ending
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
+        let inner = self.lock();
+        if offset < inner.first {
+            return Ok(Err(OutputGap { first: inner.first }));
+        }
+        let from = inner.printed.len().min(offset as usize);
+        let rest = &inner.printed[from..];
+        let wanted = rest.len().min(buffer.len());
+        buffer[..wanted].copy_from_slice(&rest[..wanted]);
+        Ok(Ok(wanted))
+    }
+
+    fn line_mark(&self, _: u64) -> io::Result<Result<LineMark, OutputGap>> {
+        Ok(Ok(LineMark { offset: 0, lines: 0, time: Time(1) }))
+    }
+
+    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
+        let inner = self.lock();
+        let later = inner.times.partition_point(|(from, _)| *from <= offset);
+        let time = later.checked_sub(1).map_or(Time(1), |at| inner.times[at].1);
+        let until = inner.times.get(later).map_or(u64::MAX, |(from, _)| *from);
+        Ok(Ok(OutputTime { time, until }))
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the files of native panes are.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use paned_model::PaneId;
+
+use super::socket_folder::{LONGEST_SOCKET, SocketFolder, hash};
+use crate::Error;
+use crate::trusted_path::{self, TrustedDir};
+
+/// Where the files of the panes of one state folder are.
+#[derive(Clone, Debug)]
+pub struct StateDir {
+    panes: PathBuf,
+    /// Where sockets go whose own path would be too long.
+    short: SocketFolder,
+}
+
+impl StateDir {
+    /// The places of this state folder.
+    #[must_use]
+    pub fn new(state: &Path) -> Self {
+        Self { panes: state.join("panes"), short: SocketFolder::of(state) }
+    }
+
+    /// The folder that has one folder for each pane.
+    #[must_use]
+    pub fn panes_dir(&self) -> &Path {
+        &self.panes
+    }
+
+    /// The folder of one pane.
+    #[must_use]
+    pub fn pane_dir(&self, id: &PaneId) -> PathBuf {
+        self.panes.join(id.as_str())
+    }
+
+    /// A pane's tape.
+    #[must_use]
+    pub fn tape(&self, id: &PaneId) -> PathBuf {
+        self.pane_dir(id).join("tape")
+    }
+
+    /// The file that describes a pane.
+    #[must_use]
+    pub fn record(&self, id: &PaneId) -> PathBuf {
+        self.pane_dir(id).join("pane.json")
+    }
+
+    /// Where a pane's keeper listens: in the pane's folder, or in the short one when that path is too long.
+    #[must_use]
+    pub fn socket(&self, id: &PaneId) -> PathBuf {
+        let near = self.pane_dir(id).join("keeper.sock");
+        if near.as_os_str().len() <= LONGEST_SOCKET {
+            return near;
+        }
+        self.short.path().join(format!("{:016x}", hash(id.as_str().as_bytes())))
+    }
+
+    fn make_parents(&self, id: &PaneId) -> Result<(), Error> {
+        let refused = |error: &trusted_path::Error| match error {
+            trusted_path::Error::Io { doing, path, errno: Some(errno), .. } => Error::Io {
+                what: format!("{doing} {}", path.display()),
+                source: io::Error::from_raw_os_error(*errno),
+            },
+            error => Error::Machine(error.to_string()),
+        };
+        TrustedDir::make_private(&self.panes).map_err(|error| refused(&error))?;
+        if self.socket(id).starts_with(self.short.path()) {
+            self.short.make().map_err(|error| refused(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Makes a pane's folder with the kernel's record in it. The folder is the name's reservation.
+    pub(super) fn make(&self, id: &PaneId, record: &str) -> Result<(), Error> {
+        let io = |what: &str| {
+            let what = format!("{what} {}", self.pane_dir(id).display());
+            move |source| Error::Io { what, source }
+        };
+        self.make_parents(id)?;
+        match DirBuilder::new().mode(0o700).create(self.pane_dir(id)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Err(Error::NameTaken(id.clone()));
+            }
+            Err(error) => return Err(io("make")(error)),
+        }
+        let mut open = OpenOptions::new();
+        let file = open.write(true).create_new(true).mode(0o600).open(self.record(id));
+        file.and_then(|mut file| file.write_all(record.as_bytes())).map_err(io("write into"))
+    }
+
+    /// Removes a pane's files, the record first: a folder without one is rubbish.
+    pub(super) async fn remove(&self, id: &PaneId) -> Result<(), Error> {
+        let (places, id) = (self.clone(), id.clone());
+        let removed = tokio::task::spawn_blocking(move || places.remove_now(&id));
+        removed.await.map_err(|panic| Error::Machine(panic.to_string()))?
+    }
+
+    /// The same, by whoever may wait for the disk.
+    pub fn remove_now(&self, id: &PaneId) -> Result<(), Error> {
+        let _ = fs::remove_file(self.record(id));
+        let _ = fs::remove_file(self.socket(id));
+        let _ = fs::remove_file(self.tape(id));
+        let folder = self.pane_dir(id);
+        // To look into a folder takes a descriptor, and there may be none: mostly it is empty by now.
+        if fs::remove_dir(&folder).is_ok() {
+            return Ok(());
+        }
+        match fs::remove_dir_all(&folder) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(Error::Io { what: format!("remove {}", folder.display()), source })
+            }
+            Err(_) | Ok(()) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_state_folder_gets_short_sockets_and_a_short_one_keeps_its_own() {
+        let id: PaneId = "x".repeat(64).parse().unwrap();
+        let near = StateDir::new(Path::new("/s")).socket(&id);
+        assert!(near.starts_with("/s/panes"));
+        let far = StateDir::new(Path::new(&format!("/{}", "deep/".repeat(30)))).socket(&id);
+        assert!(far.as_os_str().len() <= LONGEST_SOCKET, "{}", far.display());
+    }
+
+    #[test]
+    fn a_name_is_taken_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let places = StateDir::new(dir.path());
+        let id: PaneId = "one".parse().unwrap();
+        places.make(&id, "{}").unwrap();
+        assert!(matches!(places.make(&id, "{}"), Err(Error::NameTaken(_))));
+    }
+}

@@ -1,0 +1,96 @@
+//! Clients and servers that are stopped or killed: noticed, told, and mended. How soon is in the tests of the watchdog.
+
+use std::time::Duration;
+
+use paned_backend::tmux::{Error, TmuxCommand, TmuxEvent};
+use rustix::process::Signal;
+
+use crate::test_tmux::{TestTmuxServer, client_pid, is_alive, signal};
+
+/// Waits for the fact that the client is lost.
+async fn lost(test: &mut TestTmuxServer) {
+    let reason = |fact: &TmuxEvent| match fact {
+        TmuxEvent::ClientLost(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    let reason = test.wait_for_event("lost", reason).await;
+    assert!(!reason.is_empty());
+}
+
+#[tokio::test]
+async fn a_killed_client_is_replaced() {
+    let mut test = TestTmuxServer::open().await;
+    let before = test.client.server().unwrap();
+    let made = test.session("work", &["cat"]).await;
+    signal(client_pid(&before), Signal::KILL);
+    lost(&mut test).await;
+    let after = test.connected().await;
+    assert_eq!(after.pid, before.pid, "the server lives");
+    assert_ne!(after.client, before.client);
+    let panes = test.client.panes(None).await.unwrap();
+    assert_eq!(panes.iter().map(|pane| pane.id).collect::<Vec<_>>(), [made.pane]);
+}
+
+#[tokio::test]
+async fn a_stopped_client_is_replaced() {
+    let mut test = TestTmuxServer::open().await;
+    let before = test.client.server().unwrap();
+    signal(client_pid(&before), Signal::STOP);
+    lost(&mut test).await;
+    test.connected().await;
+    assert!(!is_alive(client_pid(&before)), "the stopped one is ended");
+    assert_eq!(test.client.sessions().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn whoever_waits_is_told_when_the_client_goes() {
+    let mut test = TestTmuxServer::open().await;
+    let server = test.client.server().unwrap();
+    signal(server.pid, Signal::STOP);
+    let answer = test.client.run(&TmuxCommand::new("list-sessions")).await;
+    assert!(matches!(answer, Err(Error::Gone(_) | Error::Timeout(_))), "{answer:?}");
+    // The client is well, but its server says nothing: that is no connection either.
+    lost(&mut test).await;
+    signal(server.pid, Signal::CONT);
+}
+
+#[tokio::test]
+async fn a_deadline_is_kept() {
+    let test = TestTmuxServer::open().await;
+    let server = test.client.server().unwrap();
+    signal(server.pid, Signal::STOP);
+    let limit = Duration::from_millis(100);
+    let answer = test.client.run_within(&TmuxCommand::new("list-sessions"), limit).await;
+    assert_eq!(answer, Err(Error::Timeout(limit)));
+    signal(server.pid, Signal::CONT);
+}
+
+#[tokio::test]
+async fn a_killed_server_is_told_and_started_again_on_demand() {
+    let mut test = TestTmuxServer::open().await;
+    test.session("work", &["cat"]).await;
+    let before = test.client.server().unwrap();
+    signal(before.pid, Signal::KILL);
+    lost(&mut test).await;
+    let gone = |fact: &TmuxEvent| match fact {
+        TmuxEvent::ServerGone(error) => Some(error.clone()),
+        _ => None,
+    };
+    let error = test.wait_for_event("gone", gone).await;
+    assert!(matches!(error, Error::NoServer(_)), "{error:?}");
+    assert_eq!(test.client.server(), None);
+    // Nobody starts it again until somebody asks.
+    assert_eq!(test.client.sessions().await.unwrap(), []);
+    let after = test.connected().await;
+    assert_ne!(after.pid, before.pid);
+}
+
+#[tokio::test]
+async fn an_idle_connection_stays() {
+    let mut test = TestTmuxServer::open().await;
+    let before = test.client.server();
+    // not a wait: the silence is what is tested; in it the client is asked several times whether it is there.
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert_eq!(test.client.server(), before);
+    assert!(!matches!(test.events.try_recv(), Ok(TmuxEvent::ClientLost(_))));
+}

@@ -1,0 +1,126 @@
+//! What the server says of itself: the list of actions, OpenAPI, health, metrics.
+
+use std::collections::BTreeSet;
+
+use paned_server::{RequiredAccess, routes};
+use serde_json::{Value, json};
+
+use crate::test_server::TestServer;
+
+/// Every `$ref` in a document.
+fn references(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(fields) => {
+            let own = fields.get("$ref").and_then(Value::as_str).map(str::to_owned);
+            fields.values().flat_map(references).chain(own).collect()
+        }
+        Value::Array(values) => values.iter().flat_map(references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn every_action_is_listed_and_documented_and_nothing_else_is() {
+    let server = TestServer::new().await;
+    let registered: BTreeSet<String> =
+        server.kernel.registry().iter().map(|action| action.name.to_owned()).collect();
+    let list = server.get("/actions").await.json();
+    let listed =
+        list.as_array().unwrap().iter().map(|action| action["name"].as_str().unwrap().to_owned());
+    assert_eq!(listed.collect::<BTreeSet<_>>(), registered);
+    let document = server.get("/openapi.json").await.json();
+    let paths = document["paths"].as_object().unwrap().keys();
+    let documented = paths.filter_map(|path| path.strip_prefix("/action/")).map(str::to_owned);
+    assert_eq!(documented.collect::<BTreeSet<_>>(), registered);
+}
+
+#[tokio::test]
+async fn the_list_says_what_an_action_needs_and_means() {
+    let server = TestServer::new().await;
+    let list = server.get("/actions").await.json();
+    let new = list.as_array().unwrap().iter().find(|action| action["name"] == "pane:new").unwrap();
+    assert_eq!((&new["scope"], &new["kind"]), (&json!("spawn"), &json!("change")));
+    assert!(new["doc"].is_string());
+    assert_eq!(new["params"]["properties"]["id"]["pattern"], paned_model::PaneId::PATTERN);
+    assert_eq!(new["answer"]["properties"]["argv"]["type"], "array");
+    assert_eq!(references(&list), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn every_route_is_documented_with_what_it_needs() {
+    let server = TestServer::new().await;
+    let document = server.get("/openapi.json").await.json();
+    for route in routes().iter().filter(|route| route.path != "/action/{name}") {
+        let method = route.method.as_str().to_ascii_lowercase();
+        let operation = &document["paths"][route.path][&method];
+        assert_eq!(operation["summary"], route.doc);
+        assert!(
+            operation["responses"]["200"]["content"][route.answers].is_object(),
+            "{}",
+            route.path
+        );
+        assert_eq!(operation["parameters"].as_array().unwrap().len(), route.params.len());
+        let open = operation.get("security").is_some();
+        assert_eq!(open, route.required_access() == RequiredAccess::Open, "{}", route.path);
+    }
+}
+
+#[tokio::test]
+async fn the_document_holds_together() {
+    let server = TestServer::new().await;
+    let document = server.get("/openapi.json").await.json();
+    assert_eq!(
+        (&document["openapi"], &document["info"]["version"]),
+        (&json!("3.1.0"), &json!("1.2.3"))
+    );
+    let references = references(&document);
+    assert!(references.iter().any(|to| to == "#/components/schemas/Refusal"), "{references:?}");
+    for reference in references {
+        let found = document.pointer(reference.strip_prefix('#').unwrap());
+        assert!(found.is_some(), "nothing is at {reference}");
+    }
+    let operations = || {
+        document["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+    };
+    let ids: BTreeSet<_> =
+        operations().map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), operations().count(), "{ids:?}");
+}
+
+#[tokio::test]
+async fn health_is_one_word_for_anyone_and_more_for_a_grant() {
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let stranger = server.send(&server.ask("GET", "/health").without("authorization")).await;
+    assert_eq!(stranger.json(), json!({ "status": "ok" }));
+    let health = server.get("/health").await.json();
+    assert_eq!((&health["status"], &health["version"]), (&json!("ok"), &json!("1.2.3")));
+    assert_eq!(
+        (&health["pid"], &health["panes"]),
+        (&json!(std::process::id()), &json!({ "running": 1 }))
+    );
+    assert!(health["uptimeMs"].is_u64());
+}
+
+#[tokio::test]
+async fn metrics_count_what_happened() {
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let _stream = server.follow("*").await;
+    server.get("/no/such").await;
+    let page = server.get("/metrics").await;
+    assert_eq!(page.head.get("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    for line in [
+        "paned_build_info{version=\"1.2.3\"} 1",
+        "paned_panes{status=\"running\"} 1",
+        "paned_sse_streams 1",
+        "paned_http_requests_total{method=\"POST\",route=\"/action/{name}\",status=\"2xx\"} 1",
+        "paned_http_requests_total{method=\"any\",route=\"unknown\",status=\"4xx\"} 1",
+    ] {
+        assert!(page.body.lines().any(|other| other == line), "no {line} in {}", page.body);
+    }
+}

@@ -1,0 +1,217 @@
+//! A whole server in this process, on a free port and a socket, with panes in memory.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use paned_backend::Backend;
+use paned_backend::fake::FakeBackend;
+use paned_kernel::journal::{Journal, OpenedJournal};
+use paned_kernel::{AdvertisedAddress, Kernel, KernelSetup};
+use paned_model::{EventId, Time};
+use paned_server::{
+    AgentmuxConfig, CompatProtocol, Error, HttpServerConfig, Listener, ListenerAuth, Secret,
+    ServedApi, ServerLimits, serve,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::client::{RawRequest, RawResponse, SseClient, send};
+
+/// What clients of agentmux were told.
+pub(crate) const SECRET: &str = "s3cret";
+
+pub(crate) struct TestServer {
+    pub(crate) kernel: Kernel,
+    pub(crate) fake: FakeBackend,
+    pub(crate) address: SocketAddr,
+    /// Where the door of opencode-pty is, for anyone.
+    pub(crate) pty_open_addr: SocketAddr,
+    /// Where it is, for whoever has a token.
+    pub(crate) pty_token_addr: SocketAddr,
+    /// Where the door of agentmux is, for anyone.
+    pub(crate) agentmux: SocketAddr,
+    /// Where it is, for whoever knows [`SECRET`].
+    pub(crate) agentmux_secret_addr: SocketAddr,
+    /// The owner's.
+    pub(crate) token: String,
+    socket: PathBuf,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), Error>>,
+    _folder: TempDir,
+}
+
+fn now() -> Time {
+    Time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64)
+}
+
+impl TestServer {
+    pub(crate) async fn new() -> Self {
+        Self::with(ServerLimits::default()).await
+    }
+
+    pub(crate) async fn with(limits: ServerLimits) -> Self {
+        let fake = FakeBackend::default();
+        Self::with_backend(Arc::new(fake.clone()), fake, limits).await
+    }
+
+    /// A server over this ground, whose panes are those of the fake.
+    pub(crate) async fn with_backend(
+        ground: Arc<dyn Backend>,
+        fake: FakeBackend,
+        limits: ServerLimits,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
+        let kernel = kernel(token_file.clone(), ground).await;
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = tcp.local_addr().unwrap();
+        let unix = UnixListener::bind(&socket).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let shutdown = async move { drop(stopped.await) };
+        let (open, open_door) =
+            compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Anyone).await;
+        let (shut, shut_door) =
+            compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Grants).await;
+        let (mux, agentmux) = compat_listener(CompatProtocol::Agentmux, ListenerAuth::Anyone).await;
+        let secret = ListenerAuth::Secret(Secret(SECRET.to_owned()));
+        let (secret, agentmux_secret_addr) =
+            compat_listener(CompatProtocol::Agentmux, secret).await;
+        let main = [(Listener::Tcp(tcp), ServedApi::Main), (Listener::Unix(unix), ServedApi::Main)];
+        let listeners = [open, shut, mux, secret].into_iter().chain(main).collect();
+        let patience = Duration::from_millis(50);
+        let agentmux_rules =
+            AgentmuxConfig { ready_timeout: patience, ..AgentmuxConfig::default() };
+        let rules = HttpServerConfig { limits, agentmux: agentmux_rules };
+        let serving = tokio::spawn(serve(kernel.clone(), listeners, rules, shutdown));
+        let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
+        Self {
+            kernel,
+            fake,
+            address,
+            pty_open_addr: open_door,
+            pty_token_addr: shut_door,
+            agentmux,
+            agentmux_secret_addr,
+            token,
+            socket,
+            stop,
+            serving,
+            _folder: folder,
+        }
+    }
+
+    /// A request as our own client would send it over TCP.
+    pub(crate) fn ask(&self, method: &str, path: &str) -> RawRequest {
+        let ask = RawRequest::new(method, path).header("host", &self.address.to_string());
+        ask.header("authorization", &format!("Bearer {}", self.token))
+    }
+
+    /// The same from whoever has this token.
+    pub(crate) fn request_as(&self, token: &str, method: &str, path: &str) -> RawRequest {
+        let ask = self.ask(method, path).without("authorization");
+        ask.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) async fn tcp(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    pub(crate) async fn unix(&self) -> UnixStream {
+        UnixStream::connect(&self.socket).await.unwrap()
+    }
+
+    pub(crate) async fn send(&self, ask: &RawRequest) -> RawResponse {
+        send(self.tcp().await, ask).await
+    }
+
+    pub(crate) async fn send_unix(&self, ask: &RawRequest) -> RawResponse {
+        send(self.unix().await, ask).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> RawResponse {
+        self.send(&self.ask("GET", path)).await
+    }
+
+    /// Runs an action as the owner; it must succeed.
+    #[track_caller]
+    pub(crate) fn act(&self, name: &str, params: Value) -> impl Future<Output = Value> {
+        let ask = self.ask("POST", &format!("/action/{name}")).json(&params);
+        async move {
+            let answer = self.send(&ask).await;
+            assert_eq!(answer.status(), 200, "{ask:?}: {answer:?}");
+            answer.json()
+        }
+    }
+
+    /// Makes a grant; answers its id and token.
+    pub(crate) async fn grant(&self, params: Value) -> (String, String) {
+        let created = self.act("grant:create", params).await;
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&created["grant"]["id"]), text(&created["token"]))
+    }
+
+    /// Starts a pane and answers the token its program was given.
+    pub(crate) async fn pane(&self, id: &str) -> String {
+        self.act("pane:new", json!({ "id": id, "argv": ["/bin/sh"] })).await;
+        let pane = self.fake.pane(id).unwrap();
+        let token = pane.spec.env.iter().find(|(name, _)| name == "PANED_TOKEN");
+        token.unwrap().1.clone()
+    }
+
+    pub(crate) async fn emit(&self, name: &str, payload: &Value) -> u64 {
+        let emitted = self.act("event:emit", json!({ "name": name, "payload": payload })).await;
+        emitted["id"].as_u64().unwrap()
+    }
+
+    pub(crate) async fn follow(&self, include: &str) -> SseClient<TcpStream> {
+        let ask = self.ask("GET", &format!("/events?include={include}"));
+        SseClient::open(self.tcp().await, &ask).await
+    }
+
+    /// A number of `/metrics`.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
+        let page = self.get("/metrics").await.body;
+        let line = page.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+    }
+
+    /// Stops the server and waits until it has.
+    pub(crate) async fn stop(self) {
+        self.stop.send(()).unwrap();
+        self.serving.await.unwrap().unwrap();
+    }
+}
+
+/// A door at a port of its own.
+async fn compat_listener(
+    door: CompatProtocol,
+    admits: ListenerAuth,
+) -> ((Listener, ServedApi), SocketAddr) {
+    let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = tcp.local_addr().unwrap();
+    ((Listener::Tcp(tcp), ServedApi::Compat { door, auth: admits, pane: None }), address)
+}
+
+async fn kernel(token_file: PathBuf, ground: Arc<dyn Backend>) -> Kernel {
+    let setup = KernelSetup {
+        version: "1.2.3",
+        address: AdvertisedAddress::default(),
+        env: Vec::new(),
+        token_file: Some(token_file),
+        limits: paned_kernel::KernelLimits::default(),
+        tmux_view: None,
+        adopted_tmux: None,
+        profiles: None,
+        worktrees: None,
+        now,
+    };
+    let opened =
+        OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None };
+    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, ground).await.unwrap();
+    kernel
+}

@@ -1,0 +1,169 @@
+//! How a socket ends, by either side.
+
+use std::io;
+use std::time::Instant;
+
+use paned_server::ServerLimits;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::client::{WsClient, WsReceived};
+use crate::client::DEADLINE;
+use crate::test_server::TestServer;
+
+#[tokio::test]
+async fn a_revoked_grant_ends_its_socket_at_once() {
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let (id, token) = server.grant(json!({ "scopes": ["read"] })).await;
+    let mut ws = server.ws_as(&token).await;
+    let mut other = server.ws().await;
+    ws.subscribe("a", json!("now")).await;
+    server.act("grant:revoke", json!({ "id": id })).await;
+    // Nothing else happens that could end it.
+    assert_eq!(ws.next().await, WsReceived::Closed(4401));
+    other.expect_quiet().await;
+}
+
+#[tokio::test]
+async fn a_flood_does_not_outlive_its_grant() {
+    let server = TestServer::new().await;
+    server.pane("a").await;
+    let (id, token) = server.grant(json!({ "scopes": ["read"] })).await;
+    let mut ws = server.ws_as(&token).await;
+    let most = 16 << 20;
+    let subscribe = json!({ "type": "subscribe", "pane": "a", "from": "now", "window": most });
+    assert_eq!(ws.ask(subscribe).await["type"], "subscribed");
+    server.fake.pane("a").unwrap().print(&vec![b'x'; most]);
+    server.act("grant:revoke", json!({ "id": id })).await;
+    let mut read = 0;
+    loop {
+        match ws.next().await {
+            WsReceived::Bytes(bytes) => read += bytes.bytes.len(),
+            WsReceived::Closed(code) => break assert_eq!(code, 4401),
+            WsReceived::Text(text) => panic!("{text}"),
+        }
+    }
+    assert!(read < most, "all of it came");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_says_so() {
+    let server = TestServer::with(patient()).await;
+    let mut known = server.ws().await;
+    let mut unknown = server.open(&[]).await.unwrap();
+    let mut over_socket =
+        WsClient::open(server.unix().await, "ws://localhost/ws", &[]).await.unwrap();
+    over_socket.text().await;
+    let began = Instant::now();
+    let stopped = tokio::spawn(server.stop());
+    assert_eq!(known.next().await, WsReceived::Closed(1001));
+    assert_eq!(unknown.next().await, WsReceived::Closed(1001));
+    assert_eq!(over_socket.next().await, WsReceived::Closed(1001));
+    drop((known, unknown, over_socket));
+    stopped.await.unwrap();
+    assert!(began.elapsed() < patient().shutdown_grace, "{:?}", began.elapsed());
+}
+
+/// So patient that no machine is slow enough to take its patience for the reason of an end.
+fn patient() -> ServerLimits {
+    ServerLimits { shutdown_grace: 3 * DEADLINE, ..ServerLimits::default() }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_is_let_go() {
+    let server = TestServer::with(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
+    let mut ws = server.ws().await;
+    ws.send_raw(Message::Close(None)).await;
+    assert_eq!(ws.next().await, WsReceived::Closed(1005));
+    drop(server.ws().await);
+    let began = Instant::now();
+    while server.metric("paned_ws_sockets").await != 0 {
+        assert!(began.elapsed() < DEADLINE, "its seat is still taken");
+    }
+}
+
+#[tokio::test]
+async fn a_socket_takes_a_seat() {
+    let server = TestServer::with(ServerLimits { connections: 1, ..ServerLimits::default() }).await;
+    let ws = server.ws().await;
+    assert_eq!(server.get("/health").await.status(), 503);
+    drop(ws);
+    let began = Instant::now();
+    while server.get("/health").await.status() == 503 {
+        assert!(began.elapsed() < DEADLINE, "no seat became free");
+    }
+}
+
+#[tokio::test]
+async fn whoever_breaks_the_rules_is_told_which() {
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
+    ws.send_raw(Message::text("x".repeat(3 << 20))).await;
+    assert_eq!(ws.next().await, WsReceived::Closed(1002));
+}
+
+/// The head of a text frame of so many bytes, masked with zeros.
+fn head(bytes: u64) -> Vec<u8> {
+    [&[0x81, 0xff][..], &bytes.to_be_bytes(), &[0; 4]].concat()
+}
+
+/// Sends so many bytes in one frame; answers what comes until the server hangs up, or how that fails.
+async fn answered<S>(ws: WsClient<S>, bytes: usize) -> io::Result<Vec<u8>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut read, mut write) = tokio::io::split(ws.into_raw());
+    let frame = [head(bytes as u64), vec![b'x'; bytes]].concat();
+    let mut answer = Vec::new();
+    // The server may have enough before all is sent; what it says of that is what matters.
+    let (_, read) = tokio::join!(write.write_all(&frame), read.read_to_end(&mut answer));
+    read.map(|_| answer)
+}
+
+/// A goodbye with code 1002 came, and then the end and no reset.
+#[track_caller]
+fn check_goodbye(answer: io::Result<Vec<u8>>) {
+    let answer = answer.expect("the goodbye was taken back");
+    assert_eq!((answer[0], &answer[2..4]), (0x88, &1002_u16.to_be_bytes()[..]));
+}
+
+#[tokio::test]
+async fn a_goodbye_is_heard_by_whoever_still_speaks() {
+    let server = TestServer::new().await;
+    for _ in 0..5 {
+        check_goodbye(answered(server.ws().await, 4 << 20).await);
+        let stranger = server.open(&[]).await.unwrap();
+        check_goodbye(answered(stranger, 100_000).await);
+        let unix = server.unix().await;
+        let mut owner = WsClient::open(unix, "ws://localhost/ws", &[]).await.unwrap();
+        owner.text().await;
+        check_goodbye(answered(owner, 4 << 20).await);
+    }
+    let url = format!("ws://{}/doors/opencode-pty/ws", server.address);
+    let bearer = format!("Bearer {}", server.token);
+    let door =
+        WsClient::open(server.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
+    let answer = answered(door, 4 << 20).await.expect("the goodbye was taken back");
+    let goodbye = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
+    assert!(goodbye.is_some(), "{answer:?}");
+}
+
+#[tokio::test]
+async fn whoever_never_stops_speaking_is_let_go() {
+    let server = TestServer::new().await;
+    let mut stream = server.ws().await.into_raw();
+    stream.write_all(&head(u64::MAX >> 1)).await.unwrap();
+    let speaking = async { while stream.write_all(&[b'x'; 64 << 10]).await.is_ok() {} };
+    timeout(DEADLINE, speaking).await.expect("it is still listened to");
+}
+
+#[tokio::test]
+async fn a_ping_of_the_protocol_is_answered() {
+    let server = TestServer::new().await;
+    let mut ws = server.ws().await;
+    ws.send_raw(Message::Ping("x".into())).await;
+    ws.expect_quiet().await;
+}

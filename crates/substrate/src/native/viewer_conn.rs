@@ -1,0 +1,305 @@
+//! A visit to a keeper: one connection that asks something and leaves. It never is the pane's server, so it disturbs
+//! nobody who is, and a program never waits for it.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use paned_keeper::tape::TapeReader;
+use paned_model::frame::{
+    FromKeeper, KeeperResponse, Kill, RefusalReason, RequestId, Resize, ToKeeper,
+};
+use paned_model::{PaneId, Size};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::Error;
+use paned_backend::native::{KeeperConn, StateDir};
+
+/// How long a keeper may take to answer.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait before somebody who turned us away is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a program may take to end when asked, and how long we wait for the news.
+const GRACE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Somebody at a keeper's door.
+#[derive(Debug)]
+pub(super) struct ViewerConn {
+    conn: KeeperConn,
+    requests: RequestId,
+    held: bool,
+    exited: bool,
+    printed: bool,
+}
+
+impl ViewerConn {
+    /// Goes to a pane's keeper; none if nobody is there. One that lives and turns us away is there.
+    pub(super) async fn connect(places: &StateDir, id: &PaneId) -> Result<Option<Self>, Error> {
+        Self::connect_within(places, id, REPLY_TIMEOUT).await
+    }
+
+    /// The same, within this time. Who turns us away may be about to leave, or have room in a moment.
+    async fn connect_within(
+        places: &StateDir,
+        id: &PaneId,
+        patience: Duration,
+    ) -> Result<Option<Self>, Error> {
+        let until = Instant::now() + patience;
+        loop {
+            match KeeperConn::connect_viewer(&places.socket(id)).await {
+                Ok(wire) => return Ok(Some(Self::new(wire))),
+                Err(error) if error.kind() == ErrorKind::TimedOut => return Err(timed_out()),
+                Err(_) if !has_live_keeper(places, id) => return Ok(None),
+                Err(_) if Instant::now() < until => sleep(RETRY_INTERVAL).await,
+                Err(_) => {
+                    let sentence = "the pane's keeper lives and takes nobody in";
+                    return Err(Error::Failed(sentence.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn new(conn: KeeperConn) -> Self {
+        Self { conn, requests: 0, held: false, exited: false, printed: false }
+    }
+
+    /// Waits until the program has printed more; false when it has ended.
+    pub(super) async fn printed(&mut self) -> bool {
+        while !self.printed && !self.exited {
+            match self.conn.recv().await {
+                Ok(message) => self.update(&message),
+                Err(_) => return false,
+            }
+        }
+        self.printed = false;
+        // From now on what is new is told again. A visitor's offset means nothing.
+        self.conn.queue(&ToKeeper::Ack(0));
+        !self.exited
+    }
+
+    /// Types bytes, each piece by a write of its own. A piece is answered when it was written, or waits in the keeper
+    /// for a program that does not read, and only then comes the next.
+    pub(super) async fn write(&mut self, pieces: &[&[u8]]) -> Result<(), Error> {
+        for bytes in pieces.iter().filter(|bytes| !bytes.is_empty()) {
+            let done =
+                self.request(|id| ToKeeper::Input(id, bytes.to_vec()), REPLY_TIMEOUT).await?;
+            check(done.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the terminal's size, whoever holds it.
+    pub(super) async fn resize(&mut self, size: Size) -> Result<(), Error> {
+        let resize = |id| ToKeeper::Resize(Resize { id, size, holder: None, force: true });
+        let done = self.request(resize, REPLY_TIMEOUT).await?;
+        check(done.as_ref())
+    }
+
+    /// Whether somebody holds the size.
+    pub(super) async fn is_held(&mut self) -> Result<bool, Error> {
+        // A holder is told right after the welcome, and so before this is answered.
+        self.request(|id| ToKeeper::Input(id, Vec::new()), REPLY_TIMEOUT).await?;
+        Ok(self.held)
+    }
+
+    /// Ends the program and all that it started.
+    pub(super) async fn kill(&mut self) -> Result<(), Error> {
+        let grace_ms = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+        let done = self.request(|id| ToKeeper::Kill(Kill { id, grace_ms }), EXIT_TIMEOUT).await?;
+        let survivors = done.map(|done| done.survivors).unwrap_or_default();
+        if survivors.is_empty() {
+            return self.wait_for_end().await;
+        }
+        let names: Vec<String> =
+            survivors.iter().map(|left| format!("{} ({})", left.command, left.pid)).collect();
+        Err(Error::Failed(format!("these processes do not end: {}", names.join(", "))))
+    }
+
+    /// Waits until the pane's tape says how its program ended: a kill may be answered a moment before.
+    async fn wait_for_end(&mut self) -> Result<(), Error> {
+        let ended = async {
+            while !self.exited {
+                match self.conn.recv().await {
+                    Ok(message) => self.update(&message),
+                    Err(_) => return,
+                }
+            }
+        };
+        timeout(REPLY_TIMEOUT, ended).await.map_err(|_| timed_out())
+    }
+
+    fn update(&mut self, message: &FromKeeper) {
+        match message {
+            FromKeeper::SizeHolder(held) => self.held = held.holder.is_some(),
+            FromKeeper::Exited(_) => self.exited = true,
+            FromKeeper::TapeEnd(_) => self.printed = true,
+            FromKeeper::Welcome(_)
+            | FromKeeper::SpawnFailed(_)
+            | FromKeeper::Resized(_)
+            | FromKeeper::Response(_)
+            | FromKeeper::Typed(_)
+            | FromKeeper::KeysPressed(_)
+            | FromKeeper::ServerPresent(_) => {}
+        }
+    }
+
+    /// The answer to one request; none if the keeper went instead.
+    async fn request(
+        &mut self,
+        request: impl FnOnce(RequestId) -> ToKeeper,
+        limit: Duration,
+    ) -> Result<Option<KeeperResponse>, Error> {
+        self.requests += 1;
+        let id = self.requests;
+        self.conn.queue(&request(id));
+        let answer = async {
+            loop {
+                match self.conn.recv().await {
+                    Ok(FromKeeper::Response(done)) if done.id == id => return Some(done),
+                    Ok(message) => self.update(&message),
+                    Err(_) => return None,
+                }
+            }
+        };
+        timeout(limit, answer).await.map_err(|_| timed_out())
+    }
+}
+
+fn has_live_keeper(places: &StateDir, id: &PaneId) -> bool {
+    TapeReader::open(&places.tape(id)).is_ok_and(|tape| tape.has_live_keeper())
+}
+
+fn timed_out() -> Error {
+    Error::Timeout { what: "an answer of a pane's keeper", limit: REPLY_TIMEOUT }
+}
+
+/// What a keeper's answer means.
+fn check(done: Option<&KeeperResponse>) -> Result<(), Error> {
+    let gone = || Error::SessionNotFound("the pane's program has just ended".to_owned());
+    match done.map(|done| done.refused) {
+        Some(None) => Ok(()),
+        None | Some(Some(RefusalReason::Gone)) => Err(gone()),
+        Some(Some(RefusalReason::Full)) => {
+            Err(Error::Failed("the program does not read what is typed".to_owned()))
+        }
+        Some(Some(RefusalReason::TimedOut | RefusalReason::Cancelled)) => Err(timed_out()),
+        Some(Some(
+            RefusalReason::Held
+            | RefusalReason::Failed
+            | RefusalReason::Stale
+            | RefusalReason::Unread,
+        )) => Err(Error::Failed("the terminal cannot be set".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_keeper::tape::{MIN_CAPACITY, TapeWriter};
+    use paned_model::Time;
+    use paned_model::frame::{FrameDecoder, FrameMessage as _};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use tokio::net::{UnixListener, UnixStream};
+
+    use super::*;
+
+    fn visit() -> (ViewerConn, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (ViewerConn::new(KeeperConn::from_stream(ours).unwrap()), theirs)
+    }
+
+    async fn hear(stream: &mut UnixStream) -> Vec<ToKeeper> {
+        let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 4096]);
+        let got = stream.read(&mut bytes).await.unwrap();
+        frames.push(&bytes[..got]);
+        std::iter::from_fn(|| frames.take().unwrap()).collect()
+    }
+
+    async fn answer(stream: &mut UnixStream, done: KeeperResponse) {
+        let mut bytes = Vec::new();
+        FromKeeper::Response(done).encode(&mut bytes);
+        stream.write_all(&bytes).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_keeper_that_turns_us_away_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (places, id) = (StateDir::new(folder.path()), "a".parse().unwrap());
+        std::fs::create_dir_all(folder.path().join("panes/a")).unwrap();
+        let tape = TapeWriter::create(&places.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
+        let listener = UnixListener::bind(places.socket(&id)).unwrap();
+        let turn_away = async { drop(listener.accept().await.unwrap()) };
+        let (visit, ()) =
+            tokio::join!(ViewerConn::connect_within(&places, &id, Duration::ZERO), turn_away);
+        assert!(matches!(visit, Err(Error::Failed(_))), "{visit:?}");
+        // This one leaves, and closes its connections first.
+        let leave = async {
+            drop(listener.accept().await.unwrap());
+            // not a wait: it takes a moment to leave.
+            sleep(RETRY_INTERVAL / 2).await;
+            drop((tape, listener));
+        };
+        let (visit, ()) = tokio::join!(ViewerConn::connect(&places, &id), leave);
+        assert!(matches!(visit, Ok(None)), "{visit:?}");
+    }
+
+    #[tokio::test]
+    async fn a_piece_is_sent_when_the_one_before_was_written() {
+        let (mut visit, mut keeper) = visit();
+        let heard = async {
+            let mut heard = Vec::new();
+            for id in 1..=2 {
+                heard.push(hear(&mut keeper).await);
+                answer(&mut keeper, KeeperResponse::ok(id)).await;
+            }
+            heard
+        };
+        let (written, heard) = tokio::join!(visit.write(&[b"text", b"", b"\r"]), heard);
+        assert_eq!(written, Ok(()));
+        let input = |id, bytes: &[u8]| vec![ToKeeper::Input(id, bytes.to_vec())];
+        assert_eq!(heard, [input(1, b"text"), input(2, b"\r")]);
+    }
+
+    #[tokio::test]
+    async fn what_a_keeper_refuses_has_a_name() {
+        for (refused, says) in [
+            (RefusalReason::Gone, "session not found: the pane's program has just ended"),
+            (RefusalReason::Full, "the program does not read what is typed"),
+        ] {
+            let (mut visit, mut keeper) = visit();
+            let done = KeeperResponse { refused: Some(refused), ..KeeperResponse::ok(1) };
+            let (written, ()) = tokio::join!(visit.write(&[b"x", b"y"]), answer(&mut keeper, done));
+            assert_eq!(written.unwrap_err().to_string(), says);
+            assert_eq!(hear(&mut keeper).await.len(), 1, "nothing follows");
+        }
+        let (mut visit, keeper) = visit();
+        drop(keeper);
+        let gone = visit.write(&[b"x"]).await;
+        assert!(matches!(gone, Err(Error::SessionNotFound(_))), "{gone:?}");
+    }
+
+    #[tokio::test]
+    async fn a_kill_is_over_when_the_end_is_on_the_tape() {
+        let (mut visit, mut keeper) = visit();
+        answer(&mut keeper, KeeperResponse::ok(1)).await;
+        let mut kill = Box::pin(visit.kill());
+        assert!(timeout(Duration::ZERO, &mut kill).await.is_err(), "it was answered too early");
+        let exit = paned_model::Exit::Signal(15);
+        let at = paned_model::Time(1);
+        let ending =
+            paned_model::frame::ExitRecord { exit: Some(exit), killed: true, timed_out: false, at };
+        let mut bytes = Vec::new();
+        FromKeeper::Exited(ending).encode(&mut bytes);
+        keeper.write_all(&bytes).await.unwrap();
+        assert_eq!(kill.await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn survivors_are_named() {
+        let (mut visit, mut keeper) = visit();
+        let left = paned_model::frame::Survivor { pid: 7, command: "stuck".to_owned() };
+        let done = KeeperResponse { survivors: vec![left], ..KeeperResponse::ok(1) };
+        let (killed, ()) = tokio::join!(visit.kill(), answer(&mut keeper, done));
+        assert_eq!(killed.unwrap_err().to_string(), "these processes do not end: stuck (7)");
+    }
+}

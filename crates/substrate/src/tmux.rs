@@ -1,0 +1,361 @@
+//! Sessions on a tmux server, ours or somebody's, over one control connection.
+//!
+//! The connection is made when it is first needed. Only [`Substrate::spawn`] starts a server, and only one of our own; to
+//! everything else a server that is not there is [`Error::NoServer`], or no sessions. tmux keeps 10,000 lines of a pane
+//! on a server of our own, and cannot tell `a.b` from `a_b`: while one of them is there, the other is taken.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use paned_model::Size;
+use paned_term::OutputScanner;
+use rustix::fs::{FlockOperation, flock};
+use tokio::net::UnixStream;
+use tokio::sync::OnceCell;
+
+use super::{
+    BoxedFuture, CaptureStyle, Error, Name, Program, SplitOrientation, Substrate, SubstratePane,
+    SubstratePaneId, SubstrateSession, Target, layout, rules, text,
+};
+use paned_backend::tmux::operations::{self, SplitSide, TmuxSplit};
+use paned_backend::tmux::{self, query};
+use paned_backend::tmux::{
+    ControlClient, SessionName, TmuxCommand, TmuxPane, TmuxPaneView, TmuxServerAddr, connect,
+};
+
+const ENTER: &[u8] = b"\r";
+
+/// Sessions on one tmux server. What it has is there for everybody who looks at that server.
+#[derive(Debug)]
+pub struct TmuxSubstrate {
+    addr: TmuxServerAddr,
+    client: OnceCell<ControlClient>,
+}
+
+/// A server's sessions and panes at one moment.
+struct TmuxServerSnapshot {
+    sessions: Vec<(Name, query::TmuxSession)>,
+    views: Vec<TmuxPaneView>,
+}
+
+impl TmuxSubstrate {
+    /// Sessions on the server of this place.
+    #[must_use]
+    pub fn new(addr: TmuxServerAddr) -> Self {
+        Self { addr, client: OnceCell::new() }
+    }
+
+    /// Ends a server of our own, with every session on it. Somebody else's is left alone.
+    ///
+    /// # Errors
+    /// When it is there and cannot be reached.
+    pub async fn end_server(&self) -> Result<(), Error> {
+        if self.addr.is_own() && self.is_there().await {
+            // Whoever would answer is gone by then.
+            let _ = self.connected().await?.run(&TmuxCommand::new("kill-server")).await;
+        }
+        Ok(())
+    }
+
+    async fn is_there(&self) -> bool {
+        UnixStream::connect(self.addr.socket()).await.is_ok()
+    }
+
+    /// The connection to a server that runs.
+    async fn client(&self) -> Result<&ControlClient, Error> {
+        if self.is_there().await {
+            return self.connected().await;
+        }
+        let socket = self.addr.socket().display();
+        Err(Error::NoServer(format!(
+            "nobody listens at {socket}; it starts with the first session"
+        )))
+    }
+
+    /// The connection, to a server that is started if it is our own.
+    async fn connected(&self) -> Result<&ControlClient, Error> {
+        let connect = || async {
+            let _turn = self.lock_start().await?;
+            Ok(connect(self.addr.clone()).await?.0)
+        };
+        self.client.get_or_try_init(connect).await
+    }
+
+    /// Two clients that start a tmux 3.3a at the same moment crash it, so they take turns.
+    async fn lock_start(&self) -> Result<Option<File>, Error> {
+        if !self.addr.is_own() {
+            return Ok(None);
+        }
+        let file = self.addr.socket().with_file_name("start.lock");
+        let turn = tokio::task::spawn_blocking(move || lock(&file)).await;
+        let turn = turn.map_err(|panic| Error::Failed(panic.to_string()))?;
+        let says = |error| Error::Failed(format!("cannot wait for a turn to start tmux: {error}"));
+        turn.map(Some).map_err(says)
+    }
+
+    async fn snapshot(&self, client: &ControlClient) -> Result<TmuxServerSnapshot, Error> {
+        match TmuxServerSnapshot::query(client).await {
+            Err(tmux::Error::Gone(why)) if !self.is_there().await => Err(Error::NoServer(why)),
+            other => Ok(other?),
+        }
+    }
+
+    async fn pick(&self, target: &Target) -> Result<(&ControlClient, TmuxPane), Error> {
+        let client = self.client().await?;
+        let stage = self.snapshot(client).await?;
+        Ok((client, stage.pick(target)?.id))
+    }
+
+    async fn open(
+        &self,
+        name: &Name,
+        program: &Program,
+        size: Size,
+    ) -> Result<SubstrateSession, Error> {
+        rules::size(size)?;
+        let program = tmux_program(program)?;
+        let client = self.connected().await?;
+        let tmux_name = SessionName::new(name.as_str())?;
+        let mut made = client.new_session(&tmux_name, size, &program).await;
+        // The server went while we asked, and all it had; the next one has to hear it again.
+        if matches!(made, Err(tmux::Error::Gone(_))) && !self.is_there().await {
+            made = client.new_session(&tmux_name, size, &program).await;
+        }
+        match made {
+            Ok(_) => Ok(SubstrateSession { name: name.clone(), size, panes: 1, attached: false }),
+            Err(tmux::Error::SessionExists(_)) => Err(Error::taken(name)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn press(&self, target: &Target, key: &str) -> Result<(), Error> {
+        let key = rules::key(key)?;
+        let (client, pane) = self.pick(target).await?;
+        // Asked and encoded here: while a person scrolls, a key that tmux encodes would steer the scrolling.
+        let ask = TmuxCommand::new("display-message").word("-p").target(pane);
+        let ask = ask.argument("#{keypad_cursor_flag}#{keypad_flag}");
+        let replies = client.run(&ask).await?;
+        let flags = replies.iter().flat_map(|reply| &reply.lines).find(|line| !line.is_empty());
+        let is_set = |at: usize| flags.and_then(|flags| flags.get(at)) == Some(&b'1');
+        let mut modes = text::modes(&OutputScanner::new());
+        (modes.application_cursor, modes.application_keypad) = (is_set(0), is_set(1));
+        Ok(client.send(pane, &rules::bytes(key, &modes)?).await?)
+    }
+
+    async fn split_pane(
+        &self,
+        target: &Target,
+        direction: SplitOrientation,
+        program: &Program,
+    ) -> Result<SubstratePane, Error> {
+        let program = tmux_program(program)?;
+        let client = self.client().await?;
+        let stage = self.snapshot(client).await?;
+        let pane = stage.pick(target)?;
+        layout::halve(pane.size, direction)?;
+        let side = match direction {
+            SplitOrientation::Horizontal => SplitSide::Right,
+            SplitOrientation::Vertical => SplitSide::Below,
+        };
+        let split = TmuxSplit { side, size: None, focus: true };
+        let made = client.split(pane.id, split, &program).await?;
+        let session = stage.name_of(pane).ok_or_else(|| target.missing())?.clone();
+        let views = client.views().await?;
+        let view = views.iter().find(|view| view.id == made.pane);
+        let says = || Error::SessionNotFound("the new pane's program has ended already".to_owned());
+        Ok(to_pane(view.ok_or_else(says)?, session))
+    }
+
+    async fn lines(&self, target: &Target, wanted: LineSelection) -> Result<Vec<String>, Error> {
+        let (client, pane) = self.pick(target).await?;
+        let lines = match wanted {
+            LineSelection::Last(lines) => {
+                client.last_lines(pane, lines, CaptureStyle::Plain).await?
+            }
+            LineSelection::Screen(style) => client.screen(pane, style).await?,
+        };
+        let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim_end_matches(' ').to_owned();
+        Ok(lines.into_iter().map(text).collect())
+    }
+}
+
+fn lock(file: &Path) -> io::Result<File> {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let file =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file)?;
+    flock(&file, FlockOperation::LockExclusive)?;
+    Ok(file)
+}
+
+/// Which lines of a pane.
+enum LineSelection {
+    Last(usize),
+    Screen(CaptureStyle),
+}
+
+impl TmuxServerSnapshot {
+    async fn query(client: &ControlClient) -> Result<Self, tmux::Error> {
+        let sessions = client.sessions().await?;
+        // A person may have given one a name that nobody can call here.
+        let named = |session: query::TmuxSession| Some((Name::new(&session.name).ok()?, session));
+        let sessions = sessions.into_iter().filter_map(named).collect();
+        Ok(Self { sessions, views: client.views().await? })
+    }
+
+    fn session(&self, name: &Name) -> Result<&query::TmuxSession, Error> {
+        let found = self.sessions.iter().find(|(other, _)| other == name);
+        found.map(|(_, session)| session).ok_or_else(|| Error::no_session(name))
+    }
+
+    fn pick(&self, target: &Target) -> Result<&TmuxPaneView, Error> {
+        let found = match target {
+            Target::Session(name) => {
+                let session = self.session(name)?.id;
+                self.views.iter().find(|view| view.session == session && view.focused)
+            }
+            Target::Pane(pane) => {
+                let id = TmuxPane::parse(pane.0.as_bytes());
+                // One that holds our own connection is in no session that has a name here.
+                self.views.iter().find(|view| Some(view.id) == id && self.name_of(view).is_some())
+            }
+        };
+        found.ok_or_else(|| target.missing())
+    }
+
+    fn name_of(&self, view: &TmuxPaneView) -> Option<&Name> {
+        let mut sessions = self.sessions.iter();
+        sessions.find(|(_, session)| session.id == view.session).map(|(name, _)| name)
+    }
+
+    fn panes_of<'a>(
+        &'a self,
+        session: &query::TmuxSession,
+    ) -> impl Iterator<Item = &'a TmuxPaneView> {
+        let id = session.id;
+        self.views.iter().filter(move |view| view.session == id)
+    }
+}
+
+fn to_pane(view: &TmuxPaneView, session: Name) -> SubstratePane {
+    SubstratePane {
+        id: SubstratePaneId(view.id.to_string()),
+        session,
+        size: view.size,
+        active: view.focused,
+    }
+}
+
+/// The program for tmux: looked for first, because tmux would start a session that ends at once.
+fn tmux_program(program: &Program) -> Result<operations::TmuxProgram, Error> {
+    let found = program.find()?;
+    let bytes = |text: &String| text.as_bytes().to_vec();
+    Ok(operations::TmuxProgram {
+        argv: found.argv.iter().map(bytes).collect(),
+        env: program.env.iter().map(|(name, value)| (name.clone(), bytes(value))).collect(),
+        cwd: Some(found.cwd),
+    })
+}
+
+impl Substrate for TmuxSubstrate {
+    fn spawn<'a>(
+        &'a self,
+        name: &'a Name,
+        program: &'a Program,
+        size: Size,
+    ) -> BoxedFuture<'a, Result<SubstrateSession, Error>> {
+        Box::pin(self.open(name, program, size))
+    }
+
+    fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let client = self.client().await?;
+            let session = self.snapshot(client).await?.session(name)?.id;
+            Ok(client.kill_session(session).await?)
+        })
+    }
+
+    fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            rules::text(text)?;
+            let (client, pane) = self.pick(target).await?;
+            client.send(pane, text.as_bytes()).await?;
+            Ok(client.send(pane, ENTER).await?)
+        })
+    }
+
+    fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(self.press(target, key))
+    }
+
+    fn capture<'a>(
+        &'a self,
+        target: &'a Target,
+        lines: usize,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(async move {
+            rules::lines(lines)?;
+            self.lines(target, LineSelection::Last(lines)).await
+        })
+    }
+
+    fn screen<'a>(
+        &'a self,
+        target: &'a Target,
+        style: CaptureStyle,
+    ) -> BoxedFuture<'a, Result<Vec<String>, Error>> {
+        Box::pin(self.lines(target, LineSelection::Screen(style)))
+    }
+
+    fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>> {
+        Box::pin(async {
+            let stage = match self.client().await {
+                Ok(client) => self.snapshot(client).await,
+                Err(error) => Err(error),
+            };
+            let stage = match stage {
+                Err(Error::NoServer(_)) => return Ok(Vec::new()),
+                other => other?,
+            };
+            let session = |(name, session): &(Name, query::TmuxSession)| SubstrateSession {
+                name: name.clone(),
+                size: session.size,
+                panes: stage.panes_of(session).count(),
+                attached: 0 < session.attached_clients,
+            };
+            let mut sessions: Vec<SubstrateSession> = stage.sessions.iter().map(session).collect();
+            sessions.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(sessions)
+        })
+    }
+
+    fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>> {
+        Box::pin(async move {
+            let stage = self.snapshot(self.client().await?).await?;
+            let mut views: Vec<&TmuxPaneView> = stage.panes_of(stage.session(name)?).collect();
+            views.sort_by_key(|view| view.id);
+            Ok(views.into_iter().map(|view| to_pane(view, name.clone())).collect())
+        })
+    }
+
+    fn split<'a>(
+        &'a self,
+        target: &'a Target,
+        direction: SplitOrientation,
+        program: &'a Program,
+    ) -> BoxedFuture<'a, Result<SubstratePane, Error>> {
+        Box::pin(self.split_pane(target, direction, program))
+    }
+
+    fn resize<'a>(&'a self, name: &'a Name, size: Size) -> BoxedFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            rules::size(size)?;
+            let client = self.client().await?;
+            let stage = self.snapshot(client).await?;
+            let window = stage.pick(&name.into())?.window;
+            Ok(client.resize_window(window, size).await?)
+        })
+    }
+}
